@@ -1,0 +1,145 @@
+"""Getting a learner ready for a node: cloned, seeded, silent, weighted."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+EARLY_STOPPING = ("early_stopping_rounds", "early_stopping_round")
+
+
+def prepared(learner: Any, seed: int | None) -> Any:
+    """Return a clone whose empty random states are filled and that prints nothing.
+
+    Parameters
+    ----------
+    learner : estimator
+        Left as it is.
+    seed : int or None
+        Fills each ``random_state`` that is None, nested ones too; None fills none.
+
+    Returns
+    -------
+    estimator
+        An unfitted clone.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> prepared(RandomForestRegressor(), 7).random_state
+    7
+    >>> prepared(RandomForestRegressor(random_state=1), 7).random_state
+    1
+    """
+    model = clone(learner)
+    parameters = model.get_params(deep=True)
+    if seed is not None:
+        empty = [
+            name
+            for name, value in parameters.items()
+            if value is None and name.split("__")[-1] == "random_state"
+        ]
+        model.set_params(**dict.fromkeys(empty, seed))
+    for part in [model, *parameters.values()]:
+        _silence(part)
+    return model
+
+
+def _silence(model: Any) -> None:
+    """Turn off the standard output of the C++ libraries, unless the user turned it on."""
+    home = type(model).__module__.split(".")[0]
+    if home == "lightgbm" and hasattr(model, "set_params"):
+        said = model.get_params()
+        if not {"verbose", "verbosity"} & said.keys():
+            model.set_params(verbosity=-1)
+    elif home == "catboost" and hasattr(model, "set_params"):
+        said = model.get_params()
+        if not {"verbose", "silent", "logging_level", "verbose_eval"} & said.keys():
+            model.set_params(verbose=False, allow_writing_files=False)
+
+
+def weight_argument(learner: Any) -> str | None:
+    """Return the name under which ``fit`` takes sample weights, None if it cannot.
+
+    Weights reach the last step of a Pipeline, and the estimator inside a search.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> weight_argument(make_pipeline(StandardScaler(), Ridge()))
+    'ridge__sample_weight'
+    >>> weight_argument(KNeighborsRegressor()) is None
+    True
+    """
+    if isinstance(learner, Pipeline):
+        name, last = learner.steps[-1]
+        inner = weight_argument(last)
+        return None if inner is None else f"{name}__{inner}"
+    if has_fit_parameter(learner, "sample_weight"):
+        return "sample_weight"
+    takes_any = any(
+        p.kind is p.VAR_KEYWORD for p in inspect.signature(learner.fit).parameters.values()
+    )
+    inner = getattr(learner, "estimator", None) or getattr(learner, "regressor", None)
+    if takes_any and hasattr(inner, "fit"):
+        return weight_argument(inner)
+    return "sample_weight" if takes_any else None
+
+
+def stops_early_on_given_rows(model: Any) -> bool:
+    """Tell whether the model needs an ``eval_set`` to stop early on."""
+    parameters = model.get_params(deep=False)
+    wants = any(parameters.get(name) for name in EARLY_STOPPING)
+    return wants and has_fit_parameter(model, "eval_set")
+
+
+def absent_class_share(n_train: int, n_classes: int) -> float:
+    """Return the probability given to a class that a node's rows did not hold."""
+    return 1.0 / (n_train + n_classes)
+
+
+def aligned(
+    values: NDArray[np.float64], seen: NDArray[np.intp], n_classes: int, n_train: int, method: str
+) -> NDArray[np.float64]:
+    """Spread columns of the classes a model saw over all classes.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_seen)
+        Probabilities or decision values.
+    seen : ndarray of int
+        The classes the model saw.
+    n_classes, n_train : int
+        Number of all classes, number of rows the model saw.
+    method : {"predict_proba", "decision_function"}
+        What the values are.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        Absent classes have a small probability, or the row's smallest decision value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> aligned(np.array([[0.5, 0.5]]), np.array([0, 2]), 3, 7, "predict_proba").round(2)
+    array([[0.45, 0.1 , 0.45]])
+    """
+    if len(seen) == n_classes:
+        return values
+    full = np.empty((len(values), n_classes))
+    if method == "predict_proba":
+        share = absent_class_share(n_train, n_classes)
+        full[:] = share
+        full[:, seen] = values * (1.0 - share * (n_classes - len(seen)))
+    else:
+        full[:] = values.min(axis=1, keepdims=True)
+        full[:, seen] = values
+    return full

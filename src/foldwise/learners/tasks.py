@@ -1,0 +1,75 @@
+"""What goes into fitting a learner at a node, and what comes out."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """All rows; a node takes its own part of them.
+
+    Attributes
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        Targets; classes are coded 0 .. n_classes - 1.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights.
+    n_classes : int or None
+        Number of classes; None for regression.
+    groups : ndarray of shape (n_samples,) or None
+        Groups, for inner splits that must keep them together.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    sample_weight: NDArray[np.float64] | None = None
+    n_classes: int | None = None
+    groups: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True)
+class NodeTask:
+    """Fit on some rows, predict others.
+
+    Attributes
+    ----------
+    train, test : ndarray of int
+        Row numbers to fit on and to predict (``test`` may be empty).
+    seed : int or None
+        Fills every ``random_state`` of the learner that is None.
+    keep_model : bool
+        Whether the fitted model is needed afterwards.
+    """
+
+    train: Rows
+    test: Rows
+    seed: int | None = None
+    keep_model: bool = True
+
+
+@dataclass(frozen=True)
+class NodeFit:
+    """One learner fitted at one node.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n_test, width)
+        One column for a regressor with one target or for labels, one a class for
+        probabilities. Columns are aligned to all classes.
+    model : estimator or None
+        The fitted model, if it was to be kept.
+    fit_seconds, predict_seconds : float
+        Time spent.
+    """
+
+    predictions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    model: Any = None
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
