@@ -1,0 +1,319 @@
+"""What is read from which node: the table of DESIGN as data.
+
+Nothing here fits or predicts. A :class:`Reading` says, for one lattice, on which rows and
+through which nodes the stacker is trained, judged and deployed; the rest of the library
+only looks things up.
+"""
+
+import itertools
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from foldwise.errors import Plain, invalid_parameter
+from foldwise.folds.lattice import EVERYTHING, Lattice, Node, Rows
+
+PredictWith = Literal["auto", "folds", "refit", "pairs"]
+HoldOut = Literal["auto", "node", "mean"]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A node to read from.
+
+    Attributes
+    ----------
+    node : frozenset of int
+        The left-out folds of the model.
+    owner : int or None
+        The fold whose tuned parameters the model has; None for those chosen over all folds.
+        Learners that are not tuned do not look at it.
+    """
+
+    node: Node
+    owner: int | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows, and the nodes whose mean prediction is their feature.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Row numbers.
+    refs : tuple of Ref
+        Where the feature comes from.
+    share : float
+        Multiplies the rows' weights.
+    """
+
+    rows: Rows
+    refs: tuple[Ref, ...]
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How one fold is judged.
+
+    Attributes
+    ----------
+    fold : int
+        The judged fold.
+    train : tuple of Block
+        What the stacker is trained on; none of it saw the fold.
+    test : Block
+        The fold's rows and their hold-out features.
+    fresh : tuple of Ref
+        How the same stack reads rows that no fold holds.
+    """
+
+    fold: int
+    train: tuple[Block, ...]
+    test: Block
+    fresh: tuple[Ref, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """All that stacking reads from a lattice.
+
+    Attributes
+    ----------
+    judgements : tuple of Judgement
+        One a judged fold; empty when there can be no honest score.
+    final : tuple of Block
+        What the deployed stacker is trained on.
+    deployed : tuple of Ref
+        How new rows are read.
+    unjudged : tuple of int
+        Folds that cannot be judged.
+    in_order : bool
+        Whether choices must be made forward in time.
+    predict_with, hold_out : str
+        The modes after "auto" is resolved.
+    """
+
+    judgements: tuple[Judgement, ...]
+    final: tuple[Block, ...]
+    deployed: tuple[Ref, ...]
+    unjudged: tuple[int, ...] = ()
+    in_order: bool = False
+    predict_with: str = "folds"
+    hold_out: str = "node"
+
+    @property
+    def kept(self) -> frozenset[Node]:
+        """Nodes whose models are needed after the fit."""
+        refs = [*self.deployed, *(ref for j in self.judgements for ref in j.fresh)]
+        return frozenset(ref.node for ref in refs)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Every block that is read, judged rows by their fresh nodes included."""
+        judged = [
+            block
+            for j in self.judgements
+            for block in (*j.train, j.test, Block(j.test.rows, j.fresh))
+        ]
+        return (*judged, *self.final)
+
+
+def read_lattice(
+    lattice: Lattice,
+    *,
+    predict_with: str = "auto",
+    hold_out: str = "auto",
+    n_layers: int = 1,
+    inner: Lattice | None = None,
+    owner: str = "read_lattice",
+) -> Reading:
+    """Say what is read from which node.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The deal.
+    predict_with : {"auto", "folds", "refit", "pairs"}
+        How new rows are predicted; "auto" is "refit" forward in time, else "folds".
+    hold_out : {"auto", "node", "mean"}
+        How a judged fold is predicted; "auto" repeats what is deployed.
+    n_layers : int, default=1
+        Layers of learners below the stacker.
+    inner : Lattice or None
+        For a single split: the deal of its test rows (numbered from 0).
+    owner : str
+        Who complains.
+
+    Returns
+    -------
+    Reading
+        The plan.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> lattice = Lattice.from_splits(KFold(3).split(range(6)), 6)
+    >>> reading = read_lattice(lattice)
+    >>> [sorted(ref.node) for ref in reading.judgements[0].test.refs]
+    [[0, 1], [0, 2]]
+    >>> [sorted(ref.node) for ref in reading.deployed]
+    [[0], [1], [2]]
+    """
+    predict_with, hold_out = _resolve(lattice, predict_with, hold_out, owner)
+    if lattice.kind == "single":
+        return _read_single(lattice, inner, predict_with, n_layers, owner)
+    if lattice.kind == "forward":
+        return _read_forward(lattice, predict_with, n_layers, owner)
+    return _read_partition(lattice, predict_with, hold_out, n_layers, owner)
+
+
+def _resolve(lattice: Lattice, predict_with: str, hold_out: str, owner: str) -> tuple[str, str]:
+    if predict_with == "auto":
+        predict_with = "refit" if lattice.kind == "forward" else "folds"
+    if predict_with == "pairs" and lattice.kind != "partition":
+        raise invalid_parameter(
+            owner,
+            "predict_with",
+            must="not be 'pairs' forward in time or with a single split, which have no pairs",
+            got=predict_with,
+            fix="Use 'refit' or 'folds'.",
+        )
+    if hold_out == "mean" and lattice.kind != "partition":
+        raise invalid_parameter(
+            owner,
+            "hold_out",
+            must="be 'node' forward in time or with a single split",
+            got=hold_out,
+            fix="Use 'auto'.",
+        )
+    if hold_out == "auto":
+        deployed_as_mean = lattice.kind == "partition" and predict_with != "refit"
+        hold_out = "mean" if deployed_as_mean else "node"
+    return predict_with, hold_out
+
+
+def _read_partition(
+    lattice: Lattice, predict_with: str, hold_out: str, n_layers: int, owner: str
+) -> Reading:
+    folds = range(lattice.n_folds)
+    fewest = n_layers + (2 if predict_with == "pairs" else 1)
+    if lattice.n_folds < fewest:
+        raise _too_few_folds(lattice.n_folds, fewest, n_layers, predict_with, owner)
+    one = lattice.canonical
+
+    def pair(i: int, j: int) -> Node:
+        return one(frozenset({i, j}))
+
+    judgements = []
+    if _can_be_judged(lattice, n_layers):
+        for i in folds:
+            others = [j for j in folds if j != i]
+            inside = [rows_inside(lattice.tests[j], lattice.trains[i]) for j in others]
+            train = tuple(
+                Block(rows, (Ref(pair(i, j), i),))
+                for j, rows in zip(others, inside, strict=True)
+                if len(rows)
+            )
+            alone, mean = (Ref(one(frozenset({i})), i),), tuple(Ref(pair(i, j), i) for j in others)
+            test = Block(lattice.tests[i], mean if hold_out == "mean" else alone)
+            judgements.append(Judgement(i, train, test, mean if predict_with == "pairs" else alone))
+    if predict_with == "pairs":
+        ordered = [(i, j) for j in folds for i in folds if i != j]
+        share = 1.0 / (lattice.n_folds - 1)
+        final = tuple(Block(lattice.tests[j], (Ref(pair(i, j), i),), share) for i, j in ordered)
+        deployed = tuple(Ref(pair(i, j), i) for i, j in ordered)
+    else:
+        singles = tuple(Ref(one(frozenset({j})), j) for j in folds)
+        final = tuple(Block(lattice.tests[j], (singles[j],)) for j in folds)
+        deployed = (Ref(EVERYTHING),) if predict_with == "refit" else singles
+    return Reading(tuple(judgements), final, deployed, predict_with=predict_with, hold_out=hold_out)
+
+
+def _can_be_judged(lattice: Lattice, n_layers: int) -> bool:
+    """Tell whether every node of n_layers + 1 folds leaves rows to train on."""
+    if lattice.n_folds < n_layers + 2:
+        return False
+    sets = itertools.combinations(range(lattice.n_folds), n_layers + 1)
+    return all(len(lattice.rows(frozenset(folds))) for folds in sets)
+
+
+def _read_forward(lattice: Lattice, predict_with: str, n_layers: int, owner: str) -> Reading:
+    if lattice.n_folds < n_layers:
+        raise _too_few_folds(lattice.n_folds, n_layers + 1, n_layers, predict_with, owner)
+    refs = [Ref(lattice.canonical(frozenset({i})), i) for i in range(lattice.n_folds)]
+    first = n_layers - 1
+    blocks = [Block(lattice.tests[j], (refs[j],)) for j in range(lattice.n_folds)]
+    judgements = []
+    for i in range(first + 1, lattice.n_folds):
+        train = tuple(
+            Block(rows, (refs[j],))
+            for j in range(first, i)
+            if len(rows := rows_before(lattice.tests[j], lattice.trains[i]))
+        )
+        if train:
+            judgements.append(Judgement(i, train, blocks[i], (refs[i],)))
+    judged = {j.fold for j in judgements}
+    return Reading(
+        tuple(judgements),
+        tuple(blocks[first:]),
+        (Ref(EVERYTHING),) if predict_with == "refit" else tuple(refs[first:]),
+        tuple(i for i in range(lattice.n_folds) if i not in judged),
+        in_order=True,
+        predict_with=predict_with,
+    )
+
+
+def _read_single(
+    lattice: Lattice, inner: Lattice | None, predict_with: str, n_layers: int, owner: str
+) -> Reading:
+    if n_layers > 1:
+        raise _too_few_folds(1, n_layers + 1, n_layers, predict_with, owner)
+    ref = Ref(lattice.canonical(frozenset({0})), 0)
+    test = lattice.tests[0]
+    deployed = (Ref(EVERYTHING),) if predict_with == "refit" else (ref,)
+    if inner is None:
+        return Reading((), (Block(test, (ref,)),), deployed, predict_with=predict_with)
+    blocks = [Block(test[rows], (ref,)) for rows in inner.tests]
+    judgements = []
+    for i in range(inner.n_folds):
+        train = tuple(
+            Block(test[rows], (ref,))
+            for j in range(inner.n_folds)
+            if j != i and len(rows := rows_inside(inner.tests[j], inner.trains[i]))
+        )
+        if train:
+            judgements.append(Judgement(i, train, blocks[i], (ref,)))
+    judged = {j.fold for j in judgements}
+    return Reading(
+        tuple(judgements),
+        (Block(test, (ref,)),),
+        deployed,
+        tuple(i for i in range(inner.n_folds) if i not in judged),
+        in_order=inner.kind == "forward",
+        predict_with=predict_with,
+    )
+
+
+def rows_inside(rows: Rows, train: Rows) -> Rows:
+    return np.intersect1d(rows, train, assume_unique=True)
+
+
+def rows_before(rows: Rows, train: Rows) -> Rows:
+    """Return the rows no later than the training part, so that a gap stays a gap."""
+    return rows[rows <= train[-1]]
+
+
+def _too_few_folds(
+    n_folds: int, fewest: int, n_layers: int, predict_with: str, owner: str
+) -> Exception:
+    return invalid_parameter(
+        owner,
+        "cv",
+        must=f"give at least {fewest} folds for {n_layers} layer(s) with "
+        f"predict_with={predict_with!r}",
+        got=Plain(f"{n_folds}"),
+        fix=f"Use cv={max(fewest + 1, 5)}.",
+    )
