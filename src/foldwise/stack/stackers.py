@@ -191,6 +191,13 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
     return Response("label", values.reshape(len(values), -1))
 
 
+def response_kind(estimator: Any) -> str:
+    """Return what kind of response a classifying stacker will give."""
+    if isinstance(estimator, WeightedMean) or hasattr(estimator, "predict_proba"):
+        return "probability"
+    return "decision" if hasattr(estimator, "decision_function") else "label"
+
+
 NAMES = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
 
 
