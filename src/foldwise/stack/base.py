@@ -1,7 +1,6 @@
 """What the two stacking estimators share."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -9,31 +8,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
-from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._tags import get_tags
+from sklearn.utils import Bunch, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
-from foldwise.errors import (
-    FoldsWarning,
-    NoScoreWarning,
-    did_you_mean,
-    invalid_parameter,
-    unsupported,
-    warn,
-)
-from foldwise.folds import Block, Lattice, Reading, Ref, deal, read_lattice
-from foldwise.folds.lattice import EVERYTHING
-from foldwise.folds.needs import needs_of
+from foldwise.errors import did_you_mean, invalid_parameter, unsupported, warn
+from foldwise.folds import Block
 from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
-from foldwise.learners.general import respond as learner_response
-from foldwise.stack.build import Deal, build_deal, build_readers
+from foldwise.stack.build import Deal, build_deal
 from foldwise.stack.entries import Entry, as_layers, checked_layers
-from foldwise.stack.features import Features, column_names, compact
+from foldwise.stack.features import Features, column_names
 from foldwise.stack.fold_models import FoldModels
-from foldwise.stack.grow import Settings
 from foldwise.stack.inputs import (
     check_columns,
     checked_groups,
@@ -45,10 +32,9 @@ from foldwise.stack.inputs import (
 from foldwise.stack.leaderboard import honest_score, leaderboard, out_of_fold
 from foldwise.stack.metric import Metric, Response, as_metric
 from foldwise.stack.parameters import NamedLearnersMixin
-from foldwise.stack.reader import Problem, Reader
+from foldwise.stack.reader import Problem
+from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
 from foldwise.stack.stackers import Candidate, candidates_from, respond
-from foldwise.stack.table import Table
-from foldwise.stack.tuning import check_tune
 
 CHOICES = {
     "predict_with": ("auto", "folds", "refit", "pairs"),
@@ -56,6 +42,7 @@ CHOICES = {
     "on_error": ("drop", "raise"),
 }
 KEEP: Any = "keep what it is"
+MOST_SEEDS = np.iinfo(np.int32).max
 
 
 class BaseStacking(TransformerMixin, NamedLearnersMixin):
@@ -123,14 +110,29 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
         Self
             The fitted stack.
         """
-        problem, layers, metric = self._prepare(X, y, sample_weight, groups)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        candidates = self._candidates(metric, problem)
-        if isinstance(self.cv, str) and self.cv == "prefit":
-            deals = [self._prefit_deal(problem, layers[0], candidates, metric, seed)]
-        else:
-            deals = self._deals(problem, layers, candidates, metric, seed)
-        return self._settle(deals, metric, seed, X)
+        with threadpool_limits(1, user_api="blas"):
+            problem, layers, metric = self._prepare(X, y, sample_weight, groups)
+            candidates = self._candidates(metric, problem)
+            recipe = self._recipe(int(check_random_state(self.random_state).randint(MOST_SEEDS)))
+            if isinstance(self.cv, str) and self.cv == "prefit":
+                deals = [prefit_deal(recipe, problem, layers, candidates, metric)]
+            else:
+                deals = build_deals(recipe, problem, layers, candidates, metric)
+            return self._settle(deals, metric, recipe.seed, X)
+
+    def _recipe(self, seed: int) -> Recipe:
+        return Recipe(
+            owner=self._owner,
+            cv=self.cv,
+            predict_with=self.predict_with,
+            hold_out=self.hold_out,
+            tune=self.tune,
+            n_repeats=self.n_repeats,
+            n_jobs=self.n_jobs,
+            on_error=self.on_error,
+            verbose=int(self.verbose),
+            seed=seed,
+        )
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
@@ -138,7 +140,7 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
         """Check everything before anything is fitted."""
         owner = self._owner
         self._check_choices()
-        X = checked_table(X)
+        X = checked_table(owner, X, fewest=2)
         validate_data(self, X, skip_check_array=True)
         if y is None:
             raise ValueError(
@@ -212,142 +214,6 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
             labels=problem.labels,
             weighted=problem.data.sample_weight is not None,
         )
-
-    def _deals(
-        self,
-        problem: Problem,
-        layers: list[list[Entry]],
-        candidates: tuple[Candidate, ...],
-        metric: Metric,
-        seed: int,
-        before: Sequence[Deal] = (),
-    ) -> list[Deal]:
-        """Build one whole stack a repeat."""
-        lattices = [old.lattice for old in before] or [
-            self._lattice(problem, seed, repeat, len(layers)) for repeat in range(self.n_repeats)
-        ]
-        readings = [self._reading(lattice, problem, len(layers), seed) for lattice in lattices]
-        if self.tune is not None:
-            check_tune(self._owner, self.tune, layers, lattices[0].kind, lattices[0].n_folds)
-        self._warn_before(problem, lattices, readings, len(layers))
-        deals: list[Deal] = []
-        for repeat, (lattice, reading) in enumerate(zip(lattices, readings, strict=True)):
-            settings = Settings(
-                self._owner, seed, self.n_jobs, self.on_error, repeat, int(self.verbose)
-            )
-            readers = build_readers(
-                layers,
-                problem,
-                lattice,
-                reading,
-                metric=metric,
-                settings=settings,
-                tune=self.tune,
-                known=_known(before[repeat] if before else None, deals[:1]),
-            )
-            deals.append(build_deal(readers, lattice, reading, candidates, metric, seed))
-        return deals
-
-    def _lattice(self, problem: Problem, seed: int, repeat: int, n_layers: int) -> Lattice:
-        classes = problem.data.y if self._classifies else None
-        return deal(
-            self.cv,
-            problem.n_rows,
-            classes=classes,
-            groups=problem.data.groups,
-            y=problem.data.y,
-            seed=seed,
-            repeat=repeat,
-            n_layers=n_layers,
-            owner=self._owner,
-        )
-
-    def _reading(self, lattice: Lattice, problem: Problem, n_layers: int, seed: int) -> Reading:
-        inner = self._inner_lattice(lattice, problem, seed) if lattice.kind == "single" else None
-        return read_lattice(
-            lattice,
-            predict_with=self.predict_with,
-            hold_out=self.hold_out,
-            n_layers=n_layers,
-            inner=inner,
-            owner=self._owner,
-        )
-
-    def _inner_lattice(self, lattice: Lattice, problem: Problem, seed: int) -> Lattice | None:
-        """Deal the test rows of a single split, keeping its order and groups."""
-        test = lattice.tests[0]
-        if len(test) < 6:
-            return None
-        data = problem.data
-        ordered = lattice.trains[0][-1] < test[0]
-        return deal(
-            TimeSeriesSplit(5) if ordered else 5,
-            len(test),
-            classes=data.y[test] if self._classifies else None,
-            groups=None if data.groups is None else data.groups[test],
-            seed=seed,
-            owner=self._owner,
-        )
-
-    def _warn_before(
-        self,
-        problem: Problem,
-        lattices: Sequence[Lattice],
-        readings: Sequence[Reading],
-        n_layers: int,
-    ) -> None:
-        """Say once what the folds cannot give."""
-        if not readings[0].judgements:
-            warn(
-                f"{self._owner}: no honest score, it needs at least {n_layers + 2} folds that "
-                f"leave rows to train on; got {lattices[0].n_folds}. Use cv=5.",
-                NoScoreWarning,
-            )
-        n_classes = problem.data.n_classes
-        if n_classes is None:
-            return
-        for lattice, reading in zip(lattices, readings, strict=True):
-            for needs in needs_of(reading, lattice, n_layers):
-                for node in needs.rows:
-                    seen = np.bincount(problem.data.y[lattice.rows(node)], minlength=n_classes)
-                    if not seen.all():
-                        label = problem.labels[int(seen.argmin())]  # type: ignore[index]
-                        warn(
-                            f"{self._owner}: class {label!r} is absent from the training rows of "
-                            "some folds; models fitted there give it a small probability. "
-                            "Use fewer folds or more rows of that class.",
-                            FoldsWarning,
-                        )
-                        return
-
-    def _prefit_deal(
-        self,
-        problem: Problem,
-        entries: list[Entry],
-        candidates: tuple[Candidate, ...],
-        metric: Metric,
-        seed: int,
-    ) -> Deal:
-        """Put a stacker on learners that are fitted already."""
-        warn(
-            f"{self._owner}: no honest score with cv='prefit', the learners may have seen these "
-            "rows. Use cv=5 for a score.",
-            NoScoreWarning,
-        )
-        table, rows = Table(), np.arange(problem.n_rows)
-        for entry in entries:
-            check_is_fitted(entry.learner)
-            cell = (entry.name, EVERYTHING, None)
-            values = learner_response(
-                entry.learner, problem.data.X, entry.method, problem.data, problem.n_rows
-            )
-            table.predictions[cell] = (rows, compact(values, entry.kind))
-            table.models[cell] = entry.learner
-        ref = (Ref(EVERYTHING),)
-        reading = Reading((), (Block(rows, ref),), ref, predict_with="refit")
-        lattice = Lattice(problem.n_rows, (), (), "single")
-        reader = Reader(tuple(entries), table, problem)
-        return build_deal((reader,), lattice, reading, candidates, metric, seed)
 
     def _settle(self, deals: list[Deal], metric: Metric, seed: int, X: Any) -> Self:
         """Set everything that is read after a fit; the training rows are only referred to."""
@@ -430,7 +296,7 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "deals_")
-        X = checked_table(X) if not hasattr(X, "columns") else X
+        X = checked_table(self._owner, X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return X
 
@@ -523,11 +389,12 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
             has_probabilities=new._gives_probabilities(),
         )
         candidates = new._candidates(metric, problem)
-        deals = [
-            build_deal(d.readers, d.lattice, d.reading, candidates, metric, self._seed)
-            for d in deals
-        ]
-        return new._settle(deals, metric, self._seed, X)
+        with threadpool_limits(1, user_api="blas"):
+            deals = [
+                build_deal(d.readers, d.lattice, d.reading, candidates, metric, self._seed)
+                for d in deals
+            ]
+            return new._settle(deals, metric, self._seed, X)
 
     def add(self, name: str, estimator: Any, *, X: Any = None) -> Self:
         """Return a new stack with one learner more in its last layer; only that one is fitted.
@@ -567,10 +434,10 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
         checked[0] = [new._on_columns(entry, problem.data.X) for entry in checked[0]]
         candidates = new._candidates(self._metric, problem)
         checked = [[e for e in layer if e.name not in self.failures_] for layer in checked]
-        deals = new._deals(
-            problem, checked, candidates, self._metric, self._seed, before=self.deals_
-        )
-        new._settle(deals, self._metric, self._seed, problem.data.X)
+        with threadpool_limits(1, user_api="blas"):
+            recipe = new._recipe(self._seed)
+            deals = build_deals(recipe, problem, checked, candidates, self._metric, self.deals_)
+            new._settle(deals, self._metric, self._seed, problem.data.X)
         new.failures_ = {**self.failures_, **new.failures_}
         return new
 
@@ -594,7 +461,7 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
                 fix="Give the rows the stack was fitted on.",
             )
         checked_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
-        return checked_table(X)
+        return checked_table(self._owner, X)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -604,24 +471,13 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        try:
-            inner = [get_tags(m).input_tags for m in self._learners().values() if m != "drop"]
-            tags.input_tags.allow_nan = all(t.allow_nan for t in inner)
-            tags.input_tags.sparse = all(t.sparse for t in inner)
-        except Exception:
-            pass
+        learners = [m for m in self._learners().values() if hasattr(m, "fit")]
+        inputs = [get_tags(learner).input_tags for learner in learners]
+        # A learner that cannot take missing values is dropped, so one that can is enough.
+        enough = any if self.on_error == "drop" else all
+        tags.input_tags.allow_nan = enough(t.allow_nan for t in inputs)
+        tags.input_tags.sparse = all(t.sparse for t in inputs)
         return tags
-
-
-def _known(before: Deal | None, first: Sequence[Deal]) -> list[Table]:
-    """Return what need not be fitted again: an earlier deal, or the model of all rows."""
-    if before is not None:
-        return [reader.table for reader in before.readers]
-    if not first:
-        return []
-    table, everything = first[0].readers[0].table, Table()
-    everything.models = {c: m for c, m in table.models.items() if c[1:] == (EVERYTHING, None)}
-    return [everything]
 
 
 def _with_table(deal: Deal, X: Any) -> Deal:

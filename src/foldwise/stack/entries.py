@@ -51,8 +51,12 @@ def as_layers(estimators: Any) -> list[list[tuple[Any, ...]]]:
         return []
     items = list(estimators)
     if items and all(isinstance(item, list) and not _is_entry(item) for item in items):
-        return [[tuple(entry) for entry in layer] for layer in items]
-    return [[tuple(entry) for entry in items]] if items else []
+        return [[_as_tuple(entry) for entry in layer] for layer in items]
+    return [[_as_tuple(entry) for entry in items]] if items else []
+
+
+def _as_tuple(entry: Any) -> tuple[Any, ...]:
+    return tuple(entry) if isinstance(entry, list | tuple) else (entry,)
 
 
 def _is_entry(item: Any) -> bool:

@@ -11,16 +11,50 @@ from sklearn.utils import _safe_indexing, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples
 
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
+from foldwise.errors import (
+    Plain,
+    did_you_mean,
+    invalid_data,
+    invalid_parameter,
+    listing,
+    unsupported,
+)
 
 
-def checked_table(X: Any) -> Any:
-    """Return X as something rows can be taken from; frames stay as they are."""
+def checked_table(owner: str, X: Any, fewest: int = 1) -> Any:
+    """Return X as something rows can be taken from; frames stay as they are.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    X : array-like
+        The table.
+    fewest : int, default=1
+        How many rows it must have.
+
+    Returns
+    -------
+    ndarray, CSR matrix or data frame
+        With as many rows as X.
+    """
     if sparse.issparse(X):
         return X.tocsr()
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return X
-    return check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
+    table = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=fewest)
+    if table.dtype == object:
+        kinds = {type(value) for value in table.ravel()}
+        nested = kinds & {dict, list, tuple, set}
+        if nested:
+            raise unsupported(
+                owner,
+                "X",
+                must="hold numbers or strings (each argument must be a string or a number)",
+                got=Plain(f"a {nested.pop().__name__}"),
+                fix="Spread it over columns of its own.",
+            )
+    return table
 
 
 def checked_lengths(owner: str, n_rows: int, **others: Any) -> None:

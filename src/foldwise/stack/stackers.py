@@ -185,7 +185,7 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
             values = values.reshape(len(values), -1)
             seen = np.asarray(stacker.classes_, dtype=np.intp)
             if values.shape[1] == len(seen):
-                values = aligned(values, seen, features.n_classes, features.n_rows, method)
+                values = aligned(values, seen, features.n_classes, int(features.amount), method)
             return Response(kind, values)
     values = np.asarray(stacker.predict(X), dtype=np.float64)
     return Response("label", values.reshape(len(values), -1))
@@ -288,9 +288,11 @@ def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
             _points({"ridge__alpha": np.logspace(-2, 4, 7).tolist()}),
         )
     if name == "logistic":
-        return Candidate(
-            name, LogisticRegression(max_iter=1000), _points({"C": [0.01, 0.1, 1.0, 10.0]})
-        )
+        # Newton steps are exact and quick for one logit a learner, not for many classes.
+        if len(labels) == 2:
+            model = LogisticRegression(solver="newton-cholesky")
+            return Candidate(name, model, _points({"C": [0.01, 0.1, 1.0, 10.0]}))
+        return Candidate(name, LogisticRegression(max_iter=1000), _points({"C": [0.1, 1.0]}))
     return Candidate(name, WeightedMean(name, metric, labels))
 
 
