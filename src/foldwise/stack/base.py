@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from foldwise.errors import did_you_mean, invalid_parameter, unsupported, warn
@@ -110,6 +110,15 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
         Self
             The fitted stack.
         """
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y, sample_weight, groups)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         with threadpool_limits(1, user_api="blas"):
             problem, layers, metric = self._prepare(X, y, sample_weight, groups)
             candidates = self._candidates(metric, problem)
@@ -335,26 +344,34 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
         return _beside(values, features[0])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that transform gives.
+        """Return the names of the columns that transform gives, as scikit-learn's stacks do.
 
         Parameters
         ----------
-        input_features : ignored
-            There for scikit-learn.
+        input_features : array-like of str or None
+            Names of the features, where the stack was fitted on an array.
 
         Returns
         -------
         ndarray of str
-            ``model`` or ``model__class``, then the columns passed through.
+            The class name and the learner's, numbered if it has several columns; then the
+            columns passed through.
         """
         check_is_fitted(self, "deals_")
-        return np.asarray([*self._columns, *self._passed_names()], dtype=object)
+        features = _check_feature_names_in(self, input_features)
+        own = []
+        for entry in self.deals_[0].top.entries:
+            columns = [
+                c for c in self._columns if c == entry.name or c.startswith(entry.name + "__")
+            ]
+            numbers = [""] if len(columns) == 1 else range(len(columns))
+            own += [f"{self._owner.lower()}_{entry.name}{number}" for number in numbers]
+        return np.asarray([*own, *self._passed_names(features)], dtype=object)
 
-    def _passed_names(self) -> list[str]:
+    def _passed_names(self, names: Any) -> list[str]:
         passed = self.deals_[0].top.problem.passthrough
         if passed is None:
             return []
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         if isinstance(passed, slice):
             return list(names)
         return [c if isinstance(c, str) else names[c] for c in passed]

@@ -99,7 +99,8 @@ def checked_layers(
         raise invalid_parameter(
             owner,
             "estimators",
-            must="be a non-empty list of (name, learner) tuples",
+            must="be a non-empty list of (name, learner) tuples (Invalid 'estimators' attribute, "
+            "'estimators' should be a non-empty list)",
             got=estimators,
             fix="Give at least one learner, e.g. [('ridge', Ridge())].",
         )
@@ -188,7 +189,19 @@ def _entry(
     owner: str, item: tuple[Any, ...], *, classify: bool, stack_method: str, weighted: bool
 ) -> Entry:
     name, learner = item[:2]
-    if not hasattr(learner, "fit") or not hasattr(learner, "predict"):
+    is_learner = hasattr(learner, "fit") and not isinstance(learner, type)
+    if weighted and is_learner and weight_argument(learner) is None:
+        raise unsupported(
+            owner,
+            "sample_weight",
+            must="reach every learner",
+            got=Plain(
+                f"{name!r}: underlying estimator {type(learner).__name__} does not support "
+                "sample weights"
+            ),
+            fix="Replace that learner, or fit without sample_weight.",
+        )
+    if not is_learner or not hasattr(learner, "predict"):
         raise invalid_parameter(
             owner,
             "estimators",
@@ -204,17 +217,6 @@ def _entry(
             must="be regressors: each estimator should be a regressor",
             got=Plain(f"the classifier {learner!r} as {name!r}"),
             fix="Use StackingClassifier, or a regressor.",
-        )
-    if weighted and weight_argument(learner) is None:
-        raise unsupported(
-            owner,
-            "sample_weight",
-            must="reach every learner",
-            got=Plain(
-                f"{name!r}: underlying estimator {type(learner).__name__} does not support "
-                "sample weights"
-            ),
-            fix="Replace that learner, or fit without sample_weight.",
         )
     method = _method(owner, name, learner, stack_method if classify else "predict")
     return Entry(

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing, check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
 from foldwise.errors import (
@@ -156,7 +156,7 @@ def checked_values(owner: str, y: Any) -> NDArray[np.float64]:
 def checked_classes(owner: str, y: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return class codes and the classes behind them."""
     array = np.asarray(y)
-    if (array.ndim > 1 and array.shape[1] > 1) or type_of_target(array).startswith("multilabel"):
+    if array.ndim > 1 and array.shape[1] > 1:
         raise invalid_data(
             owner,
             "y",
@@ -181,10 +181,15 @@ def checked_classes(owner: str, y: Any) -> tuple[NDArray[np.intp], NDArray[Any]]
             owner,
             "y",
             must="hold at least two classes",
-            got=Plain(f"one class, {labels[0]!r}"),
+            got=Plain(f"one class, {plain(labels[0])!r}"),
             fix="There is nothing to learn from one class: check how y was made.",
         )
     return codes.astype(np.intp), labels
+
+
+def plain(label: Any) -> Any:
+    """Return a label as a Python object, for messages."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def passed_columns(owner: str, passthrough: Any, X: Any) -> Any:
@@ -221,7 +226,11 @@ def passed_columns(owner: str, passthrough: Any, X: Any) -> Any:
                 fix=did_you_mean(unknown[0], known),
             )
         return wanted
-    beyond = [c for c in wanted if not isinstance(c, numbers.Integral) or c >= X.shape[1]]
+    beyond = [
+        c
+        for c in wanted
+        if not isinstance(c, numbers.Integral) or not -X.shape[1] <= c < X.shape[1]
+    ]
     if beyond:
         raise invalid_parameter(
             owner,
@@ -239,12 +248,14 @@ def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
         _safe_indexing(X[:1] if isinstance(X, np.ndarray) else X, columns, axis=1)
     except (ValueError, IndexError, KeyError, TypeError) as error:
         known = [str(c) for c in X.columns] if hasattr(X, "columns") else []
+        wanted = columns if isinstance(columns, list) else [columns]
+        unknown = [c for c in wanted if c not in known]
         raise invalid_parameter(
             owner,
             "estimators",
             must=f"name columns of X for {name!r}",
             got=columns,
-            fix=did_you_mean(columns[0] if isinstance(columns, list) else columns, known)
-            if known
+            fix=did_you_mean(unknown[0], known)
+            if known and unknown
             else f"X has columns 0 to {X.shape[1] - 1}.",
         ) from error

@@ -230,7 +230,14 @@ class Metric:
         """Return the score of each fold, in the order of the folds."""
         folds = np.unique(target.fold)
         parts = [np.flatnonzero(target.fold == fold) for fold in folds]
-        return np.array([self._score(response.take(p), target.take(p)) for p in parts])
+        return np.array([self._of_fold(response.take(p), target.take(p)) for p in parts])
+
+    def _of_fold(self, response: Response, target: Target) -> float:
+        losses = self._row_losses(response, target)
+        if losses is not None:
+            return _from_rows(losses, target, self.sign, self.function).score
+        one_class = target.labels is not None and len(np.unique(target.y)) < 2
+        return float("nan") if one_class and not self.pooled else self._score(response, target)
 
     def _row_losses(self, response: Response, target: Target) -> FloatArray | None:
         if self.function not in _ROW_LOSSES or getattr(self.scorer, "_kwargs", None):

@@ -17,6 +17,7 @@ from foldwise.stack.build import Deal, build_deal, build_readers
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import compact
 from foldwise.stack.grow import Settings
+from foldwise.stack.inputs import plain
 from foldwise.stack.metric import Metric
 from foldwise.stack.reader import Problem, Reader
 from foldwise.stack.stackers import Candidate
@@ -156,7 +157,7 @@ def _warn_of_limits(
     missing = _missing_class(problem, lattices, readings, n_layers)
     if missing is not None:
         warn(
-            f"{owner}: class {missing!r} is absent from the training rows of some folds; models "
+            f"{owner}: class {plain(missing)!r} is absent from the training rows of some folds; models "
             "fitted there give it a small probability. Use fewer folds or more rows of it.",
             FoldsWarning,
         )

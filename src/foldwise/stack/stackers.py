@@ -6,14 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.combine import best_weights, mean_weights, nnls_weights
-from foldwise.errors import did_you_mean, invalid_parameter, unsupported
+from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
 from foldwise.learners.prepare import aligned, prepared, weight_argument
 from foldwise.stack.features import Features
 from foldwise.stack.metric import Metric, Response, Target
@@ -151,6 +152,8 @@ class Candidate:
         model = prepared(self.estimator, seed).set_params(**self.grid[point])
         if isinstance(model, WeightedMean):
             return model.fit(features.members, y, sample_weight)
+        if features.n_classes is not None and len(np.unique(y)) == 1:
+            model = DummyClassifier(strategy="prior")
         argument = weight_argument(model)
         weights = {} if sample_weight is None or argument is None else {argument: sample_weight}
         return model.fit(features.matrix(), y, **weights)
@@ -242,7 +245,10 @@ def candidates_from(
                 owner,
                 "sample_weight",
                 must="reach the final estimator",
-                got=candidate.estimator,
+                got=Plain(
+                    f"underlying estimator {type(candidate.estimator).__name__}, which does not "
+                    "support sample weights"
+                ),
                 fix="Use a final estimator whose fit takes sample_weight.",
             )
     return candidates
@@ -263,6 +269,16 @@ def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
             must="be None, a name, an estimator, (estimator, grid) or a list of these",
             got=item,
             fix=f"Use one of {', '.join(map(repr, NAMES[labels is not None]))}.",
+        )
+    wrong = is_classifier if labels is None else is_regressor
+    if wrong(estimator):
+        kind = "regressor" if labels is None else "classifier"
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must=f"be a {kind} (the 'final_estimator' parameter should be a {kind})",
+            got=estimator,
+            fix="Use the other kind of stack, or None for the default bake-off.",
         )
     return Candidate(type(estimator).__name__, estimator, _points(grid))
 
