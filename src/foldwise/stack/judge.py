@@ -9,8 +9,9 @@ import numpy as np
 from foldwise.folds import Block, Judgement, Reading
 from foldwise.folds.reading import rows_inside
 from foldwise.stack.features import Features
-from foldwise.stack.metric import Evaluation, Metric, Response, Target
+from foldwise.stack.metric import Evaluation, Metric, Target
 from foldwise.stack.reader import Reader, rows_of, weights_of
+from foldwise.stack.response import Response
 from foldwise.stack.stackers import Candidate, respond, response_kind
 
 LONE_PARTS = 5

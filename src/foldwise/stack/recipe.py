@@ -157,8 +157,8 @@ def _warn_of_limits(
     missing = _missing_class(problem, lattices, readings, n_layers)
     if missing is not None:
         warn(
-            f"{owner}: class {plain(missing)!r} is absent from the training rows of some folds; models "
-            "fitted there give it a small probability. Use fewer folds or more rows of it.",
+            f"{owner}: class {plain(missing)!r} is absent from the training rows of some folds; "
+            "models fitted there give it a small probability. Use fewer folds or more rows of it.",
             FoldsWarning,
         )
 

@@ -17,7 +17,8 @@ from foldwise.combine import best_weights, mean_weights, nnls_weights
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
 from foldwise.learners.prepare import aligned, prepared, weight_argument
 from foldwise.stack.features import Features
-from foldwise.stack.metric import Metric, Response, Target
+from foldwise.stack.metric import Metric, Target
+from foldwise.stack.response import Response
 
 FloatArray = NDArray[np.float64]
 
