@@ -57,6 +57,14 @@ def fit_at_node(
         return [node.attempt(assignment) for assignment in assignments]
 
 
+def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str) -> NodeFit:
+    """Fit one learner at one node the general way, and raise what it raises."""
+    (fit,) = fit_at_node([Assignment(learner, method, task.seed)], data, task)
+    if isinstance(fit, Exception):
+        raise fit
+    return fit
+
+
 def take_rows(X: Any, rows: Rows) -> Any:
     """Return a fresh copy of some rows of an array, sparse matrix or data frame."""
     return X[rows] if isinstance(X, np.ndarray) else _safe_indexing(X, rows)
