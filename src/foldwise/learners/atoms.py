@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from foldwise.learners.tasks import Rows
@@ -31,6 +32,10 @@ class Atoms:
     def n_atoms(self) -> int:
         """Number of atoms."""
         return self.members.shape[1]
+
+    def counts(self) -> NDArray[np.float64]:
+        """Return the number of rows of each atom."""
+        return np.bincount(self.label + 1, minlength=self.n_atoms + 1)[1:].astype(np.float64)
 
     def rows(self) -> list[Rows]:
         """Return the rows of each atom, ascending."""
@@ -75,21 +80,18 @@ def atoms_of(parts: Sequence[Rows], n_rows: int) -> Atoms | None:
                 return None
             word |= inside.astype(np.int64) << bit
         held |= word != 0
-        values, label = np.unique((label << WORD) | word, return_inverse=True)
+        label, values = pd.factorize((label << WORD) | word)
         if len(values) > MAX_ATOMS:
             return None
     return _numbered(parts, label, held)
 
 
 def _numbered(parts: Sequence[Rows], label: NDArray[np.int64], held: NDArray[np.bool_]) -> Atoms:
-    """Number the atoms in the order of their first rows, leaving out the rows in no part."""
-    values, first = np.unique(label, return_index=True)
-    order = values[np.argsort(first)]
-    order = order[held[np.sort(first)]]
-    number = np.full(len(values), -1, dtype=np.intp)
-    number[order] = np.arange(len(order))
-    label = number[label]
-    members = np.zeros((len(parts), len(order)), dtype=bool)
+    """Leave out the rows in no part; the atoms stay in the order of their first rows."""
+    if not held.all():
+        nowhere = label[np.argmin(held)]
+        label = np.where(held, label - (label > nowhere), -1)
+    members = np.zeros((len(parts), int(label.max(initial=-1)) + 1), dtype=bool)
     for part, rows in enumerate(parts):
         members[part, label[rows]] = True
     return Atoms(label, members)

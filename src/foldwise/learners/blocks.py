@@ -1,6 +1,6 @@
 """Predicting the rows of many nodes: each row is read once, for all nodes that want it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,28 +32,23 @@ def predict_blocks(
     list of ndarray of shape (n_test, width)
         One for each task, rows in the order of its ``test``; (0, 0) where that is empty.
     """
-    predictions = [np.empty((0, 0)) for _ in tasks]
-    orders: dict[int, tuple[Rows, Rows]] = {}
-    for rows, numbers in _blocks(tasks, shape):
-        for number, values in zip(numbers, respond(rows, numbers), strict=True):
-            test = tasks[number].test
-            if not predictions[number].size:
-                predictions[number] = np.empty((len(test), values.shape[1]))
-                order = np.argsort(test, kind="stable")
-                orders[number] = order, test[order]
-            order, ascending = orders[number]
-            predictions[number][order[np.searchsorted(ascending, rows)]] = values
-    return predictions
-
-
-def _blocks(
-    tasks: Sequence[NodeTask], shape: tuple[int, int]
-) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
     atoms = atoms_of([task.test for task in tasks], shape[0])
     if atoms is None:
         raise ValueError("a task tests a row twice, or the tasks test too many sets of rows")
-    step = max(64, BLOCK_BYTES // (8 * max(shape[1], 1)))
+    predictions = [np.empty((0, 0)) for _ in tasks]
+    step = max(64, 2**20 // (8 * max(shape[1], 1)))
+    place = np.empty(shape[0], dtype=np.intp)
     for rows, members in zip(atoms.rows(), atoms.members.T, strict=True):
         numbers = np.flatnonzero(members)
+        places = []
+        for number in numbers:
+            place[tasks[number].test] = np.arange(len(tasks[number].test))
+            places.append(place[rows])
         for start in range(0, len(rows), step):
-            yield rows[start : start + step], numbers
+            part = slice(start, start + step)
+            responses = respond(rows[part], numbers)
+            for number, where, values in zip(numbers, places, responses, strict=True):
+                if not predictions[number].size:
+                    predictions[number] = np.empty((len(tasks[number].test), values.shape[1]))
+                predictions[number][where[part]] = values
+    return predictions

@@ -15,7 +15,9 @@ from foldwise.learners.fitted import learned_by
 from foldwise.learners.matrix import Floats, Matrix, matrix_of
 from foldwise.learners.moments import NodeMoments, atom_moments, fits_in_memory, node_moments
 from foldwise.learners.prepare import prepared
-from foldwise.learners.solve import Problem, Scaling, least_squares, problem_of, ridge, scaling_of
+from foldwise.learners.solve import (
+    EPSILON, Problem, Scaling, least_squares, problem_of, ridge, scaling_of,
+)
 from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
 
 
@@ -169,7 +171,23 @@ def _fit_one(
     with_mean = scaler is not None and scaler.with_mean
     problem = problem_of(moments, last.fit_intercept, scaling, with_mean)
     solution = solve(last, problem, rows)
-    return None if solution is None else LinearFit(moments, scaling, problem, solution)
+    if solution is None or not _level_is_harmless(moments, problem, solution):
+        return None
+    return LinearFit(moments, scaling, problem, solution)
+
+
+def _level_is_harmless(moments: NodeMoments, problem: Problem, solution: Solution) -> bool:
+    """Tell whether the rounding of a column's mean cannot be seen in the predictions.
+
+    Without an intercept, the mean that a scaler subtracts meets the level of y.
+    """
+    if not moments.y_mean.any() or (problem.level == moments.y_mean).all():
+        return True
+    far = np.abs((moments.centre + problem.point) / problem.scale).max()
+    coefficients = solution.coefficients * problem.scale[:, None]
+    spread = np.sqrt(np.einsum("ij,ik,kj->j", coefficients, problem.gram, coefficients))
+    error = 100 * EPSILON * far * np.abs(moments.y_mean) * np.sqrt(moments.weight)
+    return bool((error <= 1e-9 * spread).all())
 
 
 def split(learner: Any) -> tuple[Any, Any]:

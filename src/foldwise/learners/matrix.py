@@ -12,7 +12,7 @@ from foldwise.learners.tasks import Rows
 
 Floats = NDArray[np.float64]
 
-BLOCK_BYTES = 2**22
+BLOCK_BYTES = 2**21
 SAMPLED_ROWS = 2048
 
 

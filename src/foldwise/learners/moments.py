@@ -5,12 +5,14 @@ the mean of their own atom. So the moments of a node depend on no target outside
 even in their last bits.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from foldwise.learners.atoms import Atoms
 from foldwise.learners.matrix import Floats, Matrix, centre_of
+from foldwise.learners.tasks import Rows
 
 MEMORY_SHARE = 0.25
 MEMORY_FLOOR = 2**26
@@ -24,8 +26,12 @@ class AtomMoments:
     ----------
     centre : ndarray of shape (n_features,)
         Subtracted from the rows of X.
-    gram : ndarray of shape (n_atoms, width, width)
-        Products of the columns (X, y, 1), weighted, where X and y are centred.
+    gram : ndarray of shape (n_atoms, n_features, n_features)
+        Weighted products of the columns of X, centred.
+    side : ndarray of shape (n_atoms, n_features, n_targets + 1)
+        Weighted products of the columns of X with those of y, centred, and 1.
+    left : ndarray of shape (n_atoms, n_targets + 1)
+        Weighted sums of the columns of y, centred, and 1.
     y_mean : ndarray of shape (n_atoms, n_targets)
         What was subtracted from the targets: their weighted mean in each atom.
     plain : ndarray of shape (n_atoms, 2, n_features)
@@ -36,6 +42,8 @@ class AtomMoments:
 
     centre: Floats
     gram: Floats
+    side: Floats
+    left: Floats
     y_mean: Floats
     plain: Floats
     count: Floats
@@ -73,6 +81,23 @@ class NodeMoments:
     centre: Floats
 
 
+def blocks_of_atoms(matrix: Matrix, atoms: Atoms) -> Iterator[tuple[int, Rows, Floats]]:
+    """Yield atom, rows and a scratch copy of these rows of X, until all atoms are read.
+
+    The rows of X are read in order, a block at a time: those of a data frame lie apart.
+    """
+    scratch = np.empty(0)
+    for where, block in matrix.blocks():
+        if scratch.size < block.size:
+            scratch = np.empty(block.shape)
+        label = atoms.label[where]
+        for atom in np.flatnonzero(np.bincount(label + 1, minlength=2)[1:]):
+            inside = np.flatnonzero(label == atom)
+            x = scratch[: len(inside)]
+            np.take(block, inside, axis=0, out=x, mode="clip")
+            yield int(atom), inside + where.start, x
+
+
 def fits_in_memory(n_matrices: int, width: int, matrix: Matrix) -> bool:
     """Tell whether so many square matrices are small beside X, or small at all."""
     return 8 * n_matrices * width**2 <= max(
@@ -100,33 +125,29 @@ def atom_moments(
     -----
     O(n_rows * n_features ** 2) time; one block of rows in memory at a time.
     """
-    n_features, n_targets = matrix.shape[1], y.shape[1]
-    width = n_features + n_targets + 1
-    centre = centre_of(matrix)
-    y_mean = _atom_means(y, weight, atoms)
-    gram = np.zeros((atoms.n_atoms, width, width))
-    plain = np.zeros((atoms.n_atoms, 2, n_features))
-    for where, block in matrix.blocks():
-        label = atoms.label[where]
-        for atom in np.unique(label[label >= 0]):
-            inside = np.flatnonzero(label == atom)
-            columns = np.empty((len(inside), width))
-            x = columns[:, :n_features]
-            np.subtract(block[inside], centre, out=x)
-            columns[:, n_features:-1] = y[where][inside] - y_mean[atom]
-            columns[:, -1] = 1.0
-            if weight is not None:
-                plain[atom, 0] += x.sum(axis=0)
-                plain[atom, 1] += np.einsum("ij,ij->j", x, x)
-                columns *= np.sqrt(weight[where][inside])[:, None]
-            gram[atom] += columns.T @ columns
+    n_atoms, n_features = atoms.n_atoms, matrix.shape[1]
+    centre, y_mean = centre_of(matrix), _atom_means(y, weight, atoms)
+    gram = np.zeros((n_atoms, n_features, n_features))
+    side = np.zeros((n_atoms, n_features, y.shape[1] + 1))
+    left = np.zeros((n_atoms, y.shape[1] + 1))
+    plain = np.zeros((n_atoms, 2, n_features))
+    for atom, rows, x in blocks_of_atoms(matrix, atoms):
+        x -= centre
+        others = np.column_stack([y[rows] - y_mean[atom], np.ones(len(rows))])
+        left[atom] += others.sum(axis=0) if weight is None else weight[rows] @ others
+        if weight is not None:
+            plain[atom] += x.sum(axis=0), np.einsum("ij,ij->j", x, x)
+            root = np.sqrt(weight[rows])[:, None]
+            x *= root
+            others *= root
+        gram[atom] += x.T @ x
+        side[atom] += x.T @ others
     if weight is None:
-        plain[:, 0] = gram[:, -1, :n_features]
-        plain[:, 1] = np.diagonal(gram, axis1=1, axis2=2)[:, :n_features]
-    if not (np.isfinite(gram).all() and np.isfinite(plain).all()):
+        plain[:, 0] = side[:, :, -1]
+        plain[:, 1] = np.diagonal(gram, axis1=1, axis2=2)
+    if not (np.isfinite(gram).all() and np.isfinite(side).all() and np.isfinite(plain).all()):
         return None
-    count = np.bincount(atoms.label[atoms.label >= 0], minlength=atoms.n_atoms)
-    return AtomMoments(centre, gram, y_mean, plain, count.astype(np.float64))
+    return AtomMoments(centre, gram, side, left, y_mean, plain, atoms.counts())
 
 
 def _atom_means(y: Floats, weight: Floats | None, atoms: Atoms) -> Floats:
@@ -141,23 +162,21 @@ def _atom_means(y: Floats, weight: Floats | None, atoms: Atoms) -> Floats:
 
 def node_moments(moments: AtomMoments, members: np.ndarray) -> NodeMoments | None:
     """Return the moments of a union of atoms, None if it has no weight."""
-    n_features = len(moments.centre)
     inside = np.flatnonzero(members)
-    gram = moments.gram[inside].sum(axis=0)
-    weight = float(gram[-1, -1])
+    weights = moments.left[inside, -1]
+    weight = float(weights.sum())
     if not weight > 0:
         return None
-    weights = moments.gram[inside, -1, -1]
-    # The atoms' own means are rounded; what that left over is in the sums.
-    y_mean = (weights @ moments.y_mean[inside] + gram[-1, n_features:-1]) / weight
-    shift = moments.y_mean[inside] - y_mean
-    sums = moments.gram[inside, -1, :n_features]
+    gram, side = moments.gram[inside].sum(axis=0), moments.side[inside].sum(axis=0)
+    # The atoms' own means are rounded; what that left over is added.
+    left = moments.left[inside, :-1].sum(axis=0)
+    y_mean = (weights @ moments.y_mean[inside] + left) / weight
     count = float(moments.count[inside].sum())
     plain_mean, plain_square = moments.plain[inside].sum(axis=0) / count
     return NodeMoments(
-        xx=gram[:n_features, :n_features],
-        xy=gram[:n_features, n_features:-1] + sums.T @ shift,
-        x=gram[-1, :n_features] / weight,
+        xx=gram,
+        xy=side[:, :-1] + moments.side[inside, :, -1].T @ (moments.y_mean[inside] - y_mean),
+        x=side[:, -1] / weight,
         y_mean=y_mean,
         weight=weight,
         count=count,
