@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -41,7 +42,7 @@ class Atoms:
         """Return the rows of each atom, ascending."""
         order = np.argsort(self.label, kind="stable")
         bounds = np.searchsorted(self.label[order], np.arange(self.n_atoms + 1))
-        return [order[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [order[a:b] for a, b in pairwise(bounds)]
 
 
 def atoms_of(parts: Sequence[Rows], n_rows: int) -> Atoms | None:

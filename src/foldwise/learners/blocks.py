@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foldwise.learners.atoms import atoms_of
-from foldwise.learners.matrix import BLOCK_BYTES, Floats
+from foldwise.learners.matrix import Floats
 from foldwise.learners.tasks import NodeTask, Rows
 
+# Small enough that the allocator hands the same memory out again.
+BLOCK_BYTES = 2**20
+
 # Given rows of X and numbers of tasks, one matrix of responses for each of these tasks.
-Responder = Callable[[Rows, NDArray[np.intp]], Sequence[Floats]]
+Responder = Callable[[Rows, list[int]], Sequence[Floats]]
 
 
 def predict_blocks(
@@ -36,10 +38,10 @@ def predict_blocks(
     if atoms is None:
         raise ValueError("a task tests a row twice, or the tasks test too many sets of rows")
     predictions = [np.empty((0, 0)) for _ in tasks]
-    step = max(64, 2**20 // (8 * max(shape[1], 1)))
+    step = max(64, BLOCK_BYTES // (8 * max(shape[1], 1)))
     place = np.empty(shape[0], dtype=np.intp)
     for rows, members in zip(atoms.rows(), atoms.members.T, strict=True):
-        numbers = np.flatnonzero(members)
+        numbers = [int(number) for number in np.flatnonzero(members)]
         places = []
         for number in numbers:
             place[tasks[number].test] = np.arange(len(tasks[number].test))

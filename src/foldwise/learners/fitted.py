@@ -1,12 +1,17 @@
 """Fitted scikit-learn models made from numbers instead of rows."""
 
+import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from foldwise.learners.general import take_rows
+from foldwise.learners.blocks import predict_blocks
+from foldwise.learners.general import respond, take_rows
+from foldwise.learners.matrix import Floats
 from foldwise.learners.prepare import prepared
+from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
 
 
 def fitted(learner: Any, X: Any, seed: int | None, learned: dict[str, Any]) -> Any:
@@ -32,3 +37,43 @@ def learned_by(model: Any, X: Any, learned: dict[str, Any]) -> Any:
     for name, value in learned.items():
         setattr(model, name, value)
     return model
+
+
+def predicted_by_models(
+    models: Sequence[Any],
+    data: TrainingData,
+    tasks: Sequence[NodeTask],
+    method: str,
+    seconds: Sequence[float],
+) -> list[NodeFit | None]:
+    """Ask each task's model for its response; None stays where there is no model.
+
+    Parameters
+    ----------
+    models : sequence of estimator or None
+        A fitted model for each task.
+    data : TrainingData
+        All rows.
+    tasks : sequence of NodeTask
+        Tell which rows to predict and which models to keep.
+    method : str
+        What to predict with.
+    seconds : sequence of float
+        Time spent on fitting each model.
+    """
+    done = [number for number, model in enumerate(models) if model is not None]
+    start = time.perf_counter()
+
+    def respond_block(rows: Rows, numbers: list[int]) -> list[Floats]:
+        X = take_rows(data.X, rows)
+        return [
+            respond(models[done[i]], X, method, data, len(tasks[done[i]].train)) for i in numbers
+        ]
+
+    predictions = predict_blocks([tasks[i] for i in done], data.X.shape, respond_block)
+    spent = (time.perf_counter() - start) / max(len(done), 1)
+    results: list[NodeFit | None] = [None] * len(tasks)
+    for number, values in zip(done, predictions, strict=True):
+        model = models[number] if tasks[number].keep_model else None
+        results[number] = NodeFit(values, model, seconds[number], spent)
+    return results

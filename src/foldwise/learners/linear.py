@@ -16,7 +16,13 @@ from foldwise.learners.matrix import Floats, Matrix, matrix_of
 from foldwise.learners.moments import NodeMoments, atom_moments, fits_in_memory, node_moments
 from foldwise.learners.prepare import prepared
 from foldwise.learners.solve import (
-    EPSILON, Problem, Scaling, least_squares, problem_of, ridge, scaling_of,
+    EPSILON,
+    Problem,
+    Scaling,
+    least_squares,
+    problem_of,
+    ridge,
+    scaling_of,
 )
 from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
 
@@ -61,7 +67,7 @@ Solver = Callable[[Any, Problem, Rows], Solution | None]
 
 def handles_least_squares(learner: Any, data: TrainingData) -> bool:
     """Tell whether a LinearRegression is one that moments are enough for."""
-    return not learner.positive and _plain_target(data)
+    return not learner.positive and is_plain_target(data)
 
 
 def handles_ridge(learner: Any, data: TrainingData) -> bool:
@@ -74,11 +80,12 @@ def handles_ridge(learner: Any, data: TrainingData) -> bool:
         and (isinstance(learner.alpha, Real) or alpha.shape in {(1,), (n_targets,)})
         and alpha.dtype.kind in "fiu"
         and bool(np.isfinite(alpha).all() and (alpha >= 0).all())
-        and _plain_target(data)
+        and is_plain_target(data)
     )
 
 
-def _plain_target(data: TrainingData) -> bool:
+def is_plain_target(data: TrainingData) -> bool:
+    """Tell whether y is finite numbers."""
     return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
 
 
@@ -103,7 +110,7 @@ def fit_ridge(
 ) -> list[NodeFit | None] | None:
     """Fit Ridge at all nodes from per-atom moments."""
 
-    def solve(last: Any, problem: Problem, rows: Rows) -> Solution | None:
+    def solve(last: Any, problem: Problem, _rows: Rows) -> Solution | None:
         alpha = np.broadcast_to(np.asarray(last.alpha, dtype=np.float64), problem.level.shape)
         coefficients = ridge(problem, alpha)
         if coefficients is None:
@@ -226,7 +233,7 @@ def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -
     coefficients = np.stack([fit.solution.coefficients for fit in fits])
     constants = np.stack([fit.constant() for fit in fits])
 
-    def respond(rows: Rows, numbers: Rows) -> list[Floats]:
+    def respond(rows: Rows, numbers: list[int]) -> list[Floats]:
         x = matrix.take(rows) - centre
         wide = np.concatenate(coefficients[numbers], axis=1)
         values = (x @ wide).reshape(len(rows), len(numbers), -1) + constants[numbers]

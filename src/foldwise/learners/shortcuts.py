@@ -15,11 +15,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn import get_config
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from foldwise.learners import linear
+from foldwise.learners import gaussian, kernels, linear, neighbors, ridge_grid
 from foldwise.learners.general import fit_generally
 from foldwise.learners.matrix import matrix_of
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
@@ -61,25 +69,29 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
 
     Parameters
     ----------
-    learner : estimator
-        The learner, or a Pipeline of a StandardScaler and the learner.
-    data : TrainingData
-        All rows; only their kind is looked at.
+        learner : estimator
+            The learner, or a Pipeline of a StandardScaler and the learner.
+        data : TrainingData
+            All rows; only their kind is looked at.
 
     Returns
     -------
-    callable or None
-        It may still return None, if nothing can be gained or promised.
+        callable or None
+            It may still return None, if nothing can be gained or promised.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import Lasso, Ridge
-    >>> data = TrainingData(np.eye(3), np.arange(3.0))
-    >>> shortcut_for(Ridge(), data) is None
-    False
-    >>> shortcut_for(Lasso(), data) is None
-    True
+        >>> import numpy as np
+        >>> from sklearn.discriminant_analysis import (
+        LinearDiscriminantAnalysis,
+        QuadraticDiscriminantAnalysis,
+    )
+    from sklearn.linear_model import Lasso, Ridge
+        >>> data = TrainingData(np.eye(3), np.arange(3.0))
+        >>> shortcut_for(Ridge(), data) is None
+        False
+        >>> shortcut_for(Lasso(), data) is None
+        True
     """
     scaled = _is_scaled(learner)
     last = learner.steps[-1][1] if scaled else learner
@@ -121,3 +133,11 @@ register(
     LinearRegression, linear.handles_least_squares, linear.fit_least_squares, behind_scaler=True
 )
 register(Ridge, linear.handles_ridge, linear.fit_ridge, behind_scaler=True)
+register(RidgeCV, ridge_grid.handles_ridge_grid, ridge_grid.fit_ridge_grid, behind_scaler=True)
+register(LinearDiscriminantAnalysis, gaussian.handles_lda, gaussian.fit_lda)
+register(QuadraticDiscriminantAnalysis, gaussian.handles_qda, gaussian.fit_qda)
+register(GaussianNB, gaussian.handles_naive_bayes, gaussian.fit_naive_bayes)
+register(KNeighborsClassifier, neighbors.handles_neighbors, neighbors.fit_neighbors)
+register(KNeighborsRegressor, neighbors.handles_neighbors, neighbors.fit_neighbors)
+register(KernelRidge, kernels.handles_kernel_ridge, kernels.fit_kernel_ridge)
+register(GaussianProcessRegressor, kernels.handles_gaussian_process, kernels.fit_gaussian_process)

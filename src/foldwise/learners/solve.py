@@ -132,18 +132,45 @@ def solved(gram: Floats, right: Floats, growth: float) -> Floats | None:
     >>> solved(np.ones((2, 2)), np.ones((2, 1)), 1.0) is None
     True
     """
+    found = factored(gram.copy(), growth)
+    return None if found is None else solved_by(found, right)
+
+
+def factored(gram: Floats, growth: float) -> tuple[Floats, Floats] | None:
+    """Return the Cholesky factor of a matrix scaled to a unit diagonal, and the scaling.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n, n)
+        Positive definite and in C order; overwritten.
+    growth : float
+        How much the rounding errors in it have grown already.
+
+    Returns
+    -------
+    tuple of ndarray or None
+        The lower factor of ``unit * gram * unit[:, None]``, and ``unit``; None if eight digits
+        of a solution are not sure.
+    """
     diagonal = np.diagonal(gram)
     if not (diagonal > 0).all():
         return None
     unit = 1.0 / np.sqrt(diagonal)
-    scaled = gram * np.outer(unit, unit)
-    factor, failed = lapack.dpotrf(scaled, lower=1)
+    gram *= unit
+    gram *= unit[:, None]
+    norm = max(np.abs(block).sum(axis=1).max() for block in np.array_split(gram, 16))
+    # The transpose is the same matrix in the order that LAPACK can overwrite.
+    factor, failed = lapack.dpotrf(gram.T, lower=1, clean=1, overwrite_a=1)
     if failed:
         return None
-    rcond, _ = lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max(), uplo="L")
-    if not rcond * MAX_GROWTH > growth:
-        return None
-    solution, _ = lapack.dpotrs(factor, right * unit[:, None], lower=1)
+    rcond, _ = lapack.dpocon(factor, norm, uplo="L")
+    return (factor, unit) if rcond * MAX_GROWTH > growth else None
+
+
+def solved_by(factor: tuple[Floats, Floats], right: Floats) -> Floats:
+    """Return the solution of the system whose factor is given."""
+    lower, unit = factor
+    solution: Floats = lapack.dpotrs(lower, right * unit[:, None], lower=1)[0]
     return solution * unit[:, None]
 
 
