@@ -9,10 +9,10 @@ Run with ``--quick`` for a tenth of the rows and no memory test.
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 import time
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -104,9 +104,9 @@ def memory():
     X = rng.normal(size=(1_000_000, 50))
     data = TrainingData(X, X[:, 0] + rng.normal(size=len(X)))
     tasks = lattice(len(X))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tracemalloc.start()
     fit_nodes(Ridge(), data, tasks)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / X.nbytes
+    return tracemalloc.get_traced_memory()[1] / X.nbytes
 
 
 def main():
@@ -135,9 +135,8 @@ def main():
         ("KernelRidge, rbf", KernelRidge(kernel="rbf"), small),
         ("Gaussian process", GaussianProcessRegressor(alpha=0.1, optimizer=None), small),
     ]
-    print(
-        f"{'learner, 15 nodes':32s} {'n':>8s} {'p':>4s} {'one by one':>11s} {'shortcut':>9s} ratio apart"
-    )
+    heads = ("n", 8), ("p", 4), ("one by one", 11), ("shortcut", 9), ("ratio", 7), ("apart", 7)
+    print(f"{'learner, 15 nodes':32s}", *(f"{head:>{width}s}" for head, width in heads))
     with threadpool_limits(1):
         ratios = {row[0]: compare(*row, repeats=3 if row[0] in FAST else 1) for row in rows}
     for name, ratio in ratios.items():

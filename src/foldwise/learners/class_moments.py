@@ -71,6 +71,7 @@ class ClassMoments:
     reach: Floats
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def cell_moments(matrix: Matrix, data: TrainingData, atoms: Atoms, kind: str) -> CellMoments | None:
     """Return the moments of each cell, None if a number is not finite.
 

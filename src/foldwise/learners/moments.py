@@ -105,6 +105,7 @@ def fits_in_memory(n_matrices: int, width: int, matrix: Matrix) -> bool:
     )
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def atom_moments(
     matrix: Matrix, y: Floats, weight: Floats | None, atoms: Atoms
 ) -> AtomMoments | None:

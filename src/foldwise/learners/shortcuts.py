@@ -82,12 +82,8 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     Examples
     --------
         >>> import numpy as np
-        >>> from sklearn.discriminant_analysis import (
-        LinearDiscriminantAnalysis,
-        QuadraticDiscriminantAnalysis,
-    )
-    from sklearn.linear_model import Lasso, Ridge
-        >>> data = TrainingData(np.eye(3), np.arange(3.0))
+    >>> from sklearn.linear_model import Lasso, Ridge
+    >>> data = TrainingData(np.eye(3), np.arange(3.0))
         >>> shortcut_for(Ridge(), data) is None
         False
         >>> shortcut_for(Lasso(), data) is None

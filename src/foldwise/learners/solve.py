@@ -158,7 +158,7 @@ def factored(gram: Floats, growth: float) -> tuple[Floats, Floats] | None:
     unit = 1.0 / np.sqrt(diagonal)
     gram *= unit
     gram *= unit[:, None]
-    norm = max(np.abs(block).sum(axis=1).max() for block in np.array_split(gram, 16))
+    norm = lapack.dlange("1", gram.T)
     # The transpose is the same matrix in the order that LAPACK can overwrite.
     factor, failed = lapack.dpotrf(gram.T, lower=1, clean=1, overwrite_a=1)
     if failed:
