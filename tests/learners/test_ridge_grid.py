@@ -70,7 +70,7 @@ def test_tied_penalties_are_left_to_the_general_way():
 
 @settings(max_examples=25, deadline=None)
 @given(
-    n=st.integers(10, 50),
+    n=st.integers(24, 60),
     p=st.integers(1, 12),
     weighted=st.booleans(),
     scaled=st.booleans(),
