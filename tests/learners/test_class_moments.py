@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
-from learners.lattices import LATTICES
 
 from foldwise.learners import TrainingData
 from foldwise.learners import matrix as matrix_module
 from foldwise.learners.atoms import atoms_of
 from foldwise.learners.class_moments import cell_moments, class_moments
 from foldwise.learners.matrix import matrix_of
+from learners.lattices import LATTICES
 
 
 def scatter(x, w):

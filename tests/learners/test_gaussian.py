@@ -4,7 +4,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
@@ -15,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.learners import NodeTask, TrainingData
+from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
 
 LEARNERS = {
     "lda": LinearDiscriminantAnalysis(),

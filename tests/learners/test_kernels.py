@@ -1,14 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
-from learners.test_linear import problem
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern, WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.learners import kernels as module
+from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
+from learners.test_linear import problem
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian", "poly", "cosine"])

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from learners.lattices import LATTICES
 
 from foldwise.learners import matrix as matrix_module
 from foldwise.learners.atoms import atoms_of
 from foldwise.learners.matrix import matrix_of
 from foldwise.learners.moments import atom_moments, fits_in_memory, node_moments
+from learners.lattices import LATTICES
 
 
 @pytest.mark.parametrize("weighted", [False, True])

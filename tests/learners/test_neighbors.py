@@ -3,12 +3,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.learners import NodeTask, TrainingData
+from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
 
 
 def problem(n=200, p=4, n_classes=None, seed=0):

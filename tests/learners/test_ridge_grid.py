@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
-from learners.test_linear import problem
 from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.learners import TrainingData
 from foldwise.learners.general import fit_generally
+from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
+from learners.test_linear import problem
 
 GRID = np.logspace(-2, 4, 7)
 
