@@ -91,11 +91,7 @@ class _Node:
         try:
             return self.fit(assignment)
         except Exception as error:
-            # An error is kept; the rows that its frames hold must not be.
-            if error.__traceback__ is not None:
-                traceback.clear_frames(error.__traceback__)
-                error.__traceback__ = error.__traceback__.tb_next
-            return error
+            return _without_frames(error)
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
@@ -145,7 +141,11 @@ class _Node:
             model.fit(X, self.y, **({} if self.weight is None else {named: self.weight}))
             return
         kept, held = self.inner_split(seed)
-        arguments: dict[str, Any] = {"eval_set": [(take_rows(X, held), self.y[held])]}
+        stop_on = take_rows(X, held), self.y[held]
+        if has_fit_parameter(model, "eval_X"):
+            arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
+        else:
+            arguments = {"eval_set": [stop_on]}
         if self.weight is not None:
             arguments[named] = self.weight[kept]
             for name in EVALUATION_WEIGHTS:
@@ -177,6 +177,16 @@ class _Node:
         counts = np.bincount(self.y)
         counts = counts[counts > 0]
         return bool(counts.min() >= 2 and len(self.y) * INNER_SHARE >= len(counts))
+
+
+def _without_frames(error: Exception) -> Exception:
+    """Return the error with its traceback as text: frames would keep the node's rows alive."""
+    error.add_note("".join(traceback.format_tb(error.__traceback__)))
+    part: BaseException | None = error
+    while part is not None:
+        part.__traceback__ = None
+        part = part.__cause__ or part.__context__
+    return error
 
 
 def _key(parent: str, step: Any) -> str:

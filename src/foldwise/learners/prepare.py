@@ -94,10 +94,10 @@ def weight_argument(learner: Any) -> str | None:
 
 
 def stops_early_on_given_rows(model: Any) -> bool:
-    """Tell whether the model needs an ``eval_set`` to stop early on."""
+    """Tell whether the model must be given rows to stop early on."""
     parameters = model.get_params(deep=False)
     wants = any(parameters.get(name) for name in EARLY_STOPPING)
-    return wants and has_fit_parameter(model, "eval_set")
+    return wants and any(has_fit_parameter(model, name) for name in ("eval_X", "eval_set"))
 
 
 def absent_class_share(n_train: int, n_classes: int) -> float:
