@@ -143,3 +143,15 @@ def aligned(
         full[:] = values.min(axis=1, keepdims=True)
         full[:, seen] = values
     return full
+
+
+def over_all_classes(
+    values: NDArray[np.float64], seen: Any, n_classes: int, n_train: int, method: str
+) -> NDArray[np.float64]:
+    """Spread a model's response over all classes, one column of two classes included."""
+    codes = np.asarray(seen, dtype=np.intp)
+    if values.shape[1] == 1 and len(codes) == 2 and n_classes > 2:
+        values = np.column_stack([-values[:, 0], values[:, 0]])
+    if values.shape[1] != len(codes):
+        return values
+    return aligned(values, codes, n_classes, n_train, method)
