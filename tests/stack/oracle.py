@@ -227,7 +227,6 @@ def forward_in_time(oracle, X_new, predict_with="refit") -> Answer:
 
     def best_over(folds):
         rows = np.concatenate([oracle.tests[k] for k in folds])
-        weight = oracle.weigh(rows)
         losses = [
             oracle.loss(
                 oracle.y[rows], np.vstack([before(k, p) for k in folds]), oracle.weigh(rows)
