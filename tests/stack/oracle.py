@@ -235,10 +235,21 @@ def forward_in_time(oracle, X_new, predict_with="refit") -> Answer:
         ]
         return oracle.points[int(np.argmin(losses))]
 
+    def best_by_halves():
+        """Return the choice for the first judged fold: only one fold lies before it."""
+        rows = oracle.tests[0][oracle.tests[0] <= max(oracle.splits[1][0])]
+        half = (len(rows) + 1) // 2
+        one, two = features[0][:half], features[0][half : len(rows)]
+        losses = [
+            oracle.loss(oracle.y[rows[half:]], oracle.stack(p, one, rows[:half], two), None)
+            for p in oracle.points
+        ]
+        return oracle.points[int(np.argmin(losses))]
+
     judged = list(oracle.folds)[1:]
     for i in judged:
         answer.rows.append(oracle.tests[i])
-        answer.chosen_for.append(best_over(range(1, i)) if i > 1 else oracle.points[0])
+        answer.chosen_for.append(best_over(range(1, i)) if i > 1 else best_by_halves())
         answer.judged.append(before(i, answer.chosen_for[-1]))
     rows = np.concatenate(answer.rows)
     answer.score = -oracle.loss(oracle.y[rows], np.vstack(answer.judged), oracle.weigh(rows))
