@@ -18,9 +18,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from tests.stack.oracle import Oracle, forward_in_time
 
 from foldwise import StackingClassifier, StackingRegressor
+from tests.stack.oracle import Oracle, forward_in_time
 
 EXACT, SHORTCUT = 1e-10, 1e-8
 GRID = {"alpha": [0.01, 1.0, 30.0, 1000.0]}
