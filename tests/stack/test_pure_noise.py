@@ -99,8 +99,7 @@ def test_no_combiner_beats_noise_in_classification(n_folds, n_layers) -> None:
 def test_tuning_does_not_beat_noise(predict_with) -> None:
     grids = {"tree": {"max_depth": [1, 3, None]}, "ridge": {"alpha": ALPHAS}}
     gains = [
-        squared_gain(*fit_regressors(s, cv=3, tune=grids, predict_with=predict_with))
-        for s in SEEDS
+        squared_gain(*fit_regressors(s, cv=3, tune=grids, predict_with=predict_with)) for s in SEEDS
     ]
     assert is_honest(gains)
 
