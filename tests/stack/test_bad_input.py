@@ -381,7 +381,7 @@ def test_different_columns_at_predict_are_named() -> None:
 
 def test_a_different_number_of_columns_at_predict() -> None:
     stack = regressor(cv=3).fit(X, Y)
-    with pytest.raises(ValueError, match="2 features.*expecting 3 features"):
+    with pytest.raises(ValueError, match=r"2 features.*expecting 3 features"):
         stack.predict(X[:, :2])
 
 
