@@ -70,7 +70,7 @@ def deal(
     if cv is None or isinstance(cv, numbers.Integral):
         splitter = _own_splitter(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
         splits = splitter.split(np.zeros(n_rows), classes, groups)
-    elif hasattr(cv, "split"):
+    elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(cv, seed, repeat, owner)
         _check_number_of_nodes(splitter, n_rows, groups, n_layers, owner)
         splits = splitter.split(np.zeros(n_rows), classes if y is None else y, groups)

@@ -6,6 +6,7 @@ only looks things up.
 """
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -109,6 +110,11 @@ class Reading:
         """Nodes whose models are needed after the fit."""
         refs = [*self.deployed, *(ref for j in self.judgements for ref in j.fresh)]
         return frozenset(ref.node for ref in refs)
+
+    def reads(self, nodes: Iterable[Node]) -> bool:
+        """Tell whether any of the nodes is read."""
+        refs = [*self.deployed, *(ref for block in self.blocks for ref in block.refs)]
+        return bool({ref.node for ref in refs} & set(nodes))
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -298,6 +304,7 @@ def _read_single(
 
 
 def rows_inside(rows: Rows, train: Rows) -> Rows:
+    """Return the rows that lie in the training part."""
     return np.intersect1d(rows, train, assume_unique=True)
 
 

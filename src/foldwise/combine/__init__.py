@@ -1,0 +1,5 @@
+"""From predictions to one prediction: pure functions on arrays."""
+
+from foldwise.combine.weights import best_weights, mean_weights, nnls_weights
+
+__all__ = ["best_weights", "mean_weights", "nnls_weights"]

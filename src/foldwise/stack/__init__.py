@@ -1,0 +1,6 @@
+"""Stacking: the estimators, layers, tuning, the honest score, the leaderboard."""
+
+from foldwise.stack.classifier import StackingClassifier
+from foldwise.stack.regressor import StackingRegressor
+
+__all__ = ["StackingClassifier", "StackingRegressor"]

@@ -1,0 +1,239 @@
+"""One deal from learners to verdict: the algorithm, read from top to bottom."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from foldwise.folds import Block, Lattice, Node, Reading, Ref
+from foldwise.folds.needs import Needs, needs_of, upper_blocks
+from foldwise.learners import NodeTask, TrainingData
+from foldwise.stack.entries import Entry
+from foldwise.stack.features import Features
+from foldwise.stack.grow import (
+    Settings,
+    check_failures,
+    fit_cells,
+    lowest_tasks,
+    stacked_rows,
+)
+from foldwise.stack.judge import Judge, Verdict
+from foldwise.stack.metric import Metric
+from foldwise.stack.reader import Problem, Reader, rows_of, weights_of
+from foldwise.stack.stackers import Candidate
+from foldwise.stack.table import Cell, Table
+from foldwise.stack.tuning import tune_learner
+
+
+@dataclass(frozen=True)
+class Deal:
+    """A whole stack over one deal of the rows.
+
+    Attributes
+    ----------
+    lattice : Lattice
+        The deal.
+    reading : Reading
+        What is read from which node.
+    readers : tuple of Reader
+        One a layer, the lowest first.
+    verdict : Verdict
+        The deployed stacker and how it was judged.
+    """
+
+    lattice: Lattice
+    reading: Reading
+    readers: tuple[Reader, ...]
+    verdict: Verdict
+
+    @property
+    def top(self) -> Reader:
+        """The learners the stacker reads."""
+        return self.readers[-1]
+
+    def fresh(self, X: Any, refs: Sequence[Ref]) -> Features:
+        """Return the top features of new rows, the mean over some nodes.
+
+        Parameters
+        ----------
+        X : array or frame
+            New rows.
+        refs : sequence of Ref
+            The nodes; the upper model of a node reads the lower models of that node.
+
+        Returns
+        -------
+        Features
+            One row for each row of X.
+        """
+        if len(self.readers) == 1:
+            return self.top.fresh(X, refs, X)
+        each = [self._chain(X, ref) for ref in dict.fromkeys(Ref(ref.node) for ref in refs)]
+        outputs = [
+            np.mean([features.outputs[m] for features in each], axis=0)
+            for m in range(len(self.top.entries))
+        ]
+        return self.top.with_outputs(outputs, X)
+
+    def _chain(self, X: Any, ref: Ref) -> Features:
+        read, features = X, None
+        for reader in self.readers:
+            features = reader.fresh(read, (ref,), X)
+            read = features.matrix()
+        assert features is not None
+        return features
+
+
+def build_readers(
+    layers: Sequence[Sequence[Entry]],
+    problem: Problem,
+    lattice: Lattice,
+    reading: Reading,
+    *,
+    metric: Metric,
+    settings: Settings,
+    tune: Mapping[str, Any] | None = None,
+    known: Sequence[Table] = (),
+) -> tuple[Reader, ...]:
+    """Fit every learner at every node that something is read from.
+
+    Parameters
+    ----------
+    layers : sequence of sequences of Entry
+        The learners, lowest layer first.
+    problem : Problem
+        The data.
+    lattice, reading : Lattice, Reading
+        The deal, and what is read from it.
+    metric : Metric
+        What tuning maximises.
+    settings : Settings
+        How to fit.
+    tune : mapping or None
+        Grids of learners to tune.
+    known : sequence of Table
+        Tables, one a layer, whose cells need not be fitted again.
+
+    Returns
+    -------
+    tuple of Reader
+        One a layer.
+    """
+    needs = needs_of(reading, lattice, len(layers))
+    readers: list[Reader] = []
+    for level, entries in enumerate(layers):
+        table = Table()
+        before = known[level] if level < len(known) else Table()
+        names = [e.name for e in entries if not (tune and e.name in tune)]
+        if level == 0:
+            tasks = lowest_tasks(names, needs[0], lattice, reading.kept, settings)
+            table.take_over(before, tasks)
+            _fit_known_data(table, entries, tasks, problem.data, settings)
+            for entry in entries:
+                if tune and entry.name in tune and not table.take_over_tuned(before, entry.name):
+                    tune_learner(
+                        table, entry, tune[entry.name], problem, lattice, reading, metric, settings
+                    )
+        else:
+            for node in needs[level].rows:
+                _fit_upper(
+                    table, entries, readers[-1], needs[level], node, level, lattice,
+                    reading, settings, before,
+                )  # fmt: skip
+        left = check_failures(table, entries, settings)
+        readers.append(Reader(left, table, problem))
+        if level == len(layers) - 1:
+            _forget_models(readers[-1], reading)
+    return tuple(readers)
+
+
+def _fit_known_data(
+    table: Table,
+    entries: Sequence[Entry],
+    tasks: Mapping[Cell, NodeTask],
+    data: TrainingData,
+    settings: Settings,
+) -> None:
+    by_name = {entry.name: entry for entry in entries}
+    new = {cell: task for cell, task in tasks.items() if not table.has(cell)}
+    learners = {cell: by_name[cell[0]].learner for cell in new}
+    fit_cells(table, by_name, learners, data, new, settings)
+
+
+def _fit_upper(
+    table: Table,
+    entries: Sequence[Entry],
+    below: Reader,
+    needs: Needs,
+    node: Node,
+    level: int,
+    lattice: Lattice,
+    reading: Reading,
+    settings: Settings,
+    before: Table,
+) -> None:
+    """Fit a layer's learners at one node, on features of the layer below."""
+    cells: list[Cell] = [(entry.name, node, None) for entry in entries]
+    table.take_over(before, dict.fromkeys(cells))
+    if all(table.has(cell) for cell in cells):
+        return
+    blocks, asked = upper_blocks(lattice, node, level - 1), needs.of(node)
+    parts = [below.features(blocks).matrix()]
+    if len(asked):
+        parts.append(below.features((Block(asked, (Ref(node),)),)).matrix())
+    rows, everything = rows_of(blocks), below.problem.data
+    y = everything.y[np.concatenate([rows, asked])]
+    weight = weights_of(blocks, everything.sample_weight)
+    if weight is not None:
+        weight = np.concatenate([weight, np.zeros(len(asked))])
+    groups = None if everything.groups is None else everything.groups[np.concatenate([rows, asked])]
+    data = TrainingData(stacked_rows(parts), y, weight, everything.n_classes, groups)
+    train, test = np.arange(len(rows)), np.arange(len(rows), len(y))
+    tasks = {
+        cell: NodeTask(train, test, settings.seed_of(cell[0], node), node in reading.kept)
+        for cell in cells
+    }
+    _fit_known_data(table, entries, tasks, data, settings)
+    for cell in cells:
+        if cell in table.predictions:
+            table.predictions[cell] = (asked, table.predictions[cell][1])
+
+
+def _forget_models(reader: Reader, reading: Reading) -> None:
+    """Keep only the models that prediction needs; a tuned learner was fitted at many points."""
+    refs = [*reading.deployed, *(ref for j in reading.judgements for ref in j.fresh)]
+    cells = {cell for e in reader.entries for cell in reader.table.cells(e.name, refs)}
+    reader.table.keep_models(cells)
+
+
+def build_deal(
+    readers: tuple[Reader, ...],
+    lattice: Lattice,
+    reading: Reading,
+    candidates: tuple[Candidate, ...],
+    metric: Metric,
+    seed: int,
+) -> Deal:
+    """Choose and judge the stacker on top of fitted learners.
+
+    Parameters
+    ----------
+    readers : tuple of Reader
+        The fitted layers.
+    lattice, reading : Lattice, Reading
+        The deal, and what is read from it.
+    candidates : tuple of Candidate
+        The stackers to choose from.
+    metric : Metric
+        What is maximised.
+    seed : int
+        Seed of the stackers.
+
+    Returns
+    -------
+    Deal
+        The whole stack.
+    """
+    verdict = Judge(readers[-1], reading, candidates, metric, seed).verdict()
+    return Deal(lattice, reading, readers, verdict)

@@ -1,0 +1,172 @@
+"""From the learners' responses to what a stacker reads."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit, logit, softmax
+
+FloatArray = NDArray[np.float64]
+
+
+def clip_amount(n_rows: int) -> float:
+    """Return how near to 0 and 1 a probability may come before its logarithm is taken.
+
+    Examples
+    --------
+    >>> clip_amount(99)
+    0.005
+    """
+    return 0.5 / (n_rows + 1)
+
+
+def compact(values: FloatArray, kind: str) -> FloatArray:
+    """Keep one column of a two-class probability, which holds all there is to know."""
+    return values[:, 1:] if kind == "probability" and values.shape[1] == 2 else values
+
+
+def as_logits(values: FloatArray, clip: float) -> FloatArray:
+    """Return centred log-probabilities; one logit for two classes.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, 1) or (n_samples, n_classes)
+        Probability of the second of two classes, or of each of several.
+    clip : float
+        Distance kept from 0 and 1.
+
+    Returns
+    -------
+    ndarray of the same shape
+        Rows of several classes sum to zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_logits(np.array([[0.5], [1.0]]), 0.01).round(1).tolist()
+    [[0.0], [4.6]]
+    """
+    clipped = np.clip(values, clip, 1.0 - clip)
+    if values.shape[1] == 1:
+        return logit(clipped)
+    logs = np.log(clipped)
+    return logs - logs.mean(axis=1, keepdims=True)
+
+
+def as_probabilities(values: FloatArray, kind: str, n_classes: int) -> FloatArray:
+    """Return any response of a learner as probabilities, compact for two classes.
+
+    Decision values go through the logistic function, labels become certainties, and a
+    regressor's value is the probability of the second of two classes or the nearest class.
+    """
+    if kind == "probability":
+        return values
+    if kind == "decision":
+        return expit(values) if values.shape[1] == 1 else softmax(values, axis=1)
+    if n_classes == 2:
+        return np.clip(values, 0.0, 1.0)
+    nearest = np.clip(np.rint(values[:, 0]), 0, n_classes - 1).astype(np.intp)
+    return np.eye(n_classes)[nearest]
+
+
+@dataclass(frozen=True)
+class Features:
+    """What the learners say about some rows.
+
+    Attributes
+    ----------
+    outputs : list of ndarray of shape (n_samples, width)
+        One response a learner, compact.
+    names, kinds : tuple of str
+        The learners, and what each response means.
+    labels : ndarray or None
+        The classes; None for regression.
+    n_rows : int
+        Number of rows the stack was fitted on; it decides how probabilities are clipped.
+    extra : array, sparse matrix, data frame or None
+        Columns passed through.
+    """
+
+    outputs: list[FloatArray]
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    labels: NDArray[Any] | None
+    n_rows: int
+    extra: Any = None
+
+    @property
+    def n_classes(self) -> int | None:
+        """Number of classes; None for regression."""
+        return None if self.labels is None else len(self.labels)
+
+    @cached_property
+    def members(self) -> FloatArray:
+        """Predictions of shape (n_samples, n_learners, width), probabilities for classes."""
+        outputs = self.outputs
+        if self.n_classes is not None:
+            outputs = [
+                as_probabilities(values, kind, self.n_classes)
+                for values, kind in zip(outputs, self.kinds, strict=True)
+            ]
+        return np.stack(outputs, axis=1)
+
+    @cached_property
+    def _parts(self) -> list[FloatArray]:
+        return [
+            as_logits(values, clip_amount(self.n_rows))
+            if kind == "probability"
+            else self._labels(values, kind)
+            for values, kind in zip(self.outputs, self.kinds, strict=True)
+        ]
+
+    def _labels(self, values: FloatArray, kind: str) -> FloatArray:
+        if kind == "label" and self.n_classes is not None and self.n_classes > 2:
+            return np.eye(self.n_classes)[values[:, 0].astype(np.intp)]
+        return values
+
+    @property
+    def widths(self) -> list[int]:
+        """Number of columns of each learner in the matrix."""
+        return [part.shape[1] for part in self._parts]
+
+    def matrix(self) -> Any:
+        """Return what an estimator reads: logits for probabilities, all else as it is.
+
+        Returns
+        -------
+        ndarray, sparse matrix or data frame of shape (n_samples, n_columns)
+            The predictions first, then the columns passed through.
+        """
+        own = np.ascontiguousarray(np.hstack(self._parts))
+        if self.extra is None:
+            return own
+        if isinstance(self.extra, pd.DataFrame):
+            names = [
+                column
+                for name, width in zip(self.names, self.widths, strict=True)
+                for column in column_names(name, width, self.labels)
+            ]
+            frame = pd.DataFrame(own, index=self.extra.index, columns=names)
+            return pd.concat([frame, self.extra], axis=1)
+        if sparse.issparse(self.extra):
+            return sparse.hstack([own, self.extra], format="csr")
+        return np.hstack([own, self.extra])
+
+
+def column_names(name: str, width: int, labels: Any) -> list[str]:
+    """Return the names of a learner's compact columns: `name`, or `name__class`.
+
+    Examples
+    --------
+    >>> column_names("lda", 3, ["a", "b", "c"])
+    ['lda__a', 'lda__b', 'lda__c']
+    """
+    if width == 1:
+        return [name]
+    if labels is not None and len(labels) == width:
+        return [f"{name}__{label}" for label in labels]
+    return [f"{name}__{index}" for index in range(width)]

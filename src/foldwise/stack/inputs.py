@@ -1,0 +1,216 @@
+"""Checking what the user gives: tables, targets, weights, groups, columns."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing, check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _num_samples
+
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
+
+
+def checked_table(X: Any) -> Any:
+    """Return X as something rows can be taken from; frames stay as they are."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    if hasattr(X, "columns") and hasattr(X, "shape"):
+        return X
+    return check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
+
+
+def checked_lengths(owner: str, n_rows: int, **others: Any) -> None:
+    """Raise unless everything has as many rows as X."""
+    for name, values in others.items():
+        if values is not None and _num_samples(values) != n_rows:
+            raise invalid_data(
+                owner,
+                name,
+                must=f"have one entry for each of the {n_rows} rows of X (inconsistent numbers "
+                "of samples)",
+                got=Plain(f"{_num_samples(values)}"),
+                fix="Give the same rows to both.",
+            )
+
+
+def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Return the weights as floats, None for none."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim != 1:
+        raise invalid_data(
+            owner,
+            "sample_weight",
+            must="be one-dimensional (Sample weights must be 1D array or scalar)",
+            got=Plain(f"shape {weights.shape}"),
+            fix="Flatten it.",
+        )
+    checked_lengths(owner, n_rows, sample_weight=weights)
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise invalid_data(
+            owner,
+            "sample_weight",
+            must="be finite and not negative (Negative values in data)",
+            got=float(weights[~np.isfinite(weights) | (weights < 0)][0]),
+            fix="Drop these rows instead.",
+        )
+    if not weights.any():
+        raise invalid_data(
+            owner,
+            "sample_weight",
+            must="not be zero everywhere",
+            got=Plain("all zeros"),
+            fix="Leave it out for equal weights.",
+        )
+    return weights
+
+
+def checked_groups(
+    owner: str, groups: Any, n_rows: int
+) -> tuple[NDArray[Any] | None, NDArray[np.intp] | None]:
+    """Return the groups and their codes."""
+    if groups is None:
+        return None, None
+    checked_lengths(owner, n_rows, groups=groups)
+    values = column_or_1d(groups)
+    if pd.isna(values).any():
+        raise invalid_data(
+            owner,
+            "groups",
+            must="name a group for every row",
+            got=Plain(f"{int(pd.isna(values).sum())} missing"),
+            fix="Give these rows a group of their own.",
+        )
+    codes = np.unique(values, return_inverse=True)[1].astype(np.intp)
+    return codes, codes
+
+
+def checked_values(owner: str, y: Any) -> NDArray[np.float64]:
+    """Return regression targets, of one dimension or (n_samples, n_targets)."""
+    values = np.asarray(y)
+    if values.ndim != 2 or values.shape[1] == 1:
+        values = column_or_1d(values, warn=True)
+    try:
+        values = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise invalid_data(
+            owner,
+            "y",
+            must="be numbers",
+            got=Plain(f"{values.dtype} values such as {values.ravel()[0]!r}"),
+            fix="Use StackingClassifier for classes.",
+        ) from error
+    bad = int((~np.isfinite(values)).sum())
+    if bad:
+        raise invalid_data(
+            owner,
+            "y",
+            must="hold no NaN or infinity (y contains NaN or inf)",
+            got=Plain(f"{bad} such value{'s' if bad > 1 else ''}"),
+            fix="Drop these rows.",
+        )
+    return values
+
+
+def checked_classes(owner: str, y: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return class codes and the classes behind them."""
+    array = np.asarray(y)
+    if (array.ndim > 1 and array.shape[1] > 1) or type_of_target(array).startswith("multilabel"):
+        raise invalid_data(
+            owner,
+            "y",
+            must="hold one class a row; several labels a row (multilabel) are not supported yet",
+            got=Plain(f"shape {array.shape}"),
+            fix="Fit one stack a label.",
+        )
+    values = column_or_1d(array, warn=True)
+    missing = int(pd.isna(values).sum())
+    if missing:
+        raise invalid_data(
+            owner,
+            "y",
+            must="hold no missing class (y contains NaN)",
+            got=Plain(f"{missing} missing"),
+            fix="Drop these rows.",
+        )
+    check_classification_targets(values)
+    labels, codes = np.unique(values, return_inverse=True)
+    if len(labels) < 2:
+        raise invalid_data(
+            owner,
+            "y",
+            must="hold at least two classes",
+            got=Plain(f"one class, {labels[0]!r}"),
+            fix="There is nothing to learn from one class: check how y was made.",
+        )
+    return codes.astype(np.intp), labels
+
+
+def passed_columns(owner: str, passthrough: Any, X: Any) -> Any:
+    """Return None, a full slice for all columns, or the names or numbers of some.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    passthrough : bool or list
+        The argument.
+    X : array or frame
+        Where the columns must be.
+
+    Returns
+    -------
+    None, slice or list
+        What :func:`sklearn.utils._safe_indexing` takes.
+    """
+    if passthrough is False or passthrough is None:
+        return None
+    if passthrough is True:
+        return slice(None)
+    wanted = [passthrough] if isinstance(passthrough, str) else list(passthrough)
+    if hasattr(X, "columns") and all(isinstance(name, str) for name in wanted):
+        known = [str(name) for name in X.columns]
+        unknown = [name for name in wanted if name not in known]
+        if unknown:
+            raise invalid_parameter(
+                owner,
+                "passthrough",
+                must="name columns of X",
+                got=listing(unknown),
+                fix=did_you_mean(unknown[0], known),
+            )
+        return wanted
+    beyond = [c for c in wanted if not isinstance(c, numbers.Integral) or c >= X.shape[1]]
+    if beyond:
+        raise invalid_parameter(
+            owner,
+            "passthrough",
+            must=f"be a bool or columns of X, which has {X.shape[1]}",
+            got=listing(beyond),
+            fix="Use column names of a DataFrame, or column numbers.",
+        )
+    return [int(column) for column in wanted]
+
+
+def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
+    """Raise unless a learner's columns are in X."""
+    try:
+        _safe_indexing(X[:1] if isinstance(X, np.ndarray) else X, columns, axis=1)
+    except (ValueError, IndexError, KeyError, TypeError) as error:
+        known = [str(c) for c in X.columns] if hasattr(X, "columns") else []
+        raise invalid_parameter(
+            owner,
+            "estimators",
+            must=f"name columns of X for {name!r}",
+            got=columns,
+            fix=did_you_mean(columns[0] if isinstance(columns, list) else columns, known)
+            if known
+            else f"X has columns 0 to {X.shape[1] - 1}.",
+        ) from error

@@ -1,0 +1,220 @@
+"""Choosing the stacker without cheating, and judging what is deployed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from foldwise.folds import Block, Judgement, Reading
+from foldwise.stack.metric import Evaluation, Metric, Response, Target
+from foldwise.stack.reader import Reader, rows_of, weights_of
+from foldwise.stack.stackers import Candidate, respond
+
+LONE_PARTS = 5
+
+
+@dataclass(frozen=True)
+class Option:
+    """One stacker at one point of its grid."""
+
+    candidate: int
+    point: int
+
+
+@dataclass(frozen=True)
+class JudgedFold:
+    """How one fold was predicted.
+
+    Attributes
+    ----------
+    fold : int
+        Which fold.
+    option : Option
+        The stacker chosen without looking at it.
+    stacker : object
+        The stacker fitted without it.
+    """
+
+    fold: int
+    option: Option
+    stacker: Any
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The deployed stacker and everything known about its quality.
+
+    Attributes
+    ----------
+    option : Option
+        The deployed choice.
+    stacker : object
+        The deployed stacker.
+    folds : tuple of JudgedFold
+        The hold-out stacks; empty if nothing could be judged.
+    response : Response or None
+        Hold-out predictions of all judged rows.
+    target : Target or None
+        What they should have been.
+    rows : ndarray of int
+        The judged rows.
+    """
+
+    option: Option
+    stacker: Any
+    folds: tuple[JudgedFold, ...]
+    response: Response | None
+    target: Target | None
+    rows: Any
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Fits, chooses and judges stackers over one table.
+
+    Attributes
+    ----------
+    reader : Reader
+        Where features come from.
+    reading : Reading
+        What is read.
+    candidates : tuple of Candidate
+        The stackers to choose from, simplest first.
+    metric : Metric
+        What is to be maximised.
+    seed : int
+        Seed of the stackers.
+    """
+
+    reader: Reader
+    reading: Reading
+    candidates: tuple[Candidate, ...]
+    metric: Metric
+    seed: int
+
+    @property
+    def options(self) -> list[Option]:
+        """Every candidate at every point of its grid."""
+        return [
+            Option(index, point)
+            for index, candidate in enumerate(self.candidates)
+            for point in range(len(candidate.grid))
+        ]
+
+    def verdict(self) -> Verdict:
+        """Choose twice: for each judged fold without it, for deployment by all of them."""
+        judgements = self.reading.judgements
+        if not judgements:
+            final = self.reading.final
+            option = self.choose_inside(final)
+            return Verdict(option, self.fit(option, final), (), None, None, np.empty(0, np.intp))
+        held: dict[Option, list[Response]] = {option: [] for option in self.options}
+        folds, chosen = [], []
+        for judgement in judgements:
+            option = self.choose_inside(judgement.train)
+            stackers, responses = self.try_all(judgement)
+            folds.append(JudgedFold(judgement.fold, option, stackers[option]))
+            chosen.append(responses[option])
+            for tried, response in responses.items():
+                held[tried].append(response)
+        target = self.judged_target()
+        option = self.pick({o: self.metric.evaluate(joined(held[o]), target) for o in self.options})
+        return Verdict(
+            option,
+            self.fit(option, self.reading.final),
+            tuple(folds),
+            joined(chosen),
+            target,
+            rows_of([j.test for j in judgements]),
+        )
+
+    def judged_target(self) -> Target:
+        """Return what the judged rows should have been predicted as."""
+        tests = [j.test for j in self.reading.judgements]
+        fold = np.concatenate([np.full(len(b.rows), i) for i, b in enumerate(tests)])
+        return self.reader.problem.target(rows_of(tests), fold)
+
+    def try_all(self, judgement: Judgement) -> tuple[dict[Option, Any], dict[Option, Response]]:
+        """Fit every option without the judged fold, and predict the fold."""
+        train = self.reader.features(judgement.train)
+        test = self.reader.features((judgement.test,))
+        stackers = {o: self.fit(o, judgement.train, train) for o in self.options}
+        return stackers, {o: respond(stacker, test) for o, stacker in stackers.items()}
+
+    def fit(self, option: Option, blocks: Sequence[Block], features: Any = None) -> Any:
+        """Return the option fitted on the blocks."""
+        data = self.reader.problem.data
+        return self.candidates[option.candidate].fit(
+            self.reader.features(blocks) if features is None else features,
+            data.y[rows_of(blocks)],
+            weights_of(blocks, data.sample_weight),
+            point=option.point,
+            seed=self.seed,
+        )
+
+    def choose_inside(self, blocks: Sequence[Block]) -> Option:
+        """Choose by cross-validation over the blocks, which are all that is looked at."""
+        if len(self.options) == 1:
+            return self.options[0]
+        held: dict[Option, list[Response]] = {option: [] for option in self.options}
+        tests = []
+        for train, test in inner_splits(blocks, self.reading.in_order):
+            features, ahead = self.reader.features(train), self.reader.features(test)
+            for option in self.options:
+                held[option].append(respond(self.fit(option, train, features), ahead))
+            tests.append(test)
+        fold = np.concatenate([np.full(len(rows_of(t)), i) for i, t in enumerate(tests)])
+        rows = np.concatenate([rows_of(test) for test in tests])
+        target = self.reader.problem.target(rows, fold)
+        return self.pick({o: self.metric.evaluate(joined(held[o]), target) for o in self.options})
+
+    def pick(self, evaluations: dict[Option, Evaluation]) -> Option:
+        """Take the best point of each candidate; of these the simplest within one error.
+
+        The best candidate is passed over for a simpler one (an earlier one in the list)
+        when the paired difference of their scores is within one standard error.
+        """
+        best: dict[int, Option] = {}
+        for option, evaluation in evaluations.items():
+            rival = best.get(option.candidate)
+            if rival is None or _or_worst(evaluation.score) > _or_worst(evaluations[rival].score):
+                best[option.candidate] = option
+        winner = max(best.values(), key=lambda o: _or_worst(evaluations[o].score))
+        top = evaluations[winner]
+        for option in best.values():
+            this = evaluations[option]
+            if top.score - this.score <= this.error_of_difference(top):
+                return option
+        return winner
+
+
+def _or_worst(score: float) -> float:
+    return -np.inf if np.isnan(score) else score
+
+
+def joined(responses: Sequence[Response]) -> Response:
+    """Return responses one below the other."""
+    return Response(responses[0].kind, np.concatenate([r.values for r in responses]))
+
+
+def inner_splits(
+    blocks: Sequence[Block], in_order: bool
+) -> Iterator[tuple[tuple[Block, ...], tuple[Block, ...]]]:
+    """Yield (train, test) blocks: each block once as the test, or forward in time.
+
+    A lone block is cut in two halves when time matters, else dealt into five parts.
+    """
+    parts = list(blocks)
+    if len(parts) == 1:
+        (only,) = parts
+        n = len(only.rows)
+        cuts = [slice(0, (n + 1) // 2), slice((n + 1) // 2, n)]
+        if not in_order:
+            cuts = [slice(start, n, LONE_PARTS) for start in range(LONE_PARTS)]
+        every = [Block(only.rows[cut], only.refs, only.share) for cut in cuts]
+        parts = [block for block in every if len(block.rows)]
+    for i in range(len(parts)):
+        train = parts[:i] if in_order else parts[:i] + parts[i + 1 :]
+        if train:
+            yield tuple(train), (parts[i],)

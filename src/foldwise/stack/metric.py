@@ -1,0 +1,429 @@
+"""Scores of predictions that are already there, with their standard errors.
+
+A score comes with *contributions*, one a unit (a row, a group or a block of rows): their
+squares add up to its variance, and differences of two models' contributions give the
+standard error of a paired comparison.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from foldwise.errors import InvalidParameterError, did_you_mean, invalid_parameter
+
+FloatArray = NDArray[np.float64]
+N_BLOCKS = 20
+
+RANK_METRICS = {
+    "roc_auc_score",
+    "average_precision_score",
+    "ndcg_score",
+    "dcg_score",
+    "label_ranking_average_precision_score",
+}
+
+
+@dataclass(frozen=True)
+class Response:
+    """A prediction and what it means.
+
+    Attributes
+    ----------
+    kind : {"probability", "decision", "label", "value"}
+        Probabilities of all classes, decision values, class codes, or regression values.
+    values : ndarray of shape (n_samples, width)
+        The prediction.
+    """
+
+    kind: str
+    values: FloatArray
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """Class codes: the most probable class, the sign of the decision, or the label."""
+        if self.kind == "label":
+            return self.values[:, 0].astype(np.intp)
+        if self.values.shape[1] == 1:
+            return (self.values[:, 0] > 0).astype(np.intp)
+        return self.values.argmax(axis=1)
+
+    def take(self, rows: Any) -> "Response":
+        """Return some rows."""
+        return Response(self.kind, self.values[rows])
+
+
+@dataclass(frozen=True)
+class Target:
+    """What predictions are compared with.
+
+    Attributes
+    ----------
+    y : ndarray
+        Regression targets, or class codes.
+    labels : ndarray or None
+        The classes behind the codes.
+    weight : ndarray or None
+        Weights of the rows.
+    fold : ndarray of int
+        The fold of each row.
+    unit : ndarray of int or None
+        The group of each row; None if each row is its own.
+    """
+
+    y: NDArray[Any]
+    labels: NDArray[Any] | None
+    weight: FloatArray | None
+    fold: NDArray[np.intp]
+    unit: NDArray[np.intp] | None = None
+
+    def take(self, rows: Any) -> "Target":
+        """Return some rows."""
+        return Target(
+            self.y[rows],
+            self.labels,
+            None if self.weight is None else self.weight[rows],
+            self.fold[rows],
+            None if self.unit is None else self.unit[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A score, greater is better, and what each unit contributes to its error.
+
+    Attributes
+    ----------
+    score : float
+        In the scorer's sign.
+    contributions : ndarray of shape (n_units,)
+        See the module's first lines.
+    """
+
+    score: float
+    contributions: FloatArray
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the score."""
+        return _root_sum_of_squares(self.contributions)
+
+    def error_of_difference(self, other: "Evaluation") -> float:
+        """Return the standard error of the paired difference to another model's score."""
+        return _root_sum_of_squares(self.contributions - other.contributions)
+
+
+def _root_sum_of_squares(contributions: FloatArray) -> float:
+    n = len(contributions)
+    return float(np.sqrt(np.sum(contributions**2) * n / (n - 1))) if n > 1 else float("nan")
+
+
+class _Replay(BaseEstimator):
+    """An estimator that gives predictions made before; X holds row numbers."""
+
+    def __init__(self, response: Response | None = None, classes: Any = None) -> None:
+        self.response = response
+        self.classes = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _rows(self, X: Any) -> Response:
+        assert self.response is not None
+        return self.response.take(np.asarray(X)[:, 0])
+
+
+class _ReplayRegressor(RegressorMixin, _Replay):
+    def predict(self, X: Any) -> NDArray[Any]:
+        values = self._rows(X).values
+        return values[:, 0] if values.shape[1] == 1 else values
+
+
+class _ReplayClassifier(ClassifierMixin, _Replay):
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.asarray(self.classes)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.classes_[self._rows(X).labels]
+
+
+class _ReplayProbabilities(_ReplayClassifier):
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        return self._rows(X).values
+
+
+class _ReplayDecisions(_ReplayClassifier):
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        values = self._rows(X).values
+        return values[:, 0] if values.shape[1] == 1 else values
+
+
+_REPLAYS: dict[str, type[_Replay]] = {
+    "value": _ReplayRegressor,
+    "label": _ReplayClassifier,
+    "probability": _ReplayProbabilities,
+    "decision": _ReplayDecisions,
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A scorer that works on predictions.
+
+    Attributes
+    ----------
+    name : str
+        The metric's own name, without "neg_".
+    scorer : callable
+        scikit-learn's signature (estimator, X, y).
+    sign : int
+        1 if the metric itself grows with quality, -1 if it is a loss.
+    pooled : bool
+        Whether all rows are scored at once; else the mean over folds.
+    function : callable or None
+        The metric's function, None for a scorer of unknown making.
+    owner : str
+        Who complains.
+    """
+
+    name: str
+    scorer: Callable[..., float]
+    sign: int
+    pooled: bool
+    function: Callable[..., float] | None
+    owner: str
+
+    def natural(self, score: float) -> float:
+        """Return a score in the metric's natural sign."""
+        return self.sign * score
+
+    def evaluate(self, response: Response, target: Target) -> Evaluation:
+        """Score predictions.
+
+        Parameters
+        ----------
+        response : Response
+            The predictions.
+        target : Target
+            What they should have been.
+
+        Returns
+        -------
+        Evaluation
+            The score with its contributions.
+        """
+        losses = self._row_losses(response, target)
+        if losses is not None:
+            return _from_rows(losses, target, self.sign, self.function)
+        if self.function is metrics.roc_auc_score and _two_plain_classes(response, target):
+            return _area_under_curve(response, target)
+        return self._from_blocks(response, target)
+
+    def fold_scores(self, response: Response, target: Target) -> FloatArray:
+        """Return the score of each fold, in the order of the folds."""
+        folds = np.unique(target.fold)
+        parts = [np.flatnonzero(target.fold == fold) for fold in folds]
+        return np.array([self._score(response.take(p), target.take(p)) for p in parts])
+
+    def _row_losses(self, response: Response, target: Target) -> FloatArray | None:
+        if self.function not in _ROW_LOSSES or getattr(self.scorer, "_kwargs", None):
+            return None
+        kinds, loss = _ROW_LOSSES[self.function]
+        if response.kind not in kinds or (target.y.ndim > 1 and target.y.shape[1] > 1):
+            return None
+        return loss(response, target.y)
+
+    def _score(self, response: Response, target: Target) -> float:
+        replay = _REPLAYS[response.kind](response, target.labels)
+        X = np.arange(len(response.values))[:, None]
+        y = target.y if target.labels is None else target.labels[target.y]
+        weights = {}
+        if target.weight is not None and _takes_weights(self.scorer):
+            weights = {"sample_weight": target.weight}
+        try:
+            return float(self.scorer(replay, X, y, **weights))
+        except AttributeError as error:
+            raise invalid_parameter(
+                self.owner,
+                "scoring",
+                must="suit what the stack can predict",
+                got=f"{self.name}: {error}",
+                fix="Use stackers and learners with predict_proba, or scoring='accuracy'.",
+            ) from error
+
+    def _pool(self, response: Response, target: Target) -> float:
+        if self.pooled:
+            return self._score(response, target)
+        scores = []
+        for fold in np.unique(target.fold):
+            rows = np.flatnonzero(target.fold == fold)
+            part = target.take(rows)
+            if part.labels is None or len(np.unique(part.y)) > 1:
+                scores.append(self._score(response.take(rows), part))
+        return float(np.mean(scores)) if scores else float("nan")
+
+    def _from_blocks(self, response: Response, target: Target) -> Evaluation:
+        """Score, with contributions by a delete-a-block jackknife."""
+        score = self._pool(response, target)
+        unit = np.arange(len(target.y)) if target.unit is None else target.unit
+        _, unit = np.unique(unit, return_inverse=True)
+        block = np.random.default_rng(0).permutation(unit.max() + 1)[unit] % N_BLOCKS
+        left = []
+        for b in np.unique(block):
+            rows = np.flatnonzero(block != b)
+            if len(rows):
+                left.append(self._pool(response.take(rows), target.take(rows)))
+        values = np.array(left)
+        n = max(len(values), 1)
+        return Evaluation(score, (n - 1) / n * (values.mean() - values) if n > 1 else values)
+
+
+def _takes_weights(scorer: Any) -> bool:
+    if hasattr(scorer, "_score_func"):
+        return "sample_weight" in inspect.signature(scorer._score_func).parameters
+    return "sample_weight" in inspect.signature(scorer).parameters
+
+
+def _from_rows(
+    losses: FloatArray, target: Target, sign: int, function: Callable[..., float] | None
+) -> Evaluation:
+    weight = np.ones(len(losses)) if target.weight is None else target.weight
+    share = weight / weight.sum()
+    mean = float(share @ losses)
+    contributions = share * (losses - mean)
+    if function is metrics.root_mean_squared_error:
+        root = np.sqrt(mean)
+        contributions = contributions / (2 * root) if root > 0 else contributions
+        mean = float(root)
+    if target.unit is not None:
+        contributions = np.bincount(target.unit, weights=contributions)
+    return Evaluation(sign * mean, sign * contributions)
+
+
+def _two_plain_classes(response: Response, target: Target) -> bool:
+    return (
+        target.labels is not None
+        and len(target.labels) == 2
+        and target.weight is None
+        and response.kind in ("probability", "decision")
+    )
+
+
+def _area_under_curve(response: Response, target: Target) -> Evaluation:
+    """Average the area over folds; contributions are DeLong's placements."""
+    margin = response.values[:, -1]
+    contributions = np.zeros(len(margin))
+    areas = []
+    for fold in np.unique(target.fold):
+        rows = np.flatnonzero(target.fold == fold)
+        positive, negative = rows[target.y[rows] == 1], rows[target.y[rows] == 0]
+        if not len(positive) or not len(negative):
+            continue
+        ranks = rankdata(margin[np.concatenate([positive, negative])])
+        n_positive, n_negative = len(positive), len(negative)
+        above = (ranks[:n_positive] - rankdata(margin[positive])) / n_negative
+        below = 1.0 - (ranks[n_positive:] - rankdata(margin[negative])) / n_positive
+        area = float(above.mean())
+        areas.append(area)
+        contributions[positive] = (above - area) / n_positive
+        contributions[negative] = (below - area) / n_negative
+    if not areas:
+        return Evaluation(float("nan"), contributions)
+    contributions /= len(areas)
+    if target.unit is not None:
+        contributions = np.bincount(target.unit, weights=contributions).astype(np.float64)
+    return Evaluation(float(np.mean(areas)), contributions)
+
+
+def _squared(response: Response, y: NDArray[Any]) -> FloatArray:
+    return (response.values[:, 0] - y.reshape(len(y))) ** 2
+
+
+def _absolute(response: Response, y: NDArray[Any]) -> FloatArray:
+    return np.abs(response.values[:, 0] - y.reshape(len(y)))
+
+
+def _log(response: Response, y: NDArray[Any]) -> FloatArray:
+    tiny = np.finfo(np.float64).eps
+    chosen = response.values[np.arange(len(y)), y]
+    return -np.log(np.clip(chosen, tiny, 1 - tiny))
+
+
+def _hit(response: Response, y: NDArray[Any]) -> FloatArray:
+    return (response.labels == y).astype(np.float64)
+
+
+_ANY_CLASS = ("probability", "decision", "label")
+_ROW_LOSSES: dict[Any, tuple[tuple[str, ...], Callable[[Response, NDArray[Any]], FloatArray]]] = {
+    metrics.mean_squared_error: (("value",), _squared),
+    metrics.root_mean_squared_error: (("value",), _squared),
+    metrics.mean_absolute_error: (("value",), _absolute),
+    metrics.log_loss: (("probability",), _log),
+    metrics.accuracy_score: (_ANY_CLASS, _hit),
+}
+
+
+def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bool) -> Metric:
+    """Return the metric that `scoring` names.
+
+    Parameters
+    ----------
+    scoring : None, str or callable
+        None is RMSE, log-loss, or accuracy where there are no probabilities.
+    owner : str
+        Who complains.
+    classify : bool
+        Whether classes are predicted.
+    has_probabilities : bool
+        Whether probabilities are.
+
+    Returns
+    -------
+    Metric
+        Ready to evaluate.
+
+    Examples
+    --------
+    >>> as_metric(None, owner="x", classify=False, has_probabilities=False).name
+    'root_mean_squared_error'
+    """
+    if scoring is None:
+        scoring = "neg_root_mean_squared_error"
+        if classify:
+            scoring = "neg_log_loss" if has_probabilities else "accuracy"
+    if isinstance(scoring, str):
+        known = metrics.get_scorer_names()
+        if scoring not in known:
+            raise invalid_parameter(
+                owner,
+                "scoring",
+                must="be the name of a scorer or a callable",
+                got=scoring,
+                fix=did_you_mean(scoring, known),
+            )
+        scorer, name = metrics.get_scorer(scoring), scoring
+    elif callable(scoring):
+        scorer, name = scoring, getattr(scoring, "__name__", type(scoring).__name__)
+    else:
+        raise InvalidParameterError(
+            f"{owner}: scoring must be None, a string or a callable; got {scoring!r}. "
+            "Use 'neg_log_loss' or another of scikit-learn's scorers."
+        )
+    function = getattr(scorer, "_score_func", None)
+    if function is not None and not isinstance(scoring, str):
+        name = function.__name__
+    return Metric(
+        name.removeprefix("neg_"),
+        scorer,
+        getattr(scorer, "_sign", 1),
+        function is not None and function.__name__ not in RANK_METRICS,
+        function,
+        owner,
+    )

@@ -1,0 +1,151 @@
+"""Reading features out of the table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from foldwise.folds import Block, Ref
+from foldwise.folds.lattice import Rows
+from foldwise.learners import TrainingData
+from foldwise.learners.general import respond, take_rows
+from foldwise.stack.entries import Entry
+from foldwise.stack.features import Features, compact
+from foldwise.stack.metric import Target
+from foldwise.stack.table import Table
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The data of a stack.
+
+    Attributes
+    ----------
+    data : TrainingData
+        Features, targets, weights, groups.
+    labels : ndarray or None
+        The classes behind the codes; None for regression.
+    passthrough : object
+        None, or the columns that go past the learners (a full slice for all).
+    unit : ndarray of int or None
+        Codes of the groups.
+    """
+
+    data: TrainingData
+    labels: NDArray[Any] | None = None
+    passthrough: Any = None
+    unit: NDArray[np.intp] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.data.y)
+
+    def extra(self, X: Any) -> Any:
+        """Return the columns of X that go past the learners."""
+        if self.passthrough is None:
+            return None
+        if isinstance(self.passthrough, slice):
+            return X
+        return _safe_indexing(X, self.passthrough, axis=1)
+
+    def target(self, rows: Rows, fold: NDArray[np.intp]) -> Target:
+        """Return what predictions of some rows are compared with."""
+        weight = self.data.sample_weight
+        return Target(
+            self.data.y[rows],
+            self.labels,
+            None if weight is None else weight[rows],
+            fold,
+            None if self.unit is None else self.unit[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Reader:
+    """The learners of one layer, and the table to read them from."""
+
+    entries: tuple[Entry, ...]
+    table: Table
+    problem: Problem
+
+    def features(self, blocks: Sequence[Block]) -> Features:
+        """Return the features of the blocks' rows, one block below the other."""
+        outputs = [
+            np.concatenate([self.table.read(entry.name, block) for block in blocks])
+            for entry in self.entries
+        ]
+        extra = None
+        if self.problem.passthrough is not None:
+            extra = self.problem.extra(take_rows(self.problem.data.X, rows_of(blocks)))
+        return self._features(outputs, extra)
+
+    def fresh(self, X: Any, refs: Sequence[Ref], original: Any) -> Features:
+        """Return the features of new rows, read from the kept models.
+
+        Parameters
+        ----------
+        X : array or frame
+            What this layer's learners read.
+        refs : sequence of Ref
+            The nodes whose mean is taken.
+        original : array or frame
+            The user's columns, for what is passed through.
+
+        Returns
+        -------
+        Features
+            One row for each row of X.
+        """
+        outputs = []
+        for entry in self.entries:
+            cells = self.table.cells(entry.name, refs)
+            total: Any = 0.0
+            for cell, times in cells.items():
+                values = respond(
+                    self.table.models[cell],
+                    X,
+                    entry.method,
+                    self.problem.data,
+                    self.problem.n_rows,
+                )
+                total = total + times * compact(values, entry.kind)
+            outputs.append(total / cells.total())
+        return self._features(outputs, self.problem.extra(original))
+
+    def with_outputs(self, outputs: list[FloatArray], original: Any) -> Features:
+        """Return features made of given outputs of this layer for new rows."""
+        return self._features(outputs, self.problem.extra(original))
+
+    def _features(self, outputs: list[FloatArray], extra: Any) -> Features:
+        return Features(
+            outputs,
+            tuple(entry.name for entry in self.entries),
+            tuple(entry.kind for entry in self.entries),
+            self.problem.labels,
+            self.problem.n_rows,
+            extra,
+        )
+
+
+def rows_of(blocks: Sequence[Block]) -> Rows:
+    """Return the rows of all blocks, one block after the other."""
+    return np.concatenate([block.rows for block in blocks])
+
+
+def weights_of(blocks: Sequence[Block], sample_weight: FloatArray | None) -> FloatArray | None:
+    """Return the weights of the blocks' rows, None if all are one."""
+    if sample_weight is None and all(block.share == 1.0 for block in blocks):
+        return None
+    each = [
+        np.full(len(block.rows), block.share)
+        if sample_weight is None
+        else block.share * sample_weight[block.rows]
+        for block in blocks
+    ]
+    return np.concatenate(each)

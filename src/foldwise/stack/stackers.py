@@ -1,0 +1,316 @@
+"""What can stand on top: weighted means, and any estimator, with or without a grid."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import ParameterGrid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from foldwise.combine import best_weights, mean_weights, nnls_weights
+from foldwise.errors import did_you_mean, invalid_parameter, unsupported
+from foldwise.learners.prepare import aligned, prepared, weight_argument
+from foldwise.stack.features import Features
+from foldwise.stack.metric import Metric, Response, Target
+
+FloatArray = NDArray[np.float64]
+
+
+class WeightedMean(BaseEstimator):
+    """A mean of the learners' predictions with learned weights.
+
+    Parameters
+    ----------
+    rule : {"mean", "best", "nnls"}
+        Where the weights come from.
+    metric : Metric or None
+        What "best" means.
+    labels : ndarray or None
+        The classes; None for regression.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_learners,) or (n_targets, n_learners)
+        The weights. For classes they sum to one.
+    """
+
+    def __init__(self, rule: str = "mean", metric: Any = None, labels: Any = None) -> None:
+        self.rule = rule
+        self.metric = metric
+        self.labels = labels
+
+    def fit(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
+    ) -> Self:
+        """Find the weights.
+
+        Parameters
+        ----------
+        members : ndarray of shape (n_samples, n_learners, width)
+            Predictions; probabilities for classes.
+        y : ndarray
+            Targets or class codes.
+        sample_weight : ndarray or None
+            Weights of the rows.
+
+        Returns
+        -------
+        Self
+            The fitted stacker.
+        """
+        if self.rule == "mean":
+            self.weights_ = mean_weights(members.shape[1])
+        elif self.rule == "best":
+            self.weights_ = best_weights(self._scores(members, y, sample_weight))
+        else:
+            self.weights_ = self._non_negative(members, y, sample_weight)
+        return self
+
+    def _scores(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+    ) -> FloatArray:
+        target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
+        responses = [self._response(members[:, m]) for m in range(members.shape[1])]
+        return np.array([self.metric.evaluate(r, target).score for r in responses])
+
+    def _non_negative(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+    ) -> FloatArray:
+        n, n_learners, width = members.shape
+        if self.labels is None:
+            targets = y.reshape(n, width)
+            each = [
+                nnls_weights(members[:, :, t], targets[:, t], sample_weight) for t in range(width)
+            ]
+            return each[0] if width == 1 else np.array(each)
+        targets = y.reshape(n, 1) if width == 1 else np.eye(width)[y]
+        repeated = None if sample_weight is None else np.repeat(sample_weight, width)
+        flat = members.transpose(0, 2, 1).reshape(n * width, n_learners)
+        weights = nnls_weights(flat, targets.ravel().astype(np.float64), repeated)
+        total = weights.sum()
+        return weights / total if total > 0 else mean_weights(n_learners)
+
+    def respond(self, members: FloatArray) -> Response:
+        """Return the weighted mean as a response.
+
+        Parameters
+        ----------
+        members : ndarray of shape (n_samples, n_learners, width)
+            Predictions.
+
+        Returns
+        -------
+        Response
+            Probabilities of all classes, or values.
+        """
+        if self.weights_.ndim == 2:
+            return self._response(np.einsum("nmt,tm->nt", members, self.weights_))
+        return self._response(np.einsum("nmt,m->nt", members, self.weights_))
+
+    def _response(self, values: FloatArray) -> Response:
+        if self.labels is None:
+            return Response("value", values)
+        if len(self.labels) == 2:
+            values = np.column_stack([1.0 - values[:, 0], values[:, 0]])
+        return Response("probability", values)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A stacker that may be chosen.
+
+    Attributes
+    ----------
+    name : str
+        Its name in messages and results.
+    estimator : estimator
+        Never fitted itself.
+    grid : tuple of dict
+        The parameters to choose among; one empty dict if there is no choice.
+    """
+
+    name: str
+    estimator: Any
+    grid: tuple[dict[str, Any], ...] = ({},)
+
+    def fit(
+        self,
+        features: Features,
+        y: NDArray[Any],
+        sample_weight: FloatArray | None,
+        *,
+        point: int = 0,
+        seed: int | None = None,
+    ) -> Any:
+        """Return the stacker fitted at one point of its grid."""
+        model = prepared(self.estimator, seed).set_params(**self.grid[point])
+        if isinstance(model, WeightedMean):
+            return model.fit(features.members, y, sample_weight)
+        argument = weight_argument(model)
+        weights = {} if sample_weight is None or argument is None else {argument: sample_weight}
+        return model.fit(features.matrix(), y, **weights)
+
+
+def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
+    """Return a fitted stacker's response to the learners' predictions.
+
+    Parameters
+    ----------
+    stacker : WeightedMean or estimator
+        Fitted.
+    features : Features
+        Predictions of the learners.
+    **parameters : dict
+        Handed to the stacker's predict.
+
+    Returns
+    -------
+    Response
+        Probabilities if the stacker has them, else decisions, labels or values.
+    """
+    if isinstance(stacker, WeightedMean):
+        return stacker.respond(features.members)
+    X = features.matrix()
+    if features.n_classes is None:
+        values = np.asarray(stacker.predict(X, **parameters), dtype=np.float64)
+        return Response("value", values.reshape(len(values), -1))
+    for method, kind in (("predict_proba", "probability"), ("decision_function", "decision")):
+        if hasattr(stacker, method):
+            values = np.asarray(getattr(stacker, method)(X), dtype=np.float64)
+            values = values.reshape(len(values), -1)
+            seen = np.asarray(stacker.classes_, dtype=np.intp)
+            if values.shape[1] == len(seen):
+                values = aligned(values, seen, features.n_classes, features.n_rows, method)
+            return Response(kind, values)
+    values = np.asarray(stacker.predict(X), dtype=np.float64)
+    return Response("label", values.reshape(len(values), -1))
+
+
+NAMES = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
+
+
+def candidates_from(
+    final_estimator: Any, *, owner: str, metric: Metric, labels: Any, weighted: bool
+) -> tuple[Candidate, ...]:
+    """Return the stackers that `final_estimator` names, simplest first.
+
+    Parameters
+    ----------
+    final_estimator : None, str, estimator, (estimator, grid) or list of these
+        None is a bake-off of all that have a name.
+    owner : str
+        Who complains.
+    metric : Metric
+        What "best" means.
+    labels : ndarray or None
+        The classes; None for regression.
+    weighted : bool
+        Whether rows have weights.
+
+    Returns
+    -------
+    tuple of Candidate
+        At least one.
+    """
+    if final_estimator is None:
+        final_estimator = list(NAMES[labels is not None])
+    wanted = final_estimator if isinstance(final_estimator, list) else [final_estimator]
+    if not wanted:
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must="name at least one stacker",
+            got=final_estimator,
+            fix="Use None for the default bake-off.",
+        )
+    candidates = tuple(_candidate(item, owner, metric, labels) for item in wanted)
+    for candidate in candidates:
+        if weighted and weight_argument(candidate.estimator) is None:
+            raise unsupported(
+                owner,
+                "sample_weight",
+                must="reach the final estimator",
+                got=candidate.estimator,
+                fix="Use a final estimator whose fit takes sample_weight.",
+            )
+    return candidates
+
+
+def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
+    if isinstance(item, str):
+        return _named(item, owner, metric, labels)
+    estimator, grid = item if isinstance(item, tuple) and len(item) == 2 else (item, {})
+    if isinstance(estimator, str):
+        return Candidate(
+            estimator, _named(estimator, owner, metric, labels).estimator, _points(grid)
+        )
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must="be None, a name, an estimator, (estimator, grid) or a list of these",
+            got=item,
+            fix=f"Use one of {', '.join(map(repr, NAMES[labels is not None]))}.",
+        )
+    return Candidate(type(estimator).__name__, estimator, _points(grid))
+
+
+def _points(grid: Any) -> tuple[dict[str, Any], ...]:
+    return tuple(ParameterGrid(grid))
+
+
+def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
+    known = NAMES[labels is not None]
+    if name not in known:
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must="be a known name or an estimator",
+            got=name,
+            fix=did_you_mean(name, known),
+        )
+    if name == "ridge":
+        return Candidate(
+            name,
+            make_pipeline(StandardScaler(), Ridge()),
+            _points({"ridge__alpha": np.logspace(-2, 4, 7).tolist()}),
+        )
+    if name == "logistic":
+        return Candidate(
+            name, LogisticRegression(max_iter=1000), _points({"C": [0.01, 0.1, 1.0, 10.0]})
+        )
+    return Candidate(name, WeightedMean(name, metric, labels))
+
+
+def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
+    """Return each learner's weight in a fitted stacker, NaN where there is none to speak of.
+
+    Parameters
+    ----------
+    stacker : WeightedMean or estimator
+        Fitted.
+    widths : sequence of int
+        Number of columns of each learner.
+
+    Returns
+    -------
+    list of float
+        The weight in the mean, or the coefficient of a learner with one column.
+    """
+    if isinstance(stacker, WeightedMean) and stacker.weights_.ndim == 1:
+        return [float(weight) for weight in stacker.weights_]
+    model, scale = stacker, None
+    if hasattr(stacker, "steps"):
+        model, scale = stacker[-1], getattr(stacker[0], "scale_", None)
+    coefficients = np.asarray(getattr(model, "coef_", np.empty(0)))
+    if coefficients.size < len(widths) or coefficients.squeeze().ndim != 1 or max(widths) > 1:
+        return [float("nan")] * len(widths)
+    flat = coefficients.ravel()
+    if scale is not None and len(scale) == len(flat):
+        flat = flat / scale
+    return [float(weight) for weight in flat[: len(widths)]]

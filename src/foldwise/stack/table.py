@@ -1,0 +1,115 @@
+"""The table learner × node: every prediction and every kept model of one deal."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.folds import Block, Node, Ref
+from foldwise.folds.lattice import Rows
+
+FloatArray = NDArray[np.float64]
+Cell = tuple[str, Node, int | None]
+
+
+@dataclass
+class Table:
+    """Predictions and models by learner, node and, for tuned learners, grid point.
+
+    Attributes
+    ----------
+    predictions : dict
+        Maps (name, node, grid point) to sorted rows and their compact predictions.
+    models : dict
+        Maps the same cells to fitted models, where these are needed.
+    choices : dict
+        For a tuned learner, the grid point each owner chose.
+    fit_seconds, predict_seconds : dict
+        Time spent, by learner.
+    n_fits : dict
+        Number of fits, by learner.
+    failures : dict
+        Why a learner was dropped.
+    """
+
+    predictions: dict[Cell, tuple[Rows, FloatArray]] = field(default_factory=dict)
+    models: dict[Cell, Any] = field(default_factory=dict)
+    choices: dict[str, dict[int | None, int]] = field(default_factory=dict)
+    fit_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    predict_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    n_fits: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def cell(self, name: str, ref: Ref) -> Cell:
+        """Return the cell of the table a reference points to."""
+        point = self.choices[name][ref.owner] if name in self.choices else None
+        return name, ref.node, point
+
+    def cells(self, name: str, refs: Iterable[Ref]) -> Counter[Cell]:
+        """Return the distinct cells that references point to, and how often each."""
+        return Counter(self.cell(name, ref) for ref in refs)
+
+    def read(self, name: str, block: Block) -> FloatArray:
+        """Return a learner's predictions for a block: the mean over its nodes.
+
+        Parameters
+        ----------
+        name : str
+            The learner.
+        block : Block
+            Rows, and the nodes to read.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, width)
+            One row for each row of the block.
+        """
+        cells = self.cells(name, block.refs)
+        total: Any = 0.0
+        for cell, times in cells.items():
+            rows, values = self.predictions[cell]
+            total = total + times * values[np.searchsorted(rows, block.rows)]
+        return total / cells.total()
+
+    def drop(self, name: str, reason: str) -> None:
+        """Forget a learner that failed."""
+        self.failures[name] = reason
+        for cells in (self.predictions, self.models):
+            for cell in [cell for cell in cells if cell[0] == name]:
+                del cells[cell]
+
+    def keep_models(self, cells: Iterable[Cell]) -> None:
+        """Forget the models of all other cells."""
+        wanted = set(cells)
+        self.models = {cell: model for cell, model in self.models.items() if cell in wanted}
+
+    def has(self, cell: Cell) -> bool:
+        """Tell whether a cell was fitted."""
+        return cell in self.predictions or cell in self.models
+
+    def take_over(self, other: "Table", cells: Iterable[Cell]) -> None:
+        """Take cells from a table fitted before, with their share of time and count."""
+        names = set()
+        for cell in cells:
+            if other.has(cell):
+                names.add(cell[0])
+                if cell in other.predictions:
+                    self.predictions[cell] = other.predictions[cell]
+                if cell in other.models:
+                    self.models[cell] = other.models[cell]
+        for name in names:
+            self.fit_seconds[name] = other.fit_seconds[name]
+            self.predict_seconds[name] = other.predict_seconds[name]
+            self.n_fits[name] = other.n_fits[name]
+
+    def take_over_tuned(self, other: "Table", name: str) -> bool:
+        """Take a tuned learner with its choices from a table fitted before, if it is there."""
+        if name not in other.choices:
+            return False
+        self.choices[name] = other.choices[name]
+        cells = {*other.predictions, *other.models}
+        self.take_over(other, [cell for cell in cells if cell[0] == name])
+        return True

@@ -1,0 +1,196 @@
+"""Learners tuned inside the lattice: one set of parameters for each left-out fold.
+
+The seed's "training models to be stacked": the parameters used to predict fold i are found by
+a search over the pairs {i, j}, which never saw fold i. So a pair may be fitted at two points
+of the grid, and each fold's deployed model has the parameters of its own fold.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+
+from foldwise.errors import Plain, did_you_mean, invalid_parameter
+from foldwise.folds import Block, Lattice, Node, Reading, Ref
+from foldwise.folds.lattice import EVERYTHING
+from foldwise.folds.reading import rows_inside
+from foldwise.learners import NodeTask
+from foldwise.stack.entries import Entry
+from foldwise.stack.features import Features
+from foldwise.stack.grow import Settings, fit_cells, grid_points
+from foldwise.stack.metric import Metric
+from foldwise.stack.reader import Problem, Reader, rows_of
+from foldwise.stack.stackers import WeightedMean
+from foldwise.stack.table import Cell, Table
+
+
+def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_folds: int) -> None:
+    """Refuse what cannot be tuned inside the lattice.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    tune : dict
+        Maps names of learners to grids.
+    layers : list of list of Entry
+        The learners.
+    kind : str
+        The lattice's kind.
+    n_folds : int
+        Number of folds.
+    """
+    if not isinstance(tune, Mapping):
+        raise invalid_parameter(
+            owner,
+            "tune",
+            must="be a dict from learner names to grids",
+            got=tune,
+            fix="Use e.g. {'ridge': {'alpha': [0.1, 1, 10]}}.",
+        )
+    wrap = "Wrap the learner in GridSearchCV, which is honest at every node."
+    if len(layers) > 1:
+        raise invalid_parameter(
+            owner, "tune", must="be None with several layers", got=dict(tune), fix=wrap
+        )
+    if kind != "partition" or n_folds < 3:
+        what = {"forward": "forward in time", "single": "a single split"}.get(kind, "two folds")
+        raise invalid_parameter(
+            owner,
+            "tune",
+            must="be None unless cv deals at least three folds in no order",
+            got=Plain(f"{dict(tune)!r} with {what}"),
+            fix=wrap,
+        )
+    known = {entry.name: entry for entry in layers[0]}
+    for name, grid in tune.items():
+        if name not in known:
+            raise invalid_parameter(
+                owner,
+                "tune",
+                must="name learners of the stack",
+                got=name,
+                fix=did_you_mean(name, known),
+            )
+        wrong = {key for point in ParameterGrid(grid) for key in point} - set(
+            known[name].learner.get_params()
+        )
+        if wrong:
+            raise invalid_parameter(
+                owner,
+                "tune",
+                must=f"hold parameters of {name!r}",
+                got=min(wrong),
+                fix=did_you_mean(min(wrong), known[name].learner.get_params()),
+            )
+
+
+def tune_learner(
+    table: Table,
+    entry: Entry,
+    grid: Any,
+    problem: Problem,
+    lattice: Lattice,
+    reading: Reading,
+    metric: Metric,
+    settings: Settings,
+) -> None:
+    """Fit a tuned learner wherever it is read, and write its choices into the table.
+
+    Parameters
+    ----------
+    table : Table
+        Filled in.
+    entry : Entry
+        The learner.
+    grid : dict or list of dict
+        Its grid.
+    problem, lattice, reading : Problem, Lattice, Reading
+        The data, the deal and what is read.
+    metric : Metric
+        What the search maximises.
+    settings : Settings
+        How to fit.
+    """
+    search = _Search(table, entry, grid_points(entry.learner, grid), problem, lattice, settings)
+    folds = range(lattice.n_folds)
+    pairs = {(i, j): lattice.canonical(frozenset({i, j})) for i in folds for j in folds if i != j}
+    single = {i: lattice.canonical(frozenset({i})) for i in folds}
+    search.fit_everywhere(pairs.values(), keep=bool(reading.kept & set(pairs.values())))
+    if entry.name in table.failures:
+        return
+    chosen: dict[int | None, int] = {}
+    for i in folds:
+        inside = [
+            Block(rows_inside(lattice.tests[j], lattice.trains[i]), (Ref(pairs[i, j]),))
+            for j in folds
+            if j != i
+        ]
+        chosen[i] = search.best([block for block in inside if len(block.rows)], metric)
+    chosen[None] = chosen[0]
+    if reading.predict_with == "refit":
+        search.fit_everywhere(single.values(), keep=True)
+        over_all = [Block(lattice.tests[i], (Ref(single[i]),)) for i in folds]
+        chosen[None] = search.best(over_all, metric)
+        search.fit([(entry.name, EVERYTHING, chosen[None])], keep=True)
+    elif reading.reads(single.values()):
+        search.fit([(entry.name, single[i], chosen[i]) for i in folds], keep=True)
+    table.choices[entry.name] = chosen
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One learner at the points of its grid."""
+
+    table: Table
+    entry: Entry
+    learners: list[Any]
+    problem: Problem
+    lattice: Lattice
+    settings: Settings
+
+    def fit_everywhere(self, nodes: Iterable[Node], keep: bool) -> None:
+        """Fit every point at every node."""
+        points = range(len(self.learners))
+        self.fit([(self.entry.name, n, p) for n in dict.fromkeys(nodes) for p in points], keep)
+
+    def fit(self, cells: Sequence[Cell], keep: bool) -> None:
+        """Fit some points at some nodes, and predict the nodes' own folds."""
+        tasks = {}
+        for cell in cells:
+            node = cell[1]
+            tests = [self.lattice.tests[i] for i in node] or [np.empty(0, dtype=np.intp)]
+            tasks[cell] = NodeTask(
+                self.lattice.rows(node),
+                np.sort(np.concatenate(tests)),
+                self.settings.seed_of(self.entry.name, node),
+                keep,
+            )
+        learners = {cell: self.learners[cell[2] or 0] for cell in cells}
+        fit_cells(
+            self.table, {self.entry.name: self.entry}, learners, self.problem.data, tasks,
+            self.settings,
+        )  # fmt: skip
+
+    def best(self, blocks: list[Block], metric: Metric) -> int:
+        """Return the point with the best score on the blocks' rows."""
+        scores = []
+        for point in range(len(self.learners)):
+            owners = [None, *range(self.lattice.n_folds)]
+            self.table.choices[self.entry.name] = dict.fromkeys(owners, point)
+            features = Reader((self.entry,), self.table, self.problem).features(blocks)
+            scores.append(own_score(features, blocks, self.problem, metric))
+        return int(np.nanargmax(scores))
+
+
+def own_score(features: Features, blocks: list[Block], problem: Problem, metric: Metric) -> float:
+    """Return the score of the one learner in the features, on the blocks' rows."""
+    response = (
+        WeightedMean("mean", metric, problem.labels)
+        .fit(features.members, np.empty(0))
+        .respond(features.members)
+    )
+    fold = np.concatenate([np.full(len(b.rows), i) for i, b in enumerate(blocks)])
+    return metric.evaluate(response, problem.target(rows_of(blocks), fold)).score
