@@ -49,7 +49,7 @@ UPPER = {
     ],
 }
 TOPS = {
-    "regression": ["mean", "best", "nnls", (Ridge(), {"alpha": [0.1, 10.0, 1000.0]})],
+    "regression": ["mean", "best", "nnls", (Ridge(), {"alpha": [0.1, 1000.0]})],
     "classification": ["mean", "best", "nnls", (LogisticRegression(), {"C": [0.01, 1.0]})],
 }
 
@@ -120,9 +120,14 @@ MODES = [
 ]
 
 
-@pytest.mark.parametrize("task", ["regression", "classification"])
+CASES = [("regression", *mode) for mode in MODES]
+CASES += [("classification", *MODES[index]) for index in (0, 3, 4, 6, 9, 11, 12, 13)]
+
+
 @pytest.mark.parametrize(
-    ("splitter", "n_layers", "mode"), MODES, ids=[f"{s}-{n}-{'-'.join(m)}" for s, n, m in MODES]
+    ("task", "splitter", "n_layers", "mode"),
+    CASES,
+    ids=[f"{task}-{s}-{n}-{'-'.join(m)}" for task, s, n, m in CASES],
 )
 def test_flipping_y_in_a_fold_changes_nothing_that_predicts_it(
     task, splitter, n_layers, mode
