@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from foldwise.folds.lattice import Lattice, Node, Rows
-from foldwise.folds.reading import Block, Reading, Ref, rows_before, rows_inside
+from foldwise.folds.reading import Block, Reading, Ref, first_folds, rows_before, rows_inside
 
 
 @dataclass
@@ -98,7 +98,7 @@ def needs_of(reading: Reading, lattice: Lattice, n_layers: int = 1) -> list[Need
     for node in _ordered(reading.kept):
         top.add(node, np.empty(0, dtype=np.intp))
     layers = [top]
-    for first in range(n_layers - 2, -1, -1):
+    for first in first_folds(lattice, n_layers)[-2::-1]:
         upper, lower = layers[0], Needs()
         for node in list(upper.rows):
             lower.add(node, upper.of(node))

@@ -46,12 +46,15 @@ class Block:
         Row numbers.
     refs : tuple of Ref
         Where the feature comes from.
+    fold : int
+        The fold the rows belong to.
     share : float
         Multiplies the rows' weights.
     """
 
     rows: Rows
     refs: tuple[Ref, ...]
+    fold: int = 0
     share: float = 1.0
 
 
@@ -91,6 +94,8 @@ class Reading:
         How new rows are read.
     unjudged : tuple of int
         Folds that cannot be judged.
+    trainable : tuple of ndarray of int
+        For each fold, the rows that a stacker tested on it may be trained on.
     in_order : bool
         Whether choices must be made forward in time.
     predict_with, hold_out : str
@@ -101,6 +106,7 @@ class Reading:
     final: tuple[Block, ...]
     deployed: tuple[Ref, ...]
     unjudged: tuple[int, ...] = ()
+    trainable: tuple[Rows, ...] = ()
     in_order: bool = False
     predict_with: str = "folds"
     hold_out: str = "node"
@@ -206,7 +212,7 @@ def _read_partition(
 ) -> Reading:
     folds = range(lattice.n_folds)
     fewest = n_layers + (2 if predict_with == "pairs" else 1)
-    if lattice.n_folds < fewest:
+    if lattice.n_folds < fewest or not _leave_rows(lattice, fewest - 1):
         raise _too_few_folds(lattice.n_folds, fewest, n_layers, predict_with, owner)
     one = lattice.canonical
 
@@ -214,48 +220,76 @@ def _read_partition(
         return one(frozenset({i, j}))
 
     judgements = []
-    if _can_be_judged(lattice, n_layers):
+    if _leave_rows(lattice, n_layers + 1):
         for i in folds:
             others = [j for j in folds if j != i]
             inside = [rows_inside(lattice.tests[j], lattice.trains[i]) for j in others]
             train = tuple(
-                Block(rows, (Ref(pair(i, j), i),))
+                Block(rows, (Ref(pair(i, j), i),), j)
                 for j, rows in zip(others, inside, strict=True)
                 if len(rows)
             )
             alone, mean = (Ref(one(frozenset({i})), i),), tuple(Ref(pair(i, j), i) for j in others)
-            test = Block(lattice.tests[i], mean if hold_out == "mean" else alone)
+            test = Block(lattice.tests[i], mean if hold_out == "mean" else alone, i)
             judgements.append(Judgement(i, train, test, mean if predict_with == "pairs" else alone))
     if predict_with == "pairs":
         ordered = [(i, j) for j in folds for i in folds if i != j]
         share = 1.0 / (lattice.n_folds - 1)
-        final = tuple(Block(lattice.tests[j], (Ref(pair(i, j), i),), share) for i, j in ordered)
+        final = tuple(Block(lattice.tests[j], (Ref(pair(i, j), i),), j, share) for i, j in ordered)
         deployed = tuple(Ref(pair(i, j), i) for i, j in ordered)
     else:
         singles = tuple(Ref(one(frozenset({j})), j) for j in folds)
-        final = tuple(Block(lattice.tests[j], (singles[j],)) for j in folds)
+        final = tuple(Block(lattice.tests[j], (singles[j],), j) for j in folds)
         deployed = (Ref(EVERYTHING),) if predict_with == "refit" else singles
     return Reading(tuple(judgements), final, deployed, predict_with=predict_with, hold_out=hold_out)
 
 
-def _can_be_judged(lattice: Lattice, n_layers: int) -> bool:
-    """Tell whether every node of n_layers + 1 folds leaves rows to train on."""
-    if lattice.n_folds < n_layers + 2:
-        return False
-    sets = itertools.combinations(range(lattice.n_folds), n_layers + 1)
-    return all(len(lattice.rows(frozenset(folds))) for folds in sets)
+def _leave_rows(lattice: Lattice, size: int) -> bool:
+    """Tell whether every node of that many folds leaves rows to train on."""
+    sets = itertools.combinations(range(lattice.n_folds), size)
+    return lattice.n_folds > size and all(len(lattice.rows(frozenset(folds))) for folds in sets)
+
+
+def first_folds(lattice: Lattice, n_layers: int) -> list[int]:
+    """Return the first fold each layer predicts: forward in time, upper layers start later.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The deal.
+    n_layers : int
+        Number of layers.
+
+    Returns
+    -------
+    list of int
+        One a layer; the number of folds where a layer predicts none.
+    """
+    firsts = [0]
+    for _ in range(n_layers - 1):
+        before = firsts[-1]
+        start = before if lattice.kind != "forward" else _first_after(lattice, before)
+        firsts.append(start)
+    return firsts
+
+
+def _first_after(lattice: Lattice, before: int) -> int:
+    for i in range(before + 1, lattice.n_folds):
+        if any(len(rows_before(lattice.tests[j], lattice.trains[i])) for j in range(before, i)):
+            return i
+    return lattice.n_folds
 
 
 def _read_forward(lattice: Lattice, predict_with: str, n_layers: int, owner: str) -> Reading:
-    if lattice.n_folds < n_layers:
-        raise _too_few_folds(lattice.n_folds, n_layers + 1, n_layers, predict_with, owner)
+    first = first_folds(lattice, n_layers)[-1]
+    if first == lattice.n_folds:
+        raise _too_few_folds(lattice.n_folds, lattice.n_folds + 1, n_layers, predict_with, owner)
     refs = [Ref(lattice.canonical(frozenset({i})), i) for i in range(lattice.n_folds)]
-    first = n_layers - 1
-    blocks = [Block(lattice.tests[j], (refs[j],)) for j in range(lattice.n_folds)]
+    blocks = [Block(lattice.tests[j], (refs[j],), j) for j in range(lattice.n_folds)]
     judgements = []
     for i in range(first + 1, lattice.n_folds):
         train = tuple(
-            Block(rows, (refs[j],))
+            Block(rows, (refs[j],), j)
             for j in range(first, i)
             if len(rows := rows_before(lattice.tests[j], lattice.trains[i]))
         )
@@ -267,6 +301,7 @@ def _read_forward(lattice: Lattice, predict_with: str, n_layers: int, owner: str
         tuple(blocks[first:]),
         (Ref(EVERYTHING),) if predict_with == "refit" else tuple(refs[first:]),
         tuple(i for i in range(lattice.n_folds) if i not in judged),
+        tuple(np.arange(train[-1] + 1) for train in lattice.trains),
         in_order=True,
         predict_with=predict_with,
     )
@@ -282,11 +317,11 @@ def _read_single(
     deployed = (Ref(EVERYTHING),) if predict_with == "refit" else (ref,)
     if inner is None:
         return Reading((), (Block(test, (ref,)),), deployed, predict_with=predict_with)
-    blocks = [Block(test[rows], (ref,)) for rows in inner.tests]
+    blocks = [Block(test[rows], (ref,), i) for i, rows in enumerate(inner.tests)]
     judgements = []
     for i in range(inner.n_folds):
         train = tuple(
-            Block(test[rows], (ref,))
+            Block(test[rows], (ref,), j)
             for j in range(inner.n_folds)
             if j != i and len(rows := rows_inside(inner.tests[j], inner.trains[i]))
         )
@@ -298,6 +333,7 @@ def _read_single(
         (Block(test, (ref,)),),
         deployed,
         tuple(i for i in range(inner.n_folds) if i not in judged),
+        tuple(test[train] for train in inner.trains),
         in_order=inner.kind == "forward",
         predict_with=predict_with,
     )

@@ -1,6 +1,8 @@
 """The general way: clone, fit on the node's rows, predict; transformers in front are shared."""
 
+import copy
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +14,7 @@ from sklearn import config_context
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.learners.prepare import (
     aligned,
@@ -22,6 +25,7 @@ from foldwise.learners.prepare import (
 from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
 
 INNER_SHARE = 0.1
+EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,14 @@ def fit_at_node(
         return [node.attempt(assignment) for assignment in assignments]
 
 
+def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str) -> NodeFit:
+    """Fit one learner at one node the general way, and raise what it raises."""
+    (fit,) = fit_at_node([Assignment(learner, method, task.seed)], data, task)
+    if isinstance(fit, Exception):
+        raise fit
+    return fit
+
+
 def take_rows(X: Any, rows: Rows) -> Any:
     """Return a fresh copy of some rows of an array, sparse matrix or data frame."""
     return X[rows] if isinstance(X, np.ndarray) else _safe_indexing(X, rows)
@@ -79,13 +91,17 @@ class _Node:
         try:
             return self.fit(assignment)
         except Exception as error:
+            # An error is kept; the rows that its frames hold must not be.
+            if error.__traceback__ is not None:
+                traceback.clear_frames(error.__traceback__)
+                error.__traceback__ = error.__traceback__.tb_next
             return error
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
-        _, X_train, X_test = self.transformed[key]
+        X_train, X_test = self.rows_for(last, key)
         self.fit_last(last, X_train, assignment.seed)
         fitted = time.perf_counter()
         if X_test is None:
@@ -107,42 +123,78 @@ class _Node:
         for index, (name, step) in enumerate(model.steps[:-1]):
             if step is None or step == "passthrough":
                 continue
-            parent, key = key, joblib.hash((key, type(step), step.get_params()))
+            parent, key = key, _key(key, step)
             if key not in self.transformed:
-                _, X_train, X_test = self.transformed[parent]
+                X_train, X_test = self.rows_for(step, parent)
                 X_train = step.fit_transform(X_train, self.y)
                 X_test = None if X_test is None else step.transform(X_test)
                 self.transformed[key] = (step, X_train, X_test)
             model.steps[index] = (name, self.transformed[key][0])
         return model.steps[-1][1], key
 
+    def rows_for(self, step: Any, key: str) -> tuple[Any, Any]:
+        """Return training and test rows, copied for a step that may overwrite them."""
+        _, X_train, X_test = self.transformed[key]
+        if not overwrites(step):
+            return X_train, X_test
+        return copy.copy(X_train), copy.copy(X_test)
+
     def fit_last(self, model: Any, X: Any, seed: int | None) -> None:
-        arguments: dict[str, Any] = {}
+        named = weight_argument(model) or "sample_weight"
+        if not stops_early_on_given_rows(model):
+            model.fit(X, self.y, **({} if self.weight is None else {named: self.weight}))
+            return
+        kept, held = self.inner_split(seed)
+        arguments: dict[str, Any] = {"eval_set": [(take_rows(X, held), self.y[held])]}
         if self.weight is not None:
-            arguments[weight_argument(model) or "sample_weight"] = self.weight
-        y = self.y
-        if stops_early_on_given_rows(model):
-            fit_rows, stop_rows = self.inner_split(seed)
-            arguments["eval_set"] = [(take_rows(X, stop_rows), y[stop_rows])]
-            arguments = {
-                k: v[fit_rows] if isinstance(v, np.ndarray) else v for k, v in arguments.items()
-            }
-            X, y = take_rows(X, fit_rows), y[fit_rows]
-        model.fit(X, y, **arguments)
+            arguments[named] = self.weight[kept]
+            for name in EVALUATION_WEIGHTS:
+                if has_fit_parameter(model, name):
+                    arguments[name] = [self.weight[held]]
+        model.fit(take_rows(X, kept), self.y[kept], **arguments)
 
     def inner_split(self, seed: int | None) -> tuple[Rows, Rows]:
         """Set aside rows of this node to stop on, so that no predicted row is used for it."""
         rows = np.arange(len(self.y))
-        if self.data.groups is not None:
+        groups = None if self.data.groups is None else self.data.groups[self.task.train]
+        if groups is not None and len(np.unique(groups)) > 1:
             splitter = GroupShuffleSplit(1, test_size=INNER_SHARE, random_state=seed)
-            return next(splitter.split(rows, groups=self.data.groups[self.task.train]))
-        stratify = None
-        if self.data.n_classes is not None and np.bincount(self.y).min(initial=2) >= 2:
-            stratify = self.y
-        kept, held = train_test_split(
-            rows, test_size=INNER_SHARE, random_state=seed, stratify=stratify
-        )
+            kept, held = next(splitter.split(rows, groups=groups))
+        else:
+            stratify = self.y if self.can_stratify() else None
+            kept, held = train_test_split(
+                rows, test_size=INNER_SHARE, random_state=seed, stratify=stratify
+            )
+        if self.data.n_classes is not None:
+            # A class must not be seen for the first time when it is time to stop.
+            known = np.isin(self.y[held], self.y[kept])
+            kept, held = np.concatenate([kept, held[~known]]), held[known]
         return kept, held
+
+    def can_stratify(self) -> bool:
+        if self.data.n_classes is None:
+            return False
+        counts = np.bincount(self.y)
+        counts = counts[counts > 0]
+        return bool(counts.min() >= 2 and len(self.y) * INNER_SHARE >= len(counts))
+
+
+def _key(parent: str, step: Any) -> str:
+    """Return a name that equal steps after equal steps share."""
+    try:
+        return str(joblib.hash((parent, step)))
+    except Exception:
+        # A step that cannot be pickled, such as one with a lambda, is not shared.
+        return f"{parent}/{id(step)}"
+
+
+def overwrites(model: Any) -> bool:
+    """Tell whether the model was allowed to change the rows it is given."""
+    parameters = model.get_params(deep=True) if hasattr(model, "get_params") else {}
+    return any(
+        value is False and name.split("__")[-1].lower() in ("copy", "copy_x")
+        for name, value in parameters.items()
+    )
 
 
 def respond(
@@ -160,5 +212,5 @@ def respond(
                 values, np.asarray(seen, dtype=np.intp), data.n_classes, n_train, method
             )
     if not np.isfinite(values).all():
-        raise ValueError(f"{method} returned values that are not finite")
+        raise ValueError(f"{type(model).__name__}.{method} returned values that are not finite")
     return values

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from foldwise.learners.general import Assignment, fit_at_node
+from foldwise.learners.general import fit_generally
 from foldwise.learners.shortcuts import shortcut_for
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
@@ -44,10 +44,4 @@ def fit_nodes(
         fits = shortcut(learner, data, tasks, method)
         if fits is not None:
             return list(fits)
-    results = []
-    for task in tasks:
-        (fit,) = fit_at_node([Assignment(learner, method, task.seed)], data, task)
-        if isinstance(fit, Exception):
-            raise fit
-        results.append(fit)
-    return results
+    return [fit_generally(learner, data, task, method) for task in tasks]

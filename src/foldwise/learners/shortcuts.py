@@ -1,13 +1,139 @@
-"""Which learners know a cheaper way than fitting node by node."""
+"""Which learners know a cheaper way than fitting node by node.
+
+To teach a learner a shortcut, write two functions, and :func:`register` them:
+
+- ``handles(learner, data)``: whether its parameters and the kind of data allow it. Cheap.
+- ``fit(learner, data, tasks, method)``: a :class:`NodeFit` for every task. It puts None in
+  the place of a task for which it cannot promise the general way's predictions to 1e-8,
+  and returns None if that is all of them; those are then fitted the general way.
+
+What is returned for a task may depend on that task's own rows alone, to the last bit.
+"""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from sklearn import get_config
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from foldwise.learners import gaussian, kernels, linear, neighbors, ridge_grid
+from foldwise.learners.general import fit_generally
+from foldwise.learners.matrix import matrix_of
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 Shortcut = Callable[[Any, TrainingData, Sequence[NodeTask], str], "list[NodeFit] | None"]
+Partial = Callable[[Any, TrainingData, Sequence[NodeTask], str], "list[NodeFit | None] | None"]
+Handles = Callable[[Any, TrainingData], bool]
+
+
+@dataclass(frozen=True)
+class _Known:
+    handles: Handles
+    fit: Partial
+    behind_scaler: bool
+
+
+_KNOWN: dict[type, _Known] = {}
+
+
+def register(learner: type, handles: Handles, fit: Partial, *, behind_scaler: bool = False) -> None:
+    """Register the shortcut of a class of learners; subclasses do not inherit it.
+
+    Parameters
+    ----------
+    learner : type
+        The class of the learner.
+    handles : callable
+        Maps the learner and the data to whether the shortcut should be tried.
+    fit : callable
+        Fits the learner at many nodes; see the head of this module.
+    behind_scaler : bool, default=False
+        Whether it also takes a Pipeline of a StandardScaler and the learner.
+    """
+    _KNOWN[learner] = _Known(handles, fit, behind_scaler)
 
 
 def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
-    """Return the learner's shortcut, None where it must be fitted node by node."""
-    return None
+    """Return the learner's shortcut, None where it must be fitted node by node.
+
+    Parameters
+    ----------
+        learner : estimator
+            The learner, or a Pipeline of a StandardScaler and the learner.
+        data : TrainingData
+            All rows; only their kind is looked at.
+
+    Returns
+    -------
+        callable or None
+            It may still return None, if nothing can be gained or promised.
+
+    Examples
+    --------
+        >>> import numpy as np
+    >>> from sklearn.linear_model import Lasso, Ridge
+    >>> data = TrainingData(np.eye(3), np.arange(3.0))
+        >>> shortcut_for(Ridge(), data) is None
+        False
+        >>> shortcut_for(Lasso(), data) is None
+        True
+    """
+    scaled = _is_scaled(learner)
+    last = learner.steps[-1][1] if scaled else learner
+    known = _KNOWN.get(type(last))
+    if known is None or (scaled and not known.behind_scaler):
+        return None
+    if matrix_of(data.X) is None or not known.handles(last, data):
+        return None
+    fit = known.fit
+
+    def shortcut(
+        learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
+    ) -> list[NodeFit] | None:
+        fits = fit(learner, data, tasks, method)
+        if fits is None or all(found is None for found in fits):
+            return None
+        return [
+            fit_generally(learner, data, task, method) if found is None else found
+            for task, found in zip(tasks, fits, strict=True)
+        ]
+
+    return shortcut
+
+
+def _is_scaled(learner: Any) -> bool:
+    """Tell whether the learner is a plain Pipeline of a StandardScaler and one more step."""
+    return (
+        type(learner) is Pipeline
+        and len(learner.steps) == 2
+        and type(learner.steps[0][1]) is StandardScaler
+        and learner.memory is None
+        and not learner.verbose
+        and get_config()["transform_output"] == "default"
+        and not hasattr(learner.steps[0][1], "_sklearn_output_config")
+    )
+
+
+register(
+    LinearRegression, linear.handles_least_squares, linear.fit_least_squares, behind_scaler=True
+)
+register(Ridge, linear.handles_ridge, linear.fit_ridge, behind_scaler=True)
+register(RidgeCV, ridge_grid.handles_ridge_grid, ridge_grid.fit_ridge_grid, behind_scaler=True)
+register(LinearDiscriminantAnalysis, gaussian.handles_lda, gaussian.fit_lda)
+register(QuadraticDiscriminantAnalysis, gaussian.handles_qda, gaussian.fit_qda)
+register(GaussianNB, gaussian.handles_naive_bayes, gaussian.fit_naive_bayes)
+register(KNeighborsClassifier, neighbors.handles_neighbors, neighbors.fit_neighbors)
+register(KNeighborsRegressor, neighbors.handles_neighbors, neighbors.fit_neighbors)
+register(KernelRidge, kernels.handles_kernel_ridge, kernels.fit_kernel_ridge)
+register(GaussianProcessRegressor, kernels.handles_gaussian_process, kernels.fit_gaussian_process)

@@ -1,39 +1,27 @@
 """What the two stacking estimators share."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin, clone
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.base import TransformerMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._tags import get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Bunch, check_random_state, get_tags
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
-from foldwise.errors import (
-    FoldsWarning,
-    NoScoreWarning,
-    did_you_mean,
-    invalid_parameter,
-    unsupported,
-    warn,
-)
-from foldwise.folds import Block, Lattice, Reading, Ref, deal, read_lattice
-from foldwise.folds.lattice import EVERYTHING
-from foldwise.folds.needs import needs_of
+from foldwise.errors import did_you_mean, invalid_parameter, unsupported, warn
+from foldwise.folds import Block
 from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
-from foldwise.learners.general import respond as learner_response
-from foldwise.stack.build import Deal, build_deal, build_readers
+from foldwise.stack.again import AgainMixin, with_rows
+from foldwise.stack.build import Deal
 from foldwise.stack.entries import Entry, as_layers, checked_layers
-from foldwise.stack.features import Features, column_names, compact
+from foldwise.stack.features import Features, column_names
 from foldwise.stack.fold_models import FoldModels
-from foldwise.stack.grow import Settings
 from foldwise.stack.inputs import (
     check_columns,
     checked_groups,
@@ -43,22 +31,22 @@ from foldwise.stack.inputs import (
     passed_columns,
 )
 from foldwise.stack.leaderboard import honest_score, leaderboard, out_of_fold
-from foldwise.stack.metric import Metric, Response, as_metric
+from foldwise.stack.metric import Metric, as_metric
 from foldwise.stack.parameters import NamedLearnersMixin
-from foldwise.stack.reader import Problem, Reader
+from foldwise.stack.reader import Problem
+from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
+from foldwise.stack.response import Response
 from foldwise.stack.stackers import Candidate, candidates_from, respond
-from foldwise.stack.table import Table
-from foldwise.stack.tuning import check_tune
 
 CHOICES = {
     "predict_with": ("auto", "folds", "refit", "pairs"),
     "hold_out": ("auto", "node", "mean"),
     "on_error": ("drop", "raise"),
 }
-KEEP: Any = "keep what it is"
+MOST_SEEDS = np.iinfo(np.int32).max
 
 
-class BaseStacking(TransformerMixin, NamedLearnersMixin):
+class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
@@ -123,14 +111,37 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
         Self
             The fitted stack.
         """
-        problem, layers, metric = self._prepare(X, y, sample_weight, groups)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        candidates = self._candidates(metric, problem)
-        if isinstance(self.cv, str) and self.cv == "prefit":
-            deals = [self._prefit_deal(problem, layers[0], candidates, metric, seed)]
-        else:
-            deals = self._deals(problem, layers, candidates, metric, seed)
-        return self._settle(deals, metric, seed, X)
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y, sample_weight, groups)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        with threadpool_limits(1, user_api="blas"):
+            problem, layers, metric = self._prepare(X, y, sample_weight, groups)
+            candidates = self._candidates(metric, problem)
+            recipe = self._recipe(int(check_random_state(self.random_state).randint(MOST_SEEDS)))
+            if isinstance(self.cv, str) and self.cv == "prefit":
+                deals = [prefit_deal(recipe, problem, layers, candidates, metric)]
+            else:
+                deals = build_deals(recipe, problem, layers, candidates, metric)
+            return self._settle(deals, metric, recipe.seed, X)
+
+    def _recipe(self, seed: int) -> Recipe:
+        return Recipe(
+            owner=self._owner,
+            cv=self.cv,
+            predict_with=self.predict_with,
+            hold_out=self.hold_out,
+            tune=self.tune,
+            n_repeats=self.n_repeats,
+            n_jobs=self.n_jobs,
+            on_error=self.on_error,
+            verbose=int(self.verbose),
+            seed=seed,
+        )
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
@@ -138,7 +149,7 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
         """Check everything before anything is fitted."""
         owner = self._owner
         self._check_choices()
-        X = checked_table(X)
+        X = checked_table(owner, X, fewest=2)
         validate_data(self, X, skip_check_array=True)
         if y is None:
             raise ValueError(
@@ -213,142 +224,6 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
             weighted=problem.data.sample_weight is not None,
         )
 
-    def _deals(
-        self,
-        problem: Problem,
-        layers: list[list[Entry]],
-        candidates: tuple[Candidate, ...],
-        metric: Metric,
-        seed: int,
-        before: Sequence[Deal] = (),
-    ) -> list[Deal]:
-        """Build one whole stack a repeat."""
-        lattices = [old.lattice for old in before] or [
-            self._lattice(problem, seed, repeat, len(layers)) for repeat in range(self.n_repeats)
-        ]
-        readings = [self._reading(lattice, problem, len(layers), seed) for lattice in lattices]
-        if self.tune is not None:
-            check_tune(self._owner, self.tune, layers, lattices[0].kind, lattices[0].n_folds)
-        self._warn_before(problem, lattices, readings, len(layers))
-        deals: list[Deal] = []
-        for repeat, (lattice, reading) in enumerate(zip(lattices, readings, strict=True)):
-            settings = Settings(
-                self._owner, seed, self.n_jobs, self.on_error, repeat, int(self.verbose)
-            )
-            readers = build_readers(
-                layers,
-                problem,
-                lattice,
-                reading,
-                metric=metric,
-                settings=settings,
-                tune=self.tune,
-                known=_known(before[repeat] if before else None, deals[:1]),
-            )
-            deals.append(build_deal(readers, lattice, reading, candidates, metric, seed))
-        return deals
-
-    def _lattice(self, problem: Problem, seed: int, repeat: int, n_layers: int) -> Lattice:
-        classes = problem.data.y if self._classifies else None
-        return deal(
-            self.cv,
-            problem.n_rows,
-            classes=classes,
-            groups=problem.data.groups,
-            y=problem.data.y,
-            seed=seed,
-            repeat=repeat,
-            n_layers=n_layers,
-            owner=self._owner,
-        )
-
-    def _reading(self, lattice: Lattice, problem: Problem, n_layers: int, seed: int) -> Reading:
-        inner = self._inner_lattice(lattice, problem, seed) if lattice.kind == "single" else None
-        return read_lattice(
-            lattice,
-            predict_with=self.predict_with,
-            hold_out=self.hold_out,
-            n_layers=n_layers,
-            inner=inner,
-            owner=self._owner,
-        )
-
-    def _inner_lattice(self, lattice: Lattice, problem: Problem, seed: int) -> Lattice | None:
-        """Deal the test rows of a single split, keeping its order and groups."""
-        test = lattice.tests[0]
-        if len(test) < 6:
-            return None
-        data = problem.data
-        ordered = lattice.trains[0][-1] < test[0]
-        return deal(
-            TimeSeriesSplit(5) if ordered else 5,
-            len(test),
-            classes=data.y[test] if self._classifies else None,
-            groups=None if data.groups is None else data.groups[test],
-            seed=seed,
-            owner=self._owner,
-        )
-
-    def _warn_before(
-        self,
-        problem: Problem,
-        lattices: Sequence[Lattice],
-        readings: Sequence[Reading],
-        n_layers: int,
-    ) -> None:
-        """Say once what the folds cannot give."""
-        if not readings[0].judgements:
-            warn(
-                f"{self._owner}: no honest score, it needs at least {n_layers + 2} folds that "
-                f"leave rows to train on; got {lattices[0].n_folds}. Use cv=5.",
-                NoScoreWarning,
-            )
-        n_classes = problem.data.n_classes
-        if n_classes is None:
-            return
-        for lattice, reading in zip(lattices, readings, strict=True):
-            for needs in needs_of(reading, lattice, n_layers):
-                for node in needs.rows:
-                    seen = np.bincount(problem.data.y[lattice.rows(node)], minlength=n_classes)
-                    if not seen.all():
-                        label = problem.labels[int(seen.argmin())]  # type: ignore[index]
-                        warn(
-                            f"{self._owner}: class {label!r} is absent from the training rows of "
-                            "some folds; models fitted there give it a small probability. "
-                            "Use fewer folds or more rows of that class.",
-                            FoldsWarning,
-                        )
-                        return
-
-    def _prefit_deal(
-        self,
-        problem: Problem,
-        entries: list[Entry],
-        candidates: tuple[Candidate, ...],
-        metric: Metric,
-        seed: int,
-    ) -> Deal:
-        """Put a stacker on learners that are fitted already."""
-        warn(
-            f"{self._owner}: no honest score with cv='prefit', the learners may have seen these "
-            "rows. Use cv=5 for a score.",
-            NoScoreWarning,
-        )
-        table, rows = Table(), np.arange(problem.n_rows)
-        for entry in entries:
-            check_is_fitted(entry.learner)
-            cell = (entry.name, EVERYTHING, None)
-            values = learner_response(
-                entry.learner, problem.data.X, entry.method, problem.data, problem.n_rows
-            )
-            table.predictions[cell] = (rows, compact(values, entry.kind))
-            table.models[cell] = entry.learner
-        ref = (Ref(EVERYTHING),)
-        reading = Reading((), (Block(rows, ref),), ref, predict_with="refit")
-        lattice = Lattice(problem.n_rows, (), (), "single")
-        reader = Reader(tuple(entries), table, problem)
-        return build_deal((reader,), lattice, reading, candidates, metric, seed)
-
     def _settle(self, deals: list[Deal], metric: Metric, seed: int, X: Any) -> Self:
         """Set everything that is read after a fit; the training rows are only referred to."""
         problem = deals[0].top.problem
@@ -376,7 +251,7 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
             for name, reason in r.table.failures.items()
         }
         self._metric, self._seed, self._X = metric, seed, problem.data.X
-        self.deals_ = [_with_table(deal, None) for deal in deals]
+        self.deals_ = [with_rows(deal, None) for deal in deals]
         first = self.deals_[0]
         self.stacker_ = self.final_estimator_ = first.verdict.stacker
         self.stack_method_ = [entry.method for entry in first.top.entries]
@@ -430,7 +305,7 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "deals_")
-        X = checked_table(X) if not hasattr(X, "columns") else X
+        X = checked_table(self._owner, X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return X
 
@@ -469,166 +344,47 @@ class BaseStacking(TransformerMixin, NamedLearnersMixin):
         return _beside(values, features[0])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that transform gives.
+        """Return the names of the columns that transform gives, as scikit-learn's stacks do.
 
         Parameters
         ----------
-        input_features : ignored
-            There for scikit-learn.
+        input_features : array-like of str or None
+            Names of the features, where the stack was fitted on an array.
 
         Returns
         -------
         ndarray of str
-            ``model`` or ``model__class``, then the columns passed through.
+            The class name and the learner's, numbered if it has several columns; then the
+            columns passed through.
         """
         check_is_fitted(self, "deals_")
-        return np.asarray([*self._columns, *self._passed_names()], dtype=object)
+        features = _check_feature_names_in(self, input_features)
+        own = []
+        for entry in self.deals_[0].top.entries:
+            columns = [
+                c for c in self._columns if c == entry.name or c.startswith(entry.name + "__")
+            ]
+            numbers = [""] if len(columns) == 1 else range(len(columns))
+            own += [f"{self._owner.lower()}_{entry.name}{number}" for number in numbers]
+        return np.asarray([*own, *self._passed_names(features)], dtype=object)
 
-    def _passed_names(self) -> list[str]:
+    def _passed_names(self, names: Any) -> list[str]:
         passed = self.deals_[0].top.problem.passthrough
         if passed is None:
             return []
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
         if isinstance(passed, slice):
             return list(names)
         return [c if isinstance(c, str) else names[c] for c in passed]
 
-    def restack(self, final_estimator: Any = KEEP, *, scoring: Any = KEEP, X: Any = None) -> Self:
-        """Return a new stack with another top; no learner is fitted again.
-
-        Parameters
-        ----------
-        final_estimator : object
-            As in the constructor; left out, it stays.
-        scoring : object
-            As in the constructor; left out, it stays.
-        X : array or frame, optional
-            The training rows, needed only for a stack that passes columns through and was
-            pickled since it was fitted.
-
-        Returns
-        -------
-        Self
-            A fitted stack; this one is not changed.
-        """
-        check_is_fitted(self, "deals_")
-        new = self._copy(final_estimator=final_estimator, scoring=scoring)
-        problem = self.deals_[0].top.problem
-        X = self._training_rows(X) if problem.passthrough is not None else self._X
-        deals = [_with_table(d, X) for d in self.deals_]
-        metric = as_metric(
-            new.scoring,
-            owner=new._owner,
-            classify=new._classifies,
-            has_probabilities=new._gives_probabilities(),
-        )
-        candidates = new._candidates(metric, problem)
-        deals = [
-            build_deal(d.readers, d.lattice, d.reading, candidates, metric, self._seed)
-            for d in deals
-        ]
-        return new._settle(deals, metric, self._seed, X)
-
-    def add(self, name: str, estimator: Any, *, X: Any = None) -> Self:
-        """Return a new stack with one learner more in its last layer; only that one is fitted.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        estimator : estimator
-            The learner.
-        X : array or frame, optional
-            The training rows, needed only if the stack was pickled since it was fitted.
-
-        Returns
-        -------
-        Self
-            A fitted stack; this one is not changed.
-        """
-        check_is_fitted(self, "deals_")
-        if isinstance(self.cv, str):
-            raise invalid_parameter(
-                self._owner, "cv", must="not be 'prefit' for add", got=self.cv, fix="Fit anew."
-            )
-        layers = as_layers(self.estimators)
-        layers[-1] = [*layers[-1], (name, estimator)]
-        new = self._copy(estimators=layers if len(layers) > 1 else layers[0])
-        problem = self.deals_[0].top.problem
-        problem = replace(problem, data=replace(problem.data, X=self._training_rows(X)))
-        checked = checked_layers(
-            new._owner,
-            new.estimators,
-            classify=new._classifies,
-            stack_method=new.stack_method,
-            weighted=problem.data.sample_weight is not None,
-            reserved=new._get_param_names(),
-        )
-        checked[0] = [new._on_columns(entry, problem.data.X) for entry in checked[0]]
-        candidates = new._candidates(self._metric, problem)
-        checked = [[e for e in layer if e.name not in self.failures_] for layer in checked]
-        deals = new._deals(
-            problem, checked, candidates, self._metric, self._seed, before=self.deals_
-        )
-        new._settle(deals, self._metric, self._seed, problem.data.X)
-        new.failures_ = {**self.failures_, **new.failures_}
-        return new
-
-    def _copy(self, **changes: Any) -> Self:
-        """Return an unfitted clone with changed parameters that knows the same columns."""
-        new = clone(self)
-        new.set_params(**{k: v for k, v in changes.items() if v is not KEEP})
-        for known in ("n_features_in_", "feature_names_in_", "classes_"):
-            if hasattr(self, known):
-                setattr(new, known, getattr(self, known))
-        return new
-
-    def _training_rows(self, X: Any) -> Any:
-        X = X if X is not None else self._X
-        if X is None:
-            raise invalid_parameter(
-                self._owner,
-                "X",
-                must="be given after unpickling, since training rows are not pickled",
-                got=None,
-                fix="Give the rows the stack was fitted on.",
-            )
-        checked_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
-        return checked_table(X)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if "_X" in state:
-            state["_X"] = None
-        return state
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        try:
-            inner = [get_tags(m).input_tags for m in self._learners().values() if m != "drop"]
-            tags.input_tags.allow_nan = all(t.allow_nan for t in inner)
-            tags.input_tags.sparse = all(t.sparse for t in inner)
-        except Exception:
-            pass
+        learners = [m for m in self._learners().values() if hasattr(m, "fit")]
+        inputs = [get_tags(learner).input_tags for learner in learners]
+        # A learner that cannot take missing values is dropped, so one that can is enough.
+        enough = any if self.on_error == "drop" else all
+        tags.input_tags.allow_nan = enough(t.allow_nan for t in inputs)
+        tags.input_tags.sparse = all(t.sparse for t in inputs)
         return tags
-
-
-def _known(before: Deal | None, first: Sequence[Deal]) -> list[Table]:
-    """Return what need not be fitted again: an earlier deal, or the model of all rows."""
-    if before is not None:
-        return [reader.table for reader in before.readers]
-    if not first:
-        return []
-    table, everything = first[0].readers[0].table, Table()
-    everything.models = {c: m for c, m in table.models.items() if c[1:] == (EVERYTHING, None)}
-    return [everything]
-
-
-def _with_table(deal: Deal, X: Any) -> Deal:
-    """Return the deal with other training rows, or None for none."""
-    problem = deal.top.problem
-    problem = replace(problem, data=replace(problem.data, X=X))
-    return replace(deal, readers=tuple(replace(r, problem=problem) for r in deal.readers))
 
 
 def _columns_of(deal: Deal) -> list[str]:

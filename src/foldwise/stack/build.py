@@ -8,6 +8,7 @@ import numpy as np
 
 from foldwise.folds import Block, Lattice, Node, Reading, Ref
 from foldwise.folds.needs import Needs, needs_of, upper_blocks
+from foldwise.folds.reading import first_folds
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import Features
@@ -121,6 +122,7 @@ def build_readers(
         One a layer.
     """
     needs = needs_of(reading, lattice, len(layers))
+    firsts = first_folds(lattice, len(layers))
     readers: list[Reader] = []
     for level, entries in enumerate(layers):
         table = Table()
@@ -138,7 +140,7 @@ def build_readers(
         else:
             for node in needs[level].rows:
                 _fit_upper(
-                    table, entries, readers[-1], needs[level], node, level, lattice,
+                    table, entries, readers[-1], needs[level], node, firsts[level - 1], lattice,
                     reading, settings, before,
                 )  # fmt: skip
         left = check_failures(table, entries, settings)
@@ -167,7 +169,7 @@ def _fit_upper(
     below: Reader,
     needs: Needs,
     node: Node,
-    level: int,
+    first: int,
     lattice: Lattice,
     reading: Reading,
     settings: Settings,
@@ -178,7 +180,7 @@ def _fit_upper(
     table.take_over(before, dict.fromkeys(cells))
     if all(table.has(cell) for cell in cells):
         return
-    blocks, asked = upper_blocks(lattice, node, level - 1), needs.of(node)
+    blocks, asked = upper_blocks(lattice, node, first), needs.of(node)
     parts = [below.features(blocks).matrix()]
     if len(asked):
         parts.append(below.features((Block(asked, (Ref(node),)),)).matrix())

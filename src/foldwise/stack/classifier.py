@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from foldwise.stack.base import BaseStacking
 from foldwise.stack.inputs import checked_classes
 from foldwise.stack.intervals import check_coverage, cv_plus_set
-from foldwise.stack.metric import Response
+from foldwise.stack.response import Response
 from foldwise.stack.stackers import WeightedMean, respond
 
 
@@ -29,7 +29,104 @@ def _top_has(method: str) -> Any:
 
 
 class StackingClassifier(ClassifierMixin, BaseStacking):
-    """x."""
+    """Stack classifiers, with an honest score of the stack itself.
+
+    Learners are asked for probabilities, decision values or labels, whichever they have first;
+    probabilities enter an estimator on top as centred log-probabilities (two classes: one
+    logit). Regressors may be learners too.
+
+    Parameters
+    ----------
+    estimators : list of (name, learner) or (name, learner, columns), or list of such lists
+        The learners; ``"drop"`` leaves one out. With columns, a learner sees only these. A list
+        of lists is several layers: the learners of a layer read the predictions of the one below.
+    final_estimator : None, str, estimator, (estimator, grid) or list of these, default=None
+        What stands on top. A name is one of "mean", "best", "nnls" and "logistic"; a grid is
+        chosen over the folds; a list, simplest first, is a bake-off: the best by nested loss
+        wins unless a simpler one is within one standard error. None is a bake-off of all that
+        have a name.
+    cv : int, splitter, iterable of (train, test) or "prefit", default=None
+        How rows are dealt; None is 5. An int shuffles, stratifies and keeps groups together. Splits
+        that go forward in time are recognised; one split only is blending.
+    stack_method : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
+        What learners are asked for.
+    passthrough : bool or list of columns, default=False
+        Columns of X that go past the learners, to upper layers and the stacker.
+    predict_with : {"auto", "folds", "refit", "pairs"}, default="auto"
+        New rows get the mean of the models fitted without one fold ("folds"), the model of all
+        rows ("refit"), or the mean of the models fitted without two ("pairs": 40 % cheaper).
+        "auto" is "refit" forward in time, else "folds".
+    hold_out : {"auto", "node", "mean"}, default="auto"
+        How a judged fold is predicted: by the model without it, or by the mean of the models
+        without it and one more. "auto" repeats what is deployed.
+    tune : dict or None, default=None
+        Maps names of learners to grids, searched inside the folds.
+    scoring : None, str or callable, default=None
+        What the score is and what choices maximise; None is log-loss, or
+        accuracy where a stacker has no probabilities.
+    n_repeats : int, default=1
+        Number of deals; predictions and scores are averaged.
+    n_jobs : int or None, default=None
+        Number of processes; results have the same bits for any number.
+    random_state : int, RandomState instance or None, default=None
+        Deals the folds and fills every ``random_state`` of a learner that is None.
+    on_error : {"drop", "raise"}, default="drop"
+        Whether a learner that fails is dropped with a warning, or stops the fit.
+    verbose : int, default=0
+        0 for silence; otherwise progress with the time left, on the logger "foldwise".
+
+    Attributes
+    ----------
+    score_, score_se_ : float
+        The honest score, greater is better, and its standard error over rows (over groups,
+        if given): no part of what predicted a row saw it. NaN if the folds cannot give one.
+    fold_scores_ : ndarray
+        The score of each judged fold.
+    leaderboard_ : DataFrame
+        The stack, each learner, the best single one and the plain mean on the same rows, with
+        the paired difference to the stack, times and weights.
+    oof_ : DataFrame
+        Out-of-fold predictions of the training rows, ``model`` or ``model__class``.
+    stacker_, final_estimator_ : object
+        The fitted stacker.
+    estimators_, named_estimators_ : list, Bunch
+        The fitted learners, as deployed.
+    stack_method_ : list of str
+        What each learner is asked for.
+    n_fits_ : int
+        Number of fits of learners.
+    failures_ : dict
+        Why learners were dropped.
+    unjudged_folds_ : tuple of int
+        Folds that could not be judged (the first, forward in time).
+    deals_ : list of Deal
+        The lattice, the table of all predictions and the hold-out stacks of each repeat.
+    classes_ : ndarray
+        The classes.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What the stack was fitted on.
+
+    Notes
+    -----
+    With K folds each learner is fitted K (K + 1) / 2 times: without each fold and without each
+    pair of folds. Whatever is chosen is chosen twice: for deployment by the losses on all
+    hold-out folds, and for judging a fold by a cross-validation that never sees it. What is
+    left is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> stack = StackingClassifier(
+    ...     [("lda", LinearDiscriminantAnalysis()), ("bayes", GaussianNB())], random_state=0
+    ... ).fit(X, y)
+    >>> print(f"log-loss {-stack.score_:.2f} ± {stack.score_se_:.2f}")
+    log-loss 0.06 ± 0.02
+    >>> stack.predict_set(X[:1], 0.95)
+    array([[ True, False, False]])
+    """
 
     _classifies = True
 

@@ -51,8 +51,12 @@ def as_layers(estimators: Any) -> list[list[tuple[Any, ...]]]:
         return []
     items = list(estimators)
     if items and all(isinstance(item, list) and not _is_entry(item) for item in items):
-        return [[tuple(entry) for entry in layer] for layer in items]
-    return [[tuple(entry) for entry in items]] if items else []
+        return [[_as_tuple(entry) for entry in layer] for layer in items]
+    return [[_as_tuple(entry) for entry in items]] if items else []
+
+
+def _as_tuple(entry: Any) -> tuple[Any, ...]:
+    return tuple(entry) if isinstance(entry, list | tuple) else (entry,)
 
 
 def _is_entry(item: Any) -> bool:
@@ -95,7 +99,8 @@ def checked_layers(
         raise invalid_parameter(
             owner,
             "estimators",
-            must="be a non-empty list of (name, learner) tuples",
+            must="be a non-empty list of (name, learner) tuples (Invalid 'estimators' attribute, "
+            "'estimators' should be a non-empty list)",
             got=estimators,
             fix="Give at least one learner, e.g. [('ridge', Ridge())].",
         )
@@ -184,7 +189,19 @@ def _entry(
     owner: str, item: tuple[Any, ...], *, classify: bool, stack_method: str, weighted: bool
 ) -> Entry:
     name, learner = item[:2]
-    if not hasattr(learner, "fit") or not hasattr(learner, "predict"):
+    is_learner = hasattr(learner, "fit") and not isinstance(learner, type)
+    if weighted and is_learner and weight_argument(learner) is None:
+        raise unsupported(
+            owner,
+            "sample_weight",
+            must="reach every learner",
+            got=Plain(
+                f"{name!r}: underlying estimator {type(learner).__name__} does not support "
+                "sample weights"
+            ),
+            fix="Replace that learner, or fit without sample_weight.",
+        )
+    if not is_learner or not hasattr(learner, "predict"):
         raise invalid_parameter(
             owner,
             "estimators",
@@ -200,17 +217,6 @@ def _entry(
             must="be regressors: each estimator should be a regressor",
             got=Plain(f"the classifier {learner!r} as {name!r}"),
             fix="Use StackingClassifier, or a regressor.",
-        )
-    if weighted and weight_argument(learner) is None:
-        raise unsupported(
-            owner,
-            "sample_weight",
-            must="reach every learner",
-            got=Plain(
-                f"{name!r}: underlying estimator {type(learner).__name__} does not support "
-                "sample weights"
-            ),
-            fix="Replace that learner, or fit without sample_weight.",
         )
     method = _method(owner, name, learner, stack_method if classify else "predict")
     return Entry(

@@ -13,7 +13,7 @@ from scipy.special import expit, logit, softmax
 FloatArray = NDArray[np.float64]
 
 
-def clip_amount(n_rows: int) -> float:
+def clip_amount(n_rows: float) -> float:
     """Return how near to 0 and 1 a probability may come before its logarithm is taken.
 
     Examples
@@ -85,7 +85,7 @@ class Features:
         The learners, and what each response means.
     labels : ndarray or None
         The classes; None for regression.
-    n_rows : int
+    amount : float
         Number of rows the stack was fitted on; it decides how probabilities are clipped.
     extra : array, sparse matrix, data frame or None
         Columns passed through.
@@ -95,7 +95,7 @@ class Features:
     names: tuple[str, ...]
     kinds: tuple[str, ...]
     labels: NDArray[Any] | None
-    n_rows: int
+    amount: float
     extra: Any = None
 
     @property
@@ -117,7 +117,7 @@ class Features:
     @cached_property
     def _parts(self) -> list[FloatArray]:
         return [
-            as_logits(values, clip_amount(self.n_rows))
+            as_logits(values, clip_amount(self.amount))
             if kind == "probability"
             else self._labels(values, kind)
             for values, kind in zip(self.outputs, self.kinds, strict=True)

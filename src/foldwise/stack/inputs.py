@@ -8,19 +8,53 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing, check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
+from foldwise.errors import (
+    Plain,
+    did_you_mean,
+    invalid_data,
+    invalid_parameter,
+    listing,
+    unsupported,
+)
 
 
-def checked_table(X: Any) -> Any:
-    """Return X as something rows can be taken from; frames stay as they are."""
+def checked_table(owner: str, X: Any, fewest: int = 1) -> Any:
+    """Return X as something rows can be taken from; frames stay as they are.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    X : array-like
+        The table.
+    fewest : int, default=1
+        How many rows it must have.
+
+    Returns
+    -------
+    ndarray, CSR matrix or data frame
+        With as many rows as X.
+    """
     if sparse.issparse(X):
         return X.tocsr()
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return X
-    return check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=2)
+    table = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_samples=fewest)
+    if table.dtype == object:
+        kinds = {type(value) for value in table.ravel()}
+        nested = kinds & {dict, list, tuple, set}
+        if nested:
+            raise unsupported(
+                owner,
+                "X",
+                must="hold numbers or strings (each argument must be a string or a number)",
+                got=Plain(f"a {nested.pop().__name__}"),
+                fix="Spread it over columns of its own.",
+            )
+    return table
 
 
 def checked_lengths(owner: str, n_rows: int, **others: Any) -> None:
@@ -122,7 +156,7 @@ def checked_values(owner: str, y: Any) -> NDArray[np.float64]:
 def checked_classes(owner: str, y: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return class codes and the classes behind them."""
     array = np.asarray(y)
-    if (array.ndim > 1 and array.shape[1] > 1) or type_of_target(array).startswith("multilabel"):
+    if array.ndim > 1 and array.shape[1] > 1:
         raise invalid_data(
             owner,
             "y",
@@ -147,10 +181,15 @@ def checked_classes(owner: str, y: Any) -> tuple[NDArray[np.intp], NDArray[Any]]
             owner,
             "y",
             must="hold at least two classes",
-            got=Plain(f"one class, {labels[0]!r}"),
+            got=Plain(f"one class, {plain(labels[0])!r}"),
             fix="There is nothing to learn from one class: check how y was made.",
         )
     return codes.astype(np.intp), labels
+
+
+def plain(label: Any) -> Any:
+    """Return a label as a Python object, for messages."""
+    return label.item() if isinstance(label, np.generic) else label
 
 
 def passed_columns(owner: str, passthrough: Any, X: Any) -> Any:
@@ -187,7 +226,11 @@ def passed_columns(owner: str, passthrough: Any, X: Any) -> Any:
                 fix=did_you_mean(unknown[0], known),
             )
         return wanted
-    beyond = [c for c in wanted if not isinstance(c, numbers.Integral) or c >= X.shape[1]]
+    beyond = [
+        c
+        for c in wanted
+        if not isinstance(c, numbers.Integral) or not -X.shape[1] <= c < X.shape[1]
+    ]
     if beyond:
         raise invalid_parameter(
             owner,
@@ -205,12 +248,14 @@ def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
         _safe_indexing(X[:1] if isinstance(X, np.ndarray) else X, columns, axis=1)
     except (ValueError, IndexError, KeyError, TypeError) as error:
         known = [str(c) for c in X.columns] if hasattr(X, "columns") else []
+        wanted = columns if isinstance(columns, list) else [columns]
+        unknown = [c for c in wanted if c not in known]
         raise invalid_parameter(
             owner,
             "estimators",
             must=f"name columns of X for {name!r}",
             got=columns,
-            fix=did_you_mean(columns[0] if isinstance(columns, list) else columns, known)
-            if known
+            fix=did_you_mean(unknown[0], known)
+            if known and unknown
             else f"X has columns 0 to {X.shape[1] - 1}.",
         ) from error

@@ -1,15 +1,18 @@
 """Choosing the stacker without cheating, and judging what is deployed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from foldwise.folds import Block, Judgement, Reading
-from foldwise.stack.metric import Evaluation, Metric, Response, Target
+from foldwise.folds.reading import rows_inside
+from foldwise.stack.features import Features
+from foldwise.stack.metric import Evaluation, Metric, Target
 from foldwise.stack.reader import Reader, rows_of, weights_of
-from foldwise.stack.stackers import Candidate, respond
+from foldwise.stack.response import Response
+from foldwise.stack.stackers import Candidate, respond, response_kind
 
 LONE_PARTS = 5
 
@@ -135,12 +138,25 @@ class Judge:
         fold = np.concatenate([np.full(len(b.rows), i) for i, b in enumerate(tests)])
         return self.reader.problem.target(rows_of(tests), fold)
 
+    @property
+    def _as_labels(self) -> bool:
+        """Whether the candidates have only their labels in common."""
+        classify = self.reader.problem.labels is not None
+        return classify and len({response_kind(c.estimator) for c in self.candidates}) > 1
+
+    def respond(self, stacker: Any, features: Features) -> Response:
+        """Return a stacker's response, of one kind for all candidates."""
+        response = respond(stacker, features)
+        if not self._as_labels:
+            return response
+        return Response("label", response.labels.astype(np.float64)[:, None])
+
     def try_all(self, judgement: Judgement) -> tuple[dict[Option, Any], dict[Option, Response]]:
         """Fit every option without the judged fold, and predict the fold."""
         train = self.reader.features(judgement.train)
         test = self.reader.features((judgement.test,))
         stackers = {o: self.fit(o, judgement.train, train) for o in self.options}
-        return stackers, {o: respond(stacker, test) for o, stacker in stackers.items()}
+        return stackers, {o: self.respond(stacker, test) for o, stacker in stackers.items()}
 
     def fit(self, option: Option, blocks: Sequence[Block], features: Any = None) -> Any:
         """Return the option fitted on the blocks."""
@@ -159,10 +175,10 @@ class Judge:
             return self.options[0]
         held: dict[Option, list[Response]] = {option: [] for option in self.options}
         tests = []
-        for train, test in inner_splits(blocks, self.reading.in_order):
+        for train, test in inner_splits(blocks, self.reading):
             features, ahead = self.reader.features(train), self.reader.features(test)
             for option in self.options:
-                held[option].append(respond(self.fit(option, train, features), ahead))
+                held[option].append(self.respond(self.fit(option, train, features), ahead))
             tests.append(test)
         fold = np.concatenate([np.full(len(rows_of(t)), i) for i, t in enumerate(tests)])
         rows = np.concatenate([rows_of(test) for test in tests])
@@ -199,10 +215,11 @@ def joined(responses: Sequence[Response]) -> Response:
 
 
 def inner_splits(
-    blocks: Sequence[Block], in_order: bool
+    blocks: Sequence[Block], reading: Reading
 ) -> Iterator[tuple[tuple[Block, ...], tuple[Block, ...]]]:
     """Yield (train, test) blocks: each block once as the test, or forward in time.
 
+    What the splitter keeps apart stays apart: the training rows are those its split allows.
     A lone block is cut in two halves when time matters, else dealt into five parts.
     """
     parts = list(blocks)
@@ -210,11 +227,15 @@ def inner_splits(
         (only,) = parts
         n = len(only.rows)
         cuts = [slice(0, (n + 1) // 2), slice((n + 1) // 2, n)]
-        if not in_order:
+        if not reading.in_order:
             cuts = [slice(start, n, LONE_PARTS) for start in range(LONE_PARTS)]
-        every = [Block(only.rows[cut], only.refs, only.share) for cut in cuts]
+        every = [replace(only, rows=only.rows[cut], fold=-1) for cut in cuts]
         parts = [block for block in every if len(block.rows)]
-    for i in range(len(parts)):
-        train = parts[:i] if in_order else parts[:i] + parts[i + 1 :]
+    for i, test in enumerate(parts):
+        others = parts[:i] if reading.in_order else parts[:i] + parts[i + 1 :]
+        if test.fold >= 0 and reading.trainable:
+            allowed = reading.trainable[test.fold]
+            others = [replace(b, rows=rows_inside(b.rows, allowed)) for b in others]
+        train = tuple(block for block in others if len(block.rows))
         if train:
-            yield tuple(train), (parts[i],)
+            yield train, (test,)

@@ -8,7 +8,8 @@ import pandas as pd
 
 from foldwise.stack.build import Deal
 from foldwise.stack.judge import Judge, Verdict, joined
-from foldwise.stack.metric import Evaluation, Metric, Response, Target
+from foldwise.stack.metric import Evaluation, Metric, Target
+from foldwise.stack.response import Response
 from foldwise.stack.stackers import Candidate, WeightedMean, linear_weights
 
 

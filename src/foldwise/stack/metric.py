@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn import metrics
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from foldwise.errors import InvalidParameterError, did_you_mean, invalid_parameter
+from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.stack.response import REPLAYS, Response
 
 FloatArray = NDArray[np.float64]
 N_BLOCKS = 20
@@ -28,35 +28,6 @@ RANK_METRICS = {
     "dcg_score",
     "label_ranking_average_precision_score",
 }
-
-
-@dataclass(frozen=True)
-class Response:
-    """A prediction and what it means.
-
-    Attributes
-    ----------
-    kind : {"probability", "decision", "label", "value"}
-        Probabilities of all classes, decision values, class codes, or regression values.
-    values : ndarray of shape (n_samples, width)
-        The prediction.
-    """
-
-    kind: str
-    values: FloatArray
-
-    @property
-    def labels(self) -> NDArray[np.intp]:
-        """Class codes: the most probable class, the sign of the decision, or the label."""
-        if self.kind == "label":
-            return self.values[:, 0].astype(np.intp)
-        if self.values.shape[1] == 1:
-            return (self.values[:, 0] > 0).astype(np.intp)
-        return self.values.argmax(axis=1)
-
-    def take(self, rows: Any) -> "Response":
-        """Return some rows."""
-        return Response(self.kind, self.values[rows])
 
 
 @dataclass(frozen=True)
@@ -124,55 +95,6 @@ def _root_sum_of_squares(contributions: FloatArray) -> float:
     return float(np.sqrt(np.sum(contributions**2) * n / (n - 1))) if n > 1 else float("nan")
 
 
-class _Replay(BaseEstimator):
-    """An estimator that gives predictions made before; X holds row numbers."""
-
-    def __init__(self, response: Response | None = None, classes: Any = None) -> None:
-        self.response = response
-        self.classes = classes
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def _rows(self, X: Any) -> Response:
-        assert self.response is not None
-        return self.response.take(np.asarray(X)[:, 0])
-
-
-class _ReplayRegressor(RegressorMixin, _Replay):
-    def predict(self, X: Any) -> NDArray[Any]:
-        values = self._rows(X).values
-        return values[:, 0] if values.shape[1] == 1 else values
-
-
-class _ReplayClassifier(ClassifierMixin, _Replay):
-    @property
-    def classes_(self) -> NDArray[Any]:
-        return np.asarray(self.classes)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return self.classes_[self._rows(X).labels]
-
-
-class _ReplayProbabilities(_ReplayClassifier):
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        return self._rows(X).values
-
-
-class _ReplayDecisions(_ReplayClassifier):
-    def decision_function(self, X: Any) -> NDArray[Any]:
-        values = self._rows(X).values
-        return values[:, 0] if values.shape[1] == 1 else values
-
-
-_REPLAYS: dict[str, type[_Replay]] = {
-    "value": _ReplayRegressor,
-    "label": _ReplayClassifier,
-    "probability": _ReplayProbabilities,
-    "decision": _ReplayDecisions,
-}
-
-
 @dataclass(frozen=True)
 class Metric:
     """A scorer that works on predictions.
@@ -230,7 +152,14 @@ class Metric:
         """Return the score of each fold, in the order of the folds."""
         folds = np.unique(target.fold)
         parts = [np.flatnonzero(target.fold == fold) for fold in folds]
-        return np.array([self._score(response.take(p), target.take(p)) for p in parts])
+        return np.array([self._of_fold(response.take(p), target.take(p)) for p in parts])
+
+    def _of_fold(self, response: Response, target: Target) -> float:
+        losses = self._row_losses(response, target)
+        if losses is not None:
+            return _from_rows(losses, target, self.sign, self.function).score
+        one_class = target.labels is not None and len(np.unique(target.y)) < 2
+        return float("nan") if one_class and not self.pooled else self._score(response, target)
 
     def _row_losses(self, response: Response, target: Target) -> FloatArray | None:
         if self.function not in _ROW_LOSSES or getattr(self.scorer, "_kwargs", None):
@@ -241,7 +170,7 @@ class Metric:
         return loss(response, target.y)
 
     def _score(self, response: Response, target: Target) -> float:
-        replay = _REPLAYS[response.kind](response, target.labels)
+        replay = REPLAYS[response.kind](response, target.labels)
         X = np.arange(len(response.values))[:, None]
         y = target.y if target.labels is None else target.labels[target.y]
         weights = {}
@@ -412,9 +341,12 @@ def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bo
     elif callable(scoring):
         scorer, name = scoring, getattr(scoring, "__name__", type(scoring).__name__)
     else:
-        raise InvalidParameterError(
-            f"{owner}: scoring must be None, a string or a callable; got {scoring!r}. "
-            "Use 'neg_log_loss' or another of scikit-learn's scorers."
+        raise invalid_parameter(
+            owner,
+            "scoring",
+            must="be None, the name of a scorer or a callable",
+            got=scoring,
+            fix="Use 'neg_log_loss' or another of scikit-learn's scorers.",
         )
     function = getattr(scorer, "_score_func", None)
     if function is not None and not isinstance(scoring, str):

@@ -46,6 +46,14 @@ class Problem:
         """Number of rows."""
         return len(self.data.y)
 
+    @property
+    def amount(self) -> float:
+        """How many rows the weighted data amount to: an integer weight repeats its row."""
+        weight = self.data.sample_weight
+        if weight is None:
+            return float(self.n_rows)
+        return float(max(weight.sum(), np.count_nonzero(weight)))
+
     def extra(self, X: Any) -> Any:
         """Return the columns of X that go past the learners."""
         if self.passthrough is None:
@@ -112,7 +120,7 @@ class Reader:
                     X,
                     entry.method,
                     self.problem.data,
-                    self.problem.n_rows,
+                    int(self.problem.amount),
                 )
                 total = total + times * compact(values, entry.kind)
             outputs.append(total / cells.total())
@@ -128,7 +136,7 @@ class Reader:
             tuple(entry.name for entry in self.entries),
             tuple(entry.kind for entry in self.entries),
             self.problem.labels,
-            self.problem.n_rows,
+            self.problem.amount,
             extra,
         )
 

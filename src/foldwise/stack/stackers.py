@@ -6,17 +6,19 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.combine import best_weights, mean_weights, nnls_weights
-from foldwise.errors import did_you_mean, invalid_parameter, unsupported
+from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
 from foldwise.learners.prepare import aligned, prepared, weight_argument
 from foldwise.stack.features import Features
-from foldwise.stack.metric import Metric, Response, Target
+from foldwise.stack.metric import Metric, Target
+from foldwise.stack.response import Response
 
 FloatArray = NDArray[np.float64]
 
@@ -151,6 +153,8 @@ class Candidate:
         model = prepared(self.estimator, seed).set_params(**self.grid[point])
         if isinstance(model, WeightedMean):
             return model.fit(features.members, y, sample_weight)
+        if features.n_classes is not None and len(np.unique(y)) == 1:
+            model = DummyClassifier(strategy="prior")
         argument = weight_argument(model)
         weights = {} if sample_weight is None or argument is None else {argument: sample_weight}
         return model.fit(features.matrix(), y, **weights)
@@ -185,10 +189,17 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
             values = values.reshape(len(values), -1)
             seen = np.asarray(stacker.classes_, dtype=np.intp)
             if values.shape[1] == len(seen):
-                values = aligned(values, seen, features.n_classes, features.n_rows, method)
+                values = aligned(values, seen, features.n_classes, int(features.amount), method)
             return Response(kind, values)
     values = np.asarray(stacker.predict(X), dtype=np.float64)
     return Response("label", values.reshape(len(values), -1))
+
+
+def response_kind(estimator: Any) -> str:
+    """Return what kind of response a classifying stacker will give."""
+    if isinstance(estimator, WeightedMean) or hasattr(estimator, "predict_proba"):
+        return "probability"
+    return "decision" if hasattr(estimator, "decision_function") else "label"
 
 
 NAMES = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
@@ -235,7 +246,10 @@ def candidates_from(
                 owner,
                 "sample_weight",
                 must="reach the final estimator",
-                got=candidate.estimator,
+                got=Plain(
+                    f"underlying estimator {type(candidate.estimator).__name__}, which does not "
+                    "support sample weights"
+                ),
                 fix="Use a final estimator whose fit takes sample_weight.",
             )
     return candidates
@@ -256,6 +270,16 @@ def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
             must="be None, a name, an estimator, (estimator, grid) or a list of these",
             got=item,
             fix=f"Use one of {', '.join(map(repr, NAMES[labels is not None]))}.",
+        )
+    wrong = is_classifier if labels is None else is_regressor
+    if wrong(estimator):
+        kind = "regressor" if labels is None else "classifier"
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must=f"be a {kind} (the 'final_estimator' parameter should be a {kind})",
+            got=estimator,
+            fix="Use the other kind of stack, or None for the default bake-off.",
         )
     return Candidate(type(estimator).__name__, estimator, _points(grid))
 
@@ -281,9 +305,11 @@ def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
             _points({"ridge__alpha": np.logspace(-2, 4, 7).tolist()}),
         )
     if name == "logistic":
-        return Candidate(
-            name, LogisticRegression(max_iter=1000), _points({"C": [0.01, 0.1, 1.0, 10.0]})
-        )
+        # Newton steps are exact and quick for one logit a learner, not for many classes.
+        if len(labels) == 2:
+            model = LogisticRegression(solver="newton-cholesky")
+            return Candidate(name, model, _points({"C": [0.01, 0.1, 1.0, 10.0]}))
+        return Candidate(name, LogisticRegression(max_iter=1000), _points({"C": [0.1, 1.0]}))
     return Candidate(name, WeightedMean(name, metric, labels))
 
 

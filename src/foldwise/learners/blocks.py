@@ -1,0 +1,56 @@
+"""Predicting the rows of many nodes: each row is read once, for all nodes that want it."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from foldwise.learners.atoms import atoms_of
+from foldwise.learners.matrix import Floats
+from foldwise.learners.tasks import NodeTask, Rows
+
+# Small enough that the allocator hands the same memory out again.
+BLOCK_BYTES = 2**20
+
+# Given rows of X and numbers of tasks, one matrix of responses for each of these tasks.
+Responder = Callable[[Rows, list[int]], Sequence[Floats]]
+
+
+def predict_blocks(
+    tasks: Sequence[NodeTask], shape: tuple[int, int], respond: Responder
+) -> list[Floats]:
+    """Return the predictions of each task, asked for in blocks of rows tested together.
+
+    Parameters
+    ----------
+    tasks : sequence of NodeTask
+        Tell which rows each task tests.
+    shape : tuple of int
+        Of the matrix of all rows.
+    respond : callable
+        Maps rows, and the numbers of the tasks that test them, to a matrix for each task.
+
+    Returns
+    -------
+    list of ndarray of shape (n_test, width)
+        One for each task, rows in the order of its ``test``; (0, 0) where that is empty.
+    """
+    atoms = atoms_of([task.test for task in tasks], shape[0])
+    if atoms is None:
+        raise ValueError("a task tests a row twice, or the tasks test too many sets of rows")
+    predictions = [np.empty((0, 0)) for _ in tasks]
+    step = max(64, BLOCK_BYTES // (8 * max(shape[1], 1)))
+    place = np.empty(shape[0], dtype=np.intp)
+    for rows, members in zip(atoms.rows(), atoms.members.T, strict=True):
+        numbers = [int(number) for number in np.flatnonzero(members)]
+        places = []
+        for number in numbers:
+            place[tasks[number].test] = np.arange(len(tasks[number].test))
+            places.append(place[rows])
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            responses = respond(rows[part], numbers)
+            for number, where, values in zip(numbers, places, responses, strict=True):
+                if not predictions[number].size:
+                    predictions[number] = np.empty((len(tasks[number].test), values.shape[1]))
+                predictions[number][where[part]] = values
+    return predictions

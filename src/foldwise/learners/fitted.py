@@ -1,0 +1,79 @@
+"""Fitted scikit-learn models made from numbers instead of rows."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from foldwise.learners.blocks import predict_blocks
+from foldwise.learners.general import respond, take_rows
+from foldwise.learners.matrix import Floats
+from foldwise.learners.prepare import prepared
+from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
+
+
+def fitted(learner: Any, X: Any, seed: int | None, learned: dict[str, Any]) -> Any:
+    """Return a clone of the learner that has learned these attributes.
+
+    Parameters
+    ----------
+    learner : estimator
+        Left as it is.
+    X : array or data frame
+        Tells the number and the names of the features.
+    seed : int or None
+        Fills an empty ``random_state``.
+    learned : dict
+        Fitted attributes.
+    """
+    return learned_by(prepared(learner, seed), X, learned)
+
+
+def learned_by(model: Any, X: Any, learned: dict[str, Any]) -> Any:
+    """Give an unfitted model its fitted attributes, the features' names among them."""
+    validate_data(model, take_rows(X, np.arange(1)), skip_check_array=True)
+    for name, value in learned.items():
+        setattr(model, name, value)
+    return model
+
+
+def predicted_by_models(
+    models: Sequence[Any],
+    data: TrainingData,
+    tasks: Sequence[NodeTask],
+    method: str,
+    seconds: Sequence[float],
+) -> list[NodeFit | None]:
+    """Ask each task's model for its response; None stays where there is no model.
+
+    Parameters
+    ----------
+    models : sequence of estimator or None
+        A fitted model for each task.
+    data : TrainingData
+        All rows.
+    tasks : sequence of NodeTask
+        Tell which rows to predict and which models to keep.
+    method : str
+        What to predict with.
+    seconds : sequence of float
+        Time spent on fitting each model.
+    """
+    done = [number for number, model in enumerate(models) if model is not None]
+    start = time.perf_counter()
+
+    def respond_block(rows: Rows, numbers: list[int]) -> list[Floats]:
+        X = take_rows(data.X, rows)
+        return [
+            respond(models[done[i]], X, method, data, len(tasks[done[i]].train)) for i in numbers
+        ]
+
+    predictions = predict_blocks([tasks[i] for i in done], data.X.shape, respond_block)
+    spent = (time.perf_counter() - start) / max(len(done), 1)
+    results: list[NodeFit | None] = [None] * len(tasks)
+    for number, values in zip(done, predictions, strict=True):
+        model = models[number] if tasks[number].keep_model else None
+        results[number] = NodeFit(values, model, seconds[number], spent)
+    return results

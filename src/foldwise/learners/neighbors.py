@@ -1,0 +1,229 @@
+"""Shortcuts for nearest neighbours: each row is compared with each atom once.
+
+The nearest rows of a node are among the nearest rows of its atoms, so the neighbours in all
+nodes are found by merging the few nearest rows of each atom.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from foldwise.learners.atoms import Atoms, atoms_of
+from foldwise.learners.blocks import predict_blocks
+from foldwise.learners.general import take_rows
+from foldwise.learners.matrix import Floats, Matrix, matrix_of
+from foldwise.learners.prepare import aligned, prepared
+from foldwise.learners.solve import EPSILON
+from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
+
+EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
+ANGLES = ("cosine", "correlation")
+SAFE = 1e-9
+
+
+def handles_neighbors(learner: Any, data: TrainingData) -> bool:
+    """Tell whether the neighbours vote equally or by distance, in a metric known by name."""
+    return (
+        isinstance(learner.metric, str)
+        and learner.metric not in ("precomputed", "nan_euclidean")
+        and learner.metric_params is None
+        and learner.weights in ("uniform", "distance")
+        and isinstance(learner.n_neighbors, Integral)
+        and int(learner.n_neighbors) > 0
+        and data.sample_weight is None
+        and np.asarray(take_rows(data.X, np.arange(1))).dtype == np.float64
+        and _plain_target(learner, data)
+    )
+
+
+def _plain_target(learner: Any, data: TrainingData) -> bool:
+    if hasattr(learner, "predict_proba"):
+        return data.n_classes is not None and data.y.ndim == 1 and data.y.dtype.kind in "iu"
+    return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
+
+
+def fit_neighbors(
+    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
+) -> list[NodeFit | None] | None:
+    """Fit KNeighborsClassifier or KNeighborsRegressor at all nodes."""
+    matrix = matrix_of(data.X)
+    atoms = atoms_of([task.train for task in tasks], len(data.y))
+    wanted = learner.n_neighbors + 1
+    if matrix is None or atoms is None or not hasattr(learner, method):
+        return None
+    if 2 * wanted * atoms.n_atoms > len(data.y):
+        return None
+    start = time.perf_counter()
+    search = _Search(learner, matrix, atoms)
+    searched = time.perf_counter()
+    if not search.finite:
+        return None
+    vote = _Vote(learner, data, tasks, method)
+    unsure: set[int] = {i for i, task in enumerate(tasks) if len(task.train) < learner.n_neighbors}
+
+    def respond(rows: Rows, numbers: list[int]) -> list[Floats]:
+        found = search.nearest(rows, np.any(atoms.members[numbers], axis=0))
+        responses = []
+        for number in numbers:
+            if number in unsure:
+                responses.append(np.zeros((len(rows), vote.width)))
+                continue
+            near = found.within(atoms.members[number], wanted)
+            response = vote.of(near, number) if search.is_sure(near) else None
+            if response is None:
+                unsure.add(number)
+                response = np.zeros((len(rows), vote.width))
+            responses.append(response)
+        return responses
+
+    predictions = predict_blocks(tasks, matrix.shape, respond)
+    shares = (
+        (searched - start) / max(len(tasks), 1),
+        (time.perf_counter() - searched) / max(len(tasks), 1),
+    )
+    return [
+        None if number in unsure else _finished(learner, data, task, values, shares)
+        for number, (task, values) in enumerate(zip(tasks, predictions, strict=True))
+    ]
+
+
+def _finished(
+    learner: Any, data: TrainingData, task: NodeTask, values: Floats, shares: tuple[float, float]
+) -> NodeFit:
+    start = time.perf_counter()
+    model = None
+    if task.keep_model:
+        model = prepared(learner, task.seed)
+        model.fit(take_rows(data.X, task.train), data.y[task.train])
+    return NodeFit(values, model, shares[0] + time.perf_counter() - start, shares[1])
+
+
+@dataclass(frozen=True)
+class _Near:
+    """Nearest rows, nearest first or (before merging) atom by atom."""
+
+    distance: Floats
+    row: Rows
+    atom: NDArray[np.intp]
+
+    def within(self, members: NDArray[np.bool_], wanted: int) -> "_Near":
+        """Return the nearest rows of some atoms."""
+        columns = np.flatnonzero(members[self.atom])
+        distance, row = self.distance[:, columns], self.row[:, columns]
+        if len(columns) > wanted:
+            part = np.argpartition(distance, wanted - 1, axis=1)[:, :wanted]
+            distance = np.take_along_axis(distance, part, axis=1)
+            row = np.take_along_axis(row, part, axis=1)
+        order = np.argsort(distance, axis=1, kind="stable")
+        return _Near(
+            np.take_along_axis(distance, order, axis=1),
+            np.take_along_axis(row, order, axis=1),
+            self.atom,
+        )
+
+
+class _Search:
+    """One search structure for each atom."""
+
+    def __init__(self, learner: Any, matrix: Matrix, atoms: Atoms) -> None:
+        self.learner, self.matrix, self.rows = learner, matrix, atoms.rows()
+        self.finite, largest = True, 0.0
+        for _, block in matrix.blocks():
+            largest = max(largest, float(np.einsum("ij,ij->i", block, block).max()))
+            self.finite = self.finite and bool(np.isfinite(largest))
+        self.largest = largest
+        self.structures: list[Any] = []
+        if self.finite:
+            self.structures = [self._structure(matrix.take(rows)) for rows in self.rows]
+
+    def _structure(self, X: Floats) -> Any:
+        learner = self.learner
+        return NearestNeighbors(
+            n_neighbors=learner.n_neighbors,
+            algorithm=learner.algorithm,
+            leaf_size=learner.leaf_size,
+            metric=learner.metric,
+            p=learner.p,
+            n_jobs=learner.n_jobs,
+        ).fit(X)
+
+    def nearest(self, rows: Rows, needed: NDArray[np.bool_]) -> _Near:
+        """Return one more than the wanted nearest rows of each needed atom."""
+        X = self.matrix.take(rows)
+        distances, found, atoms = [], [], []
+        for atom in np.flatnonzero(needed):
+            inside = self.rows[atom]
+            wanted = min(self.learner.n_neighbors + 1, len(inside))
+            distance, index = self.structures[atom].kneighbors(X, wanted)
+            distances.append(distance)
+            found.append(inside[index])
+            atoms.append(np.full(wanted, atom))
+        return _Near(np.hstack(distances), np.hstack(found), np.concatenate(atoms))
+
+    def is_sure(self, near: _Near) -> bool:
+        """Tell whether rounding can change neither who the neighbours are nor their weights."""
+        k, metric = self.learner.n_neighbors, self.learner.metric
+        euclidean = metric in EUCLIDEAN or (metric == "minkowski" and self.learner.p == 2)
+        distance = near.distance**2 if euclidean and metric != "sqeuclidean" else near.distance
+        # Squared distances come from |x|² + |y|² − 2xy, angles from 1 − xy: with errors of
+        # the size of the largest term. All others are sums of positive terms.
+        if euclidean:
+            error = np.full(len(distance), 16 * EPSILON * self.largest)
+        elif metric in ANGLES:
+            error = np.full(len(distance), 16 * EPSILON)
+        else:
+            error = 16 * EPSILON * distance[:, k - 1]
+        if distance.shape[1] > k and (distance[:, k] - distance[:, k - 1] <= 2 * error).any():
+            return False
+        if self.learner.weights == "uniform" or not (euclidean or metric in ANGLES):
+            return True
+        return bool((error <= SAFE * distance[:, 0]).all())
+
+
+class _Vote:
+    """What the neighbours say."""
+
+    def __init__(
+        self, learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
+    ) -> None:
+        self.learner, self.data, self.method, self.tasks = learner, data, method, tasks
+        self.classifies = hasattr(learner, "predict_proba")
+        self.y = data.y if self.classifies else data.y.reshape(len(data.y), -1)
+        n_classes = int(data.n_classes or 0)
+        labels = self.classifies and method == "predict"
+        self.width = 1 if labels else n_classes if self.classifies else self.y.shape[1]
+        self.seen = [np.unique(data.y[task.train]) for task in tasks] if self.classifies else []
+
+    def of(self, near: _Near, number: int) -> Floats | None:
+        """Return the response for a task, None if a vote is too close to call."""
+        k = self.learner.n_neighbors
+        row, weight = near.row[:, :k], self._weights(near.distance[:, :k])
+        if not self.classifies:
+            y = self.y[row]
+            values: Floats = np.einsum("ij,ijk->ik", weight, y) / weight.sum(axis=1)[:, None]
+            return values
+        seen, n_classes = self.seen[number], int(self.data.n_classes or 0)
+        votes = np.zeros((len(row), n_classes))
+        np.add.at(votes, (np.arange(len(row))[:, None], self.y[row]), weight)
+        if self.method == "predict":
+            first, second = np.sort(votes, axis=1)[:, :-3:-1].T if n_classes > 1 else (votes, 0)
+            close = (first - second <= SAFE * first) & (first != second)
+            if close.any() or (self.learner.weights == "distance" and (first == second).any()):
+                return None
+            return np.argmax(votes, axis=1).astype(np.float64)[:, None]
+        votes = votes[:, seen] / votes.sum(axis=1, keepdims=True)
+        return aligned(votes, seen, n_classes, len(self.tasks[number].train), self.method)
+
+    def _weights(self, distance: Floats) -> Floats:
+        if self.learner.weights == "uniform":
+            return np.ones_like(distance)
+        with np.errstate(divide="ignore"):
+            weight = 1.0 / distance
+        endless = np.isinf(weight)
+        return np.where(endless.any(axis=1, keepdims=True), endless, weight)

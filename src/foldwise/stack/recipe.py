@@ -1,0 +1,243 @@
+"""From data and learners to deals: one whole stack a repeat."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.utils.validation import check_is_fitted
+
+from foldwise.errors import FoldsWarning, NoScoreWarning, invalid_parameter, warn
+from foldwise.folds import Block, Lattice, Reading, Ref, deal, read_lattice
+from foldwise.folds.lattice import EVERYTHING
+from foldwise.folds.needs import needs_of
+from foldwise.learners.general import respond
+from foldwise.stack.build import Deal, build_deal, build_readers
+from foldwise.stack.entries import Entry
+from foldwise.stack.features import compact
+from foldwise.stack.grow import Settings
+from foldwise.stack.inputs import plain
+from foldwise.stack.metric import Metric
+from foldwise.stack.reader import Problem, Reader
+from foldwise.stack.stackers import Candidate
+from foldwise.stack.table import Table
+from foldwise.stack.tuning import check_tune
+
+INNER_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a stack is made; the fields are parameters of the estimators."""
+
+    owner: str
+    cv: Any
+    predict_with: str
+    hold_out: str
+    tune: Any
+    n_repeats: int
+    n_jobs: int | None
+    on_error: str
+    verbose: int
+    seed: int
+
+
+def build_deals(
+    recipe: Recipe,
+    problem: Problem,
+    layers: list[list[Entry]],
+    candidates: tuple[Candidate, ...],
+    metric: Metric,
+    before: Sequence[Deal] = (),
+) -> list[Deal]:
+    """Build one whole stack a repeat.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How.
+    problem : Problem
+        The data.
+    layers : list of list of Entry
+        The learners.
+    candidates : tuple of Candidate
+        The stackers to choose from.
+    metric : Metric
+        What is maximised.
+    before : sequence of Deal
+        Deals whose folds are used again and whose learners need not be fitted again.
+
+    Returns
+    -------
+    list of Deal
+        One a repeat.
+    """
+    lattices = [old.lattice for old in before] or [
+        _lattice(recipe, problem, repeat, len(layers)) for repeat in range(recipe.n_repeats)
+    ]
+    readings = [_reading(recipe, lattice, problem, len(layers)) for lattice in lattices]
+    if recipe.tune is not None:
+        check_tune(recipe.owner, recipe.tune, layers, lattices[0].kind, lattices[0].n_folds)
+    _warn_of_limits(recipe.owner, problem, lattices, readings, len(layers))
+    deals: list[Deal] = []
+    for repeat, (lattice, reading) in enumerate(zip(lattices, readings, strict=True)):
+        readers = build_readers(
+            layers,
+            problem,
+            lattice,
+            reading,
+            metric=metric,
+            settings=Settings(
+                recipe.owner, recipe.seed, recipe.n_jobs, recipe.on_error, repeat, recipe.verbose
+            ),
+            tune=recipe.tune,
+            known=_known(before[repeat] if before else None, deals[:1]),
+        )
+        deals.append(build_deal(readers, lattice, reading, candidates, metric, recipe.seed))
+    return deals
+
+
+def _lattice(recipe: Recipe, problem: Problem, repeat: int, n_layers: int) -> Lattice:
+    return deal(
+        recipe.cv,
+        problem.n_rows,
+        classes=None if problem.labels is None else problem.data.y,
+        groups=problem.data.groups,
+        y=problem.data.y,
+        seed=recipe.seed,
+        repeat=repeat,
+        n_layers=n_layers,
+        owner=recipe.owner,
+    )
+
+
+def _reading(recipe: Recipe, lattice: Lattice, problem: Problem, n_layers: int) -> Reading:
+    inner = _inner_lattice(recipe, lattice, problem) if lattice.kind == "single" else None
+    return read_lattice(
+        lattice,
+        predict_with=recipe.predict_with,
+        hold_out=recipe.hold_out,
+        n_layers=n_layers,
+        inner=inner,
+        owner=recipe.owner,
+    )
+
+
+def _inner_lattice(recipe: Recipe, lattice: Lattice, problem: Problem) -> Lattice | None:
+    """Deal the test rows of a single split, keeping its order and groups."""
+    test, data = lattice.tests[0], problem.data
+    if len(test) <= INNER_FOLDS:
+        return None
+    ordered = lattice.trains[0][-1] < test[0]
+    return deal(
+        TimeSeriesSplit(INNER_FOLDS) if ordered else INNER_FOLDS,
+        len(test),
+        classes=None if problem.labels is None else np.unique(data.y[test], return_inverse=True)[1],
+        groups=None if data.groups is None else data.groups[test],
+        seed=recipe.seed,
+        owner=recipe.owner,
+    )
+
+
+def _warn_of_limits(
+    owner: str,
+    problem: Problem,
+    lattices: Sequence[Lattice],
+    readings: Sequence[Reading],
+    n_layers: int,
+) -> None:
+    """Say once what the folds cannot give."""
+    if not readings[0].judgements:
+        warn(
+            f"{owner}: no honest score, it needs at least {n_layers + 2} folds that leave rows "
+            f"to train on; got {lattices[0].n_folds}. Use cv=5.",
+            NoScoreWarning,
+        )
+    missing = _missing_class(problem, lattices, readings, n_layers)
+    if missing is not None:
+        warn(
+            f"{owner}: class {plain(missing)!r} is absent from the training rows of some folds; "
+            "models fitted there give it a small probability. Use fewer folds or more rows of it.",
+            FoldsWarning,
+        )
+
+
+def _missing_class(
+    problem: Problem, lattices: Sequence[Lattice], readings: Sequence[Reading], n_layers: int
+) -> Any:
+    if problem.labels is None:
+        return None
+    for lattice, reading in zip(lattices, readings, strict=True):
+        nodes = {node for needs in needs_of(reading, lattice, n_layers) for node in needs.rows}
+        for node in nodes:
+            y = problem.data.y[lattice.rows(node)]
+            seen = np.bincount(y, minlength=len(problem.labels))
+            if not seen.all():
+                return problem.labels[int(seen.argmin())]
+    return None
+
+
+def _known(before: Deal | None, first: Sequence[Deal]) -> list[Table]:
+    """Return what need not be fitted again: an earlier deal, or the model of all rows."""
+    if before is not None:
+        return [reader.table for reader in before.readers]
+    if not first:
+        return []
+    table, everything = first[0].readers[0].table, Table()
+    everything.models = {c: m for c, m in table.models.items() if c[1:] == (EVERYTHING, None)}
+    return [everything]
+
+
+def prefit_deal(
+    recipe: Recipe,
+    problem: Problem,
+    layers: list[list[Entry]],
+    candidates: tuple[Candidate, ...],
+    metric: Metric,
+) -> Deal:
+    """Put a stacker on learners that are fitted already.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How.
+    problem : Problem
+        The data.
+    layers : list of list of Entry
+        One layer of fitted learners.
+    candidates : tuple of Candidate
+        The stackers to choose from.
+    metric : Metric
+        What is maximised.
+
+    Returns
+    -------
+    Deal
+        Without an honest score.
+    """
+    if len(layers) > 1 or recipe.tune is not None:
+        raise invalid_parameter(
+            recipe.owner,
+            "cv",
+            must="not be 'prefit' with several layers or tune",
+            got=recipe.cv,
+            fix="Use cv=5.",
+        )
+    warn(
+        f"{recipe.owner}: no honest score with cv='prefit', the learners may have seen these "
+        "rows. Use cv=5 for a score.",
+        NoScoreWarning,
+    )
+    table, rows = Table(), np.arange(problem.n_rows)
+    for entry in layers[0]:
+        check_is_fitted(entry.learner)
+        values = respond(entry.learner, problem.data.X, entry.method, problem.data, problem.n_rows)
+        cell = (entry.name, EVERYTHING, None)
+        table.predictions[cell] = (rows, compact(values, entry.kind))
+        table.models[cell] = entry.learner
+    everywhere = (Ref(EVERYTHING),)
+    reading = Reading((), (Block(rows, everywhere),), everywhere, predict_with="refit")
+    lattice = Lattice(problem.n_rows, (), (), "single")
+    reader = Reader(tuple(layers[0]), table, problem)
+    return build_deal((reader,), lattice, reading, candidates, metric, recipe.seed)

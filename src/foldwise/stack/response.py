@@ -1,0 +1,88 @@
+"""A prediction and what it means, and estimators that replay one for scikit-learn's scorers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Response:
+    """A prediction and what it means.
+
+    Attributes
+    ----------
+    kind : {"probability", "decision", "label", "value"}
+        Probabilities of all classes, decision values, class codes, or regression values.
+    values : ndarray of shape (n_samples, width)
+        The prediction.
+    """
+
+    kind: str
+    values: FloatArray
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """Class codes: the most probable class, the sign of the decision, or the label."""
+        if self.kind == "label":
+            return self.values[:, 0].astype(np.intp)
+        if self.values.shape[1] == 1:
+            return (self.values[:, 0] > 0).astype(np.intp)
+        return self.values.argmax(axis=1)
+
+    def take(self, rows: Any) -> "Response":
+        """Return some rows."""
+        return Response(self.kind, self.values[rows])
+
+
+class _Replay(BaseEstimator):
+    """An estimator that gives predictions made before; X holds row numbers."""
+
+    def __init__(self, response: Response | None = None, classes: Any = None) -> None:
+        self.response = response
+        self.classes = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _rows(self, X: Any) -> Response:
+        assert self.response is not None
+        return self.response.take(np.asarray(X)[:, 0])
+
+
+class _ReplayRegressor(RegressorMixin, _Replay):
+    def predict(self, X: Any) -> NDArray[Any]:
+        values = self._rows(X).values
+        return values[:, 0] if values.shape[1] == 1 else values
+
+
+class _ReplayClassifier(ClassifierMixin, _Replay):
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.asarray(self.classes)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.classes_[self._rows(X).labels]
+
+
+class _ReplayProbabilities(_ReplayClassifier):
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        return self._rows(X).values
+
+
+class _ReplayDecisions(_ReplayClassifier):
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        values = self._rows(X).values
+        return values[:, 0] if values.shape[1] == 1 else values
+
+
+REPLAYS: dict[str, type[_Replay]] = {
+    "value": _ReplayRegressor,
+    "label": _ReplayClassifier,
+    "probability": _ReplayProbabilities,
+    "decision": _ReplayDecisions,
+}
