@@ -8,15 +8,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import StackingClassifier, StackingRegressor
 
+
 # Checks with a handful of rows make us lower cv or go without a score, each with a warning.
 @pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=2))]),
+        StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor())], cv=3),
         StackingRegressor([[("ridge", Ridge())], [("top", Ridge())]], "nnls", predict_with="pairs"),
-        StackingClassifier([("logistic", LogisticRegression())], LogisticRegression(), cv=3),
         StackingClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], cv=3),
+        StackingClassifier([("logistic", LogisticRegression())], LogisticRegression(), cv=3),
     ]
 )
 def test_scikit_learns_estimator_checks_pass(estimator, check) -> None:

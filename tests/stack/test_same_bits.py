@@ -80,7 +80,9 @@ def test_two_processes_give_the_bits_of_one_for_classes() -> None:
 
 
 def test_a_seed_fixes_everything_and_another_seed_changes_it() -> None:
-    stacks = [StackingRegressor(learners(), TOPS, cv=4, random_state=s).fit(X, Y) for s in (3, 3, 4)]
+    stacks = [
+        StackingRegressor(learners(), TOPS, cv=4, random_state=s).fit(X, Y) for s in (3, 3, 4)
+    ]
     assert bits(stacks[0]) == bits(stacks[1])
     assert bits(stacks[0]) != bits(stacks[2])
 
