@@ -15,7 +15,7 @@ from foldwise import StackingClassifier, StackingRegressor
 @parametrize_with_checks(
     [
         StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor())], cv=3),
-        StackingRegressor([[("ridge", Ridge())], [("top", Ridge())]], "nnls", predict_with="pairs"),
+        StackingRegressor([[("ridge", Ridge())], [("top", Ridge())]], "nnls", cv=4),
         StackingClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], cv=3),
         StackingClassifier([("logistic", LogisticRegression())], LogisticRegression(), cv=3),
     ]
