@@ -11,8 +11,9 @@ from sklearn.utils.metaestimators import available_if
 from foldwise.stack.base import BaseStacking
 from foldwise.stack.inputs import checked_classes
 from foldwise.stack.intervals import check_coverage, cv_plus_set
+from foldwise.stack.own_stackers import WeightedMean
 from foldwise.stack.response import Response
-from foldwise.stack.stackers import WeightedMean, respond
+from foldwise.stack.stackers import respond
 
 
 def _top_has(method: str) -> Any:

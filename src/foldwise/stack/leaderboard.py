@@ -9,8 +9,9 @@ import pandas as pd
 from foldwise.stack.build import Deal
 from foldwise.stack.judge import Judge, Verdict, joined
 from foldwise.stack.metric import Evaluation, Metric, Target
+from foldwise.stack.own_stackers import WeightedMean
 from foldwise.stack.response import Response
-from foldwise.stack.stackers import Candidate, WeightedMean, linear_weights
+from foldwise.stack.stackers import Candidate, linear_weights
 
 
 def evaluations_of(deal: Deal, metric: Metric) -> dict[str, Evaluation]:
