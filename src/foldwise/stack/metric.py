@@ -124,7 +124,7 @@ class Metric:
 
     def natural(self, score: float) -> float:
         """Return a score in the metric's natural sign."""
-        return self.sign * score
+        return self.sign * score + 0.0
 
     def evaluate(self, response: Response, target: Target) -> Evaluation:
         """Score predictions.

@@ -117,7 +117,7 @@ def response_kind(estimator: Any) -> str:
     return "decision" if hasattr(estimator, "decision_function") else "label"
 
 
-NAMES = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
+NAMES = {False: ("mean", "best", "nnls", "ridge"), True: ("mean", "best", "nnls", "logistic")}
 
 
 def candidates_from(
