@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from foldwise.errors import Plain, invalid_data, listing
 from foldwise.folds import Ref
 from foldwise.learners import TrainingData
 from foldwise.learners.general import respond
@@ -49,9 +50,9 @@ class FoldModels(BaseEstimator):
         return True
 
     @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes."""
-        return np.asarray(self.labels)
+    def classes_(self) -> NDArray[np.intp]:
+        """Codes of the classes: like scikit-learn's, a stack's learners know codes only."""
+        return np.arange(len(self.labels))
 
     def _mean(self, X: Any) -> NDArray[np.float64]:
         n_classes = None if self.labels is None else len(self.labels)
@@ -119,6 +120,15 @@ class Recoded(BaseEstimator):
         classes = getattr(model, "classes_", None)
         if labels is None or classes is None or np.array_equal(classes, np.arange(len(labels))):
             return model
+        unknown = set(classes.tolist()) - set(np.asarray(labels).tolist())
+        if unknown:
+            raise invalid_data(
+                type(model).__name__,
+                "y",
+                must="hold every class a prefit learner knows",
+                got=Plain(f"no row of {listing(unknown)}"),
+                fix="Fit the stack on rows of all classes.",
+            )
         return cls(model, labels)
 
     @property
