@@ -58,6 +58,12 @@ def test_agrees_on_real_data(load):
         assert_agrees(learner, data, plain(len(y), 3), "predict_proba")
 
 
+def test_a_column_constant_at_some_nodes_of_real_data_agrees():
+    X, y = load_digits(return_X_y=True)
+    data = TrainingData(X, y, None, 10)
+    assert_agrees(LinearDiscriminantAnalysis(), data, plain(len(y)), "predict_proba")
+
+
 def test_naive_bayes_takes_weights_and_the_others_do_not():
     data = problem(weighted=True)
     assert_agrees(GaussianNB(), data, plain(200), "predict_proba")
@@ -137,6 +143,8 @@ def test_agrees_or_declines_far_from_the_origin(name, offset):
     data = problem()
     far = TrainingData(data.X + offset, data.y, None, 3)
     assert_agrees(LEARNERS[name], far, plain(200), "predict_proba", must_try=offset < 1e6)
+    lost = TrainingData(data.X + 1e9, data.y, None, 3)
+    assert by_shortcut(LEARNERS[name], lost, plain(200), "predict_proba") is None
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
