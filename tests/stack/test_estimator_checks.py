@@ -15,9 +15,13 @@ from foldwise import StackingClassifier, StackingRegressor
 @parametrize_with_checks(
     [
         StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor())], cv=3),
-        StackingRegressor([[("ridge", Ridge())], [("top", Ridge())]], "nnls", cv=4),
         StackingClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], cv=3),
-        StackingClassifier([("logistic", LogisticRegression())], LogisticRegression(), cv=3),
+        StackingClassifier(
+            [[("bayes", GaussianNB())], [("logistic", LogisticRegression())]],
+            LogisticRegression(),
+            cv=3,
+            predict_with="refit",
+        ),
     ]
 )
 def test_scikit_learns_estimator_checks_pass(estimator, check) -> None:
