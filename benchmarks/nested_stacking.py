@@ -67,7 +67,8 @@ def mixed(quick: bool) -> None:
     print(f"{'foldwise':34s}{folds_s:9.1f}{-stack.score_:9.3f}")
     print(f"{'foldwise, pairs':34s}{pairs_s:9.1f}{-pairs.score_:9.3f}")
     print(
-        f"{'scikit-learn, nested and fit':34s}{nested_s:9.1f}{root_mean_squared_error(y, held):9.3f}"
+        f"{'scikit-learn, nested and fit':34s}{nested_s:9.1f}"
+        f"{root_mean_squared_error(y, held):9.3f}"
     )
     print(f"{'scikit-learn, fit without a score':34s}{plain_s:9.1f}")
     print(f"folds against nested (goal 2.4)  ratio: {nested_s / folds_s:.2f}")
@@ -94,10 +95,10 @@ def linear(quick: bool) -> None:
     print(f"\nlinear learners, n = {n}, p = 100, K = 5")
     print(f"{'foldwise':34s}{ours_s:9.1f}{-stack.score_:9.3f}")
     print(
-        f"{'scikit-learn, nested and fit':34s}{theirs_s:9.1f}{root_mean_squared_error(y, held):9.3f}"
+        f"{'scikit-learn, nested and fit':34s}{theirs_s:9.1f}"
+        f"{root_mean_squared_error(y, held):9.3f}"
     )
-    first = theirs_s / ours_s
-    print(f"linear learners (goal 20)  ratio: {first:.1f}")
+    print(f"linear learners (goal 20)  ratio: {theirs_s / ours_s:.1f}")
 
     X, c = make_classification(n, 100, n_informative=30, random_state=0)
     learners = [

@@ -185,6 +185,8 @@ class Judge:
             for option, stacker in self.fit_all(train, features).items():
                 held[option].append(self.respond(stacker, ahead))
             tests.append(test)
+        if not tests:
+            return self.options[0]
         fold = np.concatenate([np.full(len(rows_of(t)), i) for i, t in enumerate(tests)])
         rows = np.concatenate([rows_of(test) for test in tests])
         target = self.reader.problem.target(rows, fold)
@@ -216,7 +218,12 @@ def _or_worst(score: float) -> float:
 
 def joined(responses: Sequence[Response]) -> Response:
     """Return responses one below the other."""
-    return Response(responses[0].kind, np.concatenate([r.values for r in responses]))
+    own = [r.own_labels for r in responses if r.own_labels is not None]
+    return Response(
+        responses[0].kind,
+        np.concatenate([r.values for r in responses]),
+        np.concatenate(own) if len(own) == len(responses) else None,
+    )
 
 
 def inner_splits(

@@ -8,6 +8,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from foldwise.combine import best_weights, mean_weights, nnls_weights, ridge_path
+from foldwise.learners.prepare import aligned
+from foldwise.stack.features import Features
 from foldwise.stack.metric import Target
 from foldwise.stack.response import Response
 
@@ -111,6 +113,35 @@ class WeightedMean(BaseEstimator):
         if len(self.labels) == 2:
             values = np.column_stack([1.0 - values[:, 0], values[:, 0]])
         return Response("probability", values)
+
+
+class OneClass(BaseEstimator):
+    """What any stacker has learned from rows of one class only.
+
+    Parameters
+    ----------
+    code : int
+        The class.
+    kind : {"probability", "decision", "label"}
+        What the stacker would have answered.
+    """
+
+    def __init__(self, code: int, kind: str) -> None:
+        self.code = code
+        self.kind = kind
+
+    def respond(self, features: Features) -> Response:
+        """Return the class for every row; the others keep a small probability."""
+        n, n_classes = len(features.outputs[0]), features.n_classes or 2
+        if self.kind == "label":
+            return Response("label", np.full((n, 1), float(self.code)))
+        if self.kind == "decision":
+            values = np.full((n, n_classes), -1.0)
+            values[:, self.code] = 1.0
+            return Response("decision", values[:, 1:] if n_classes == 2 else values)
+        seen, sure = np.array([self.code]), np.ones((n, 1))
+        spread = aligned(sure, seen, n_classes, int(features.amount), "predict_proba")
+        return Response("probability", spread)
 
 
 class RidgeStacker(BaseEstimator):

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
-from foldwise.learners.prepare import aligned, prepared, weight_argument
+from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
 from foldwise.stack.features import Features
 from foldwise.stack.metric import Metric
-from foldwise.stack.own_stackers import RidgeStacker, WeightedMean
+from foldwise.stack.own_stackers import OneClass, RidgeStacker, WeightedMean
 from foldwise.stack.response import Response
 
 FloatArray = NDArray[np.float64]
@@ -53,10 +52,10 @@ class Candidate:
         if isinstance(model, WeightedMean):
             return model.fit(features.members, y, sample_weight)
         if features.n_classes is not None and len(np.unique(y)) == 1:
-            model = DummyClassifier(strategy="prior")
+            return OneClass(int(y[0]), response_kind(model))
         argument = weight_argument(model)
         weights = {} if sample_weight is None or argument is None else {argument: sample_weight}
-        return model.fit(features.matrix(), y, **weights)
+        return model.fit(features.matrix, y, **weights)
 
     def fit_grid(
         self,
@@ -68,7 +67,7 @@ class Candidate:
         """Return the stacker fitted at every point of its grid."""
         if isinstance(self.estimator, RidgeStacker):
             alphas = [point.get("alpha", self.estimator.alpha) for point in self.grid]
-            return list(RidgeStacker.fit_path(features.matrix(), y, alphas, sample_weight))
+            return list(RidgeStacker.fit_path(features.matrix, y, alphas, sample_weight))
         return [
             self.fit(features, y, sample_weight, point=point, seed=seed)
             for point in range(len(self.grid))
@@ -94,7 +93,9 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
     """
     if isinstance(stacker, WeightedMean):
         return stacker.respond(features.members)
-    X = features.matrix()
+    if isinstance(stacker, OneClass):
+        return stacker.respond(features)
+    X = features.matrix
     if features.n_classes is None:
         values = np.asarray(stacker.predict(X, **parameters), dtype=np.float64)
         return Response("value", values.reshape(len(values), -1))
@@ -102,12 +103,19 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
         if hasattr(stacker, method):
             values = np.asarray(getattr(stacker, method)(X), dtype=np.float64)
             values = values.reshape(len(values), -1)
-            seen = np.asarray(stacker.classes_, dtype=np.intp)
-            if values.shape[1] == len(seen):
-                values = aligned(values, seen, features.n_classes, int(features.amount), method)
-            return Response(kind, values)
+            values = over_all_classes(
+                values, stacker.classes_, features.n_classes, int(features.amount), method
+            )
+            return Response(kind, values, _own_labels(stacker, X))
     values = np.asarray(stacker.predict(X), dtype=np.float64)
     return Response("label", values.reshape(len(values), -1))
+
+
+def _own_labels(stacker: Any, X: Any) -> NDArray[np.intp] | None:
+    """Return what the stacker itself decides, e.g. by a threshold of its own."""
+    if type(stacker) is LogisticRegression:
+        return None
+    return np.asarray(stacker.predict(X), dtype=np.intp)
 
 
 def response_kind(estimator: Any) -> str:
@@ -117,7 +125,7 @@ def response_kind(estimator: Any) -> str:
     return "decision" if hasattr(estimator, "decision_function") else "label"
 
 
-NAMES = {False: ("mean", "best", "nnls", "ridge"), True: ("mean", "best", "nnls", "logistic")}
+NAMES = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
 
 
 def candidates_from(
@@ -242,7 +250,8 @@ def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
     if isinstance(stacker, WeightedMean) and stacker.weights_.ndim == 1:
         return [float(weight) for weight in stacker.weights_]
     coefficients = np.asarray(getattr(stacker, "coef_", np.empty(0)))
-    if coefficients.size < len(widths) or coefficients.squeeze().ndim != 1 or max(widths) > 1:
+    one_target = coefficients.ndim == 1 or 1 in coefficients.shape
+    if coefficients.size < len(widths) or not one_target or max(widths) > 1:
         return [float("nan")] * len(widths)
     flat = coefficients.ravel()
     return [float(weight) for weight in flat[: len(widths)]]
