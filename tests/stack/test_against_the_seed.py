@@ -86,10 +86,10 @@ def check(oracle, X_new, predict_with="folds", hold_out="node", tolerance=EXACT)
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
     for i, judgement in enumerate(deal.reading.judgements):
-        same(deal.top.features(judgement.train).matrix(), expected.oos_without[i])
-        same(deal.top.features((judgement.test,)).matrix(), expected.held_out[i])
+        same(deal.top.features(judgement.train).matrix, expected.oos_without[i])
+        same(deal.top.features((judgement.test,)).matrix, expected.held_out[i])
         assert oracle.points[deal.verdict.folds[i].option.point] == expected.chosen_for[i]
-    same(deal.top.features(deal.reading.final).matrix(), expected.oos)
+    same(deal.top.features(deal.reading.final).matrix, expected.oos)
     assert oracle.points[deal.verdict.option.point] == expected.chosen
     same(deal.verdict.response.values, np.vstack(expected.judged))
     same(stack.score_, expected.score)
@@ -264,7 +264,7 @@ def test_forward_in_time(predict_with, arguments) -> None:
     stack = fit_ours(oracle, predict_with, "auto")
     (deal,) = stack.deals_
     np.testing.assert_allclose(
-        deal.top.features(deal.reading.final).matrix(), expected.oos, rtol=EXACT, atol=EXACT
+        deal.top.features(deal.reading.final).matrix, expected.oos, rtol=EXACT, atol=EXACT
     )
     assert [oracle.points[f.option.point] for f in deal.verdict.folds] == expected.chosen_for
     assert oracle.points[deal.verdict.option.point] == expected.chosen
