@@ -12,16 +12,16 @@ def scaled(shared: np.ndarray, job: int) -> float:
     return float(shared.sum() * job)
 
 
-def blas_threads(shared: Any, job: int) -> list[int]:
+def blas_threads(_shared: Any, _job: int) -> list[int]:
     np.ones((2, 2)) @ np.ones((2, 2))
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
-def process(shared: Any, job: int) -> int:
+def process(_shared: Any, _job: int) -> int:
     return os.getpid()
 
 
-def broken(shared: Any, job: int) -> int:
+def broken(_shared: Any, job: int) -> int:
     raise KeyError(job)
 
 
