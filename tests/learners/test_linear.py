@@ -4,12 +4,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.learners import NodeTask, TrainingData
+from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
 
 LEARNERS = {
     "least squares": LinearRegression(),

@@ -2,6 +2,7 @@
 
 import copy
 import numbers
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -69,7 +70,10 @@ def deal(
     """
     if cv is None or isinstance(cv, numbers.Integral):
         splitter = _own_splitter(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
-        splits = splitter.split(np.zeros(n_rows), classes, groups)
+        with warnings.catch_warnings():
+            # Rare classes are said once, by us, when a node lacks one.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            splits = list(splitter.split(np.zeros(n_rows), classes, groups))
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(cv, seed, repeat, owner)
         _check_number_of_nodes(splitter, n_rows, groups, n_layers, owner)

@@ -241,7 +241,14 @@ def _read_partition(
         singles = tuple(Ref(one(frozenset({j})), j) for j in folds)
         final = tuple(Block(lattice.tests[j], (singles[j],), j) for j in folds)
         deployed = (Ref(EVERYTHING),) if predict_with == "refit" else singles
-    return Reading(tuple(judgements), final, deployed, predict_with=predict_with, hold_out=hold_out)
+    return Reading(
+        tuple(judgements),
+        final,
+        deployed,
+        trainable=lattice.trains,
+        predict_with=predict_with,
+        hold_out=hold_out,
+    )
 
 
 def _leave_rows(lattice: Lattice, size: int) -> bool:

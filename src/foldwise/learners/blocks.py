@@ -1,6 +1,6 @@
 """Predicting the rows of many nodes: each row is read once, for all nodes that want it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -34,23 +34,33 @@ def predict_blocks(
     list of ndarray of shape (n_test, width)
         One for each task, rows in the order of its ``test``; (0, 0) where that is empty.
     """
-    atoms = atoms_of([task.test for task in tasks], shape[0])
-    if atoms is None:
-        raise ValueError("a task tests a row twice, or the tasks test too many sets of rows")
     predictions = [np.empty((0, 0)) for _ in tasks]
     step = max(64, BLOCK_BYTES // (8 * max(shape[1], 1)))
-    place = np.empty(shape[0], dtype=np.intp)
+    for rows, numbers, places in _tested_together(tasks, shape[0]):
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            responses = respond(rows[part], numbers)
+            for number, place, values in zip(numbers, places, responses, strict=True):
+                if not predictions[number].size:
+                    predictions[number] = np.empty((len(tasks[number].test), values.shape[1]))
+                predictions[number][place[part]] = values
+    return predictions
+
+
+def _tested_together(
+    tasks: Sequence[NodeTask], n_rows: int
+) -> Iterator[tuple[Rows, list[int], list[Rows]]]:
+    """Yield rows, the tasks that test all of them, and their places in each task's test."""
+    atoms = atoms_of([task.test for task in tasks], n_rows)
+    if atoms is None:
+        for number, task in enumerate(tasks):
+            yield task.test, [number], [np.arange(len(task.test))]
+        return
+    place = np.empty(n_rows, dtype=np.intp)
     for rows, members in zip(atoms.rows(), atoms.members.T, strict=True):
         numbers = [int(number) for number in np.flatnonzero(members)]
         places = []
         for number in numbers:
             place[tasks[number].test] = np.arange(len(tasks[number].test))
             places.append(place[rows])
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            responses = respond(rows[part], numbers)
-            for number, where, values in zip(numbers, places, responses, strict=True):
-                if not predictions[number].size:
-                    predictions[number] = np.empty((len(tasks[number].test), values.shape[1]))
-                predictions[number][where[part]] = values
-    return predictions
+        yield rows, numbers, places

@@ -3,7 +3,8 @@
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import _safe_indexing
+
+from foldwise._sklearn import take
 
 
 class PickColumns(TransformerMixin, BaseEstimator):
@@ -56,4 +57,4 @@ class PickColumns(TransformerMixin, BaseEstimator):
         array or frame
             The picked columns, types kept.
         """
-        return _safe_indexing(X, self.columns, axis=1)
+        return take(X, self.columns, axis=1)

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from foldwise._sklearn import take
 from foldwise.learners.prepare import (
-    aligned,
+    over_all_classes,
     prepared,
     stops_early_on_given_rows,
     weight_argument,
@@ -71,7 +71,7 @@ def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str)
 
 def take_rows(X: Any, rows: Rows) -> Any:
     """Return a fresh copy of some rows of an array, sparse matrix or data frame."""
-    return X[rows] if isinstance(X, np.ndarray) else _safe_indexing(X, rows)
+    return X[rows] if isinstance(X, np.ndarray) else take(X, rows)
 
 
 class _Node:
@@ -91,11 +91,7 @@ class _Node:
         try:
             return self.fit(assignment)
         except Exception as error:
-            # An error is kept; the rows that its frames hold must not be.
-            if error.__traceback__ is not None:
-                traceback.clear_frames(error.__traceback__)
-                error.__traceback__ = error.__traceback__.tb_next
-            return error
+            return _without_frames(error)
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
@@ -145,7 +141,11 @@ class _Node:
             model.fit(X, self.y, **({} if self.weight is None else {named: self.weight}))
             return
         kept, held = self.inner_split(seed)
-        arguments: dict[str, Any] = {"eval_set": [(take_rows(X, held), self.y[held])]}
+        stop_on = take_rows(X, held), self.y[held]
+        if has_fit_parameter(model, "eval_X"):
+            arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
+        else:
+            arguments = {"eval_set": [stop_on]}
         if self.weight is not None:
             arguments[named] = self.weight[kept]
             for name in EVALUATION_WEIGHTS:
@@ -179,6 +179,16 @@ class _Node:
         return bool(counts.min() >= 2 and len(self.y) * INNER_SHARE >= len(counts))
 
 
+def _without_frames(error: Exception) -> Exception:
+    """Return the error with its traceback as text: frames would keep the node's rows alive."""
+    error.add_note("".join(traceback.format_tb(error.__traceback__)))
+    part: BaseException | None = error
+    while part is not None:
+        part.__traceback__ = None
+        part = part.__cause__ or part.__context__
+    return error
+
+
 def _key(parent: str, step: Any) -> str:
     """Return a name that equal steps after equal steps share."""
     try:
@@ -203,14 +213,8 @@ def respond(
     """Return a fitted model's response as a finite matrix, columns aligned to all classes."""
     values = np.asarray(getattr(model, method)(X), dtype=np.float64)
     values = values.reshape(len(values), -1)
-    seen = getattr(model, "classes_", None)
-    if method != "predict" and data.n_classes is not None and seen is not None:
-        if values.shape[1] == 1 and len(seen) == 2 and data.n_classes > 2:
-            values = np.column_stack([-values[:, 0], values[:, 0]])
-        if values.shape[1] == len(seen):
-            values = aligned(
-                values, np.asarray(seen, dtype=np.intp), data.n_classes, n_train, method
-            )
+    if method != "predict" and data.n_classes is not None and hasattr(model, "classes_"):
+        values = over_all_classes(values, model.classes_, data.n_classes, n_train, method)
     if not np.isfinite(values).all():
         raise ValueError(f"{type(model).__name__}.{method} returned values that are not finite")
     return values

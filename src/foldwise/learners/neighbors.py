@@ -133,11 +133,9 @@ class _Search:
 
     def __init__(self, learner: Any, matrix: Matrix, atoms: Atoms) -> None:
         self.learner, self.matrix, self.rows = learner, matrix, atoms.rows()
-        self.finite, largest = True, 0.0
-        for _, block in matrix.blocks():
-            largest = max(largest, float(np.einsum("ij,ij->i", block, block).max()))
-            self.finite = self.finite and bool(np.isfinite(largest))
-        self.largest = largest
+        norms = [np.einsum("ij,ij->i", block, block).max() for _, block in matrix.blocks()]
+        self.largest = float(np.max(norms))
+        self.finite = bool(np.isfinite(self.largest))
         self.structures: list[Any] = []
         if self.finite:
             self.structures = [self._structure(matrix.take(rows)) for rows in self.rows]

@@ -94,10 +94,10 @@ def weight_argument(learner: Any) -> str | None:
 
 
 def stops_early_on_given_rows(model: Any) -> bool:
-    """Tell whether the model needs an ``eval_set`` to stop early on."""
+    """Tell whether the model must be given rows to stop early on."""
     parameters = model.get_params(deep=False)
     wants = any(parameters.get(name) for name in EARLY_STOPPING)
-    return wants and has_fit_parameter(model, "eval_set")
+    return wants and any(has_fit_parameter(model, name) for name in ("eval_X", "eval_set"))
 
 
 def absent_class_share(n_train: int, n_classes: int) -> float:
@@ -143,3 +143,15 @@ def aligned(
         full[:] = values.min(axis=1, keepdims=True)
         full[:, seen] = values
     return full
+
+
+def over_all_classes(
+    values: NDArray[np.float64], seen: Any, n_classes: int, n_train: int, method: str
+) -> NDArray[np.float64]:
+    """Spread a model's response over all classes, one column of two classes included."""
+    codes = np.asarray(seen, dtype=np.intp)
+    if values.shape[1] == 1 and len(codes) == 2 and n_classes > 2:
+        values = np.column_stack([-values[:, 0], values[:, 0]])
+    if values.shape[1] != len(codes):
+        return values
+    return aligned(values, codes, n_classes, n_train, method)

@@ -1,10 +1,11 @@
 """Changing a fitted stack without fitting again what is there."""
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from foldwise.errors import invalid_parameter
@@ -44,6 +45,10 @@ class AgainMixin(BaseEstimator):
         -------
         Self
             A fitted stack; this one is not changed.
+
+        Notes
+        -----
+        Learners tuned by ``tune`` keep the parameters they were given by the old scoring.
         """
         check_is_fitted(self, "deals_")
         new = self._copy(final_estimator=final_estimator, scoring=scoring)
@@ -113,7 +118,7 @@ class AgainMixin(BaseEstimator):
         """Return an unfitted clone with changed parameters that knows the same columns."""
         new = clone(self)
         new.set_params(**{k: v for k, v in changes.items() if v is not KEEP})
-        for known in ("n_features_in_", "feature_names_in_", "classes_"):
+        for known in ("n_features_in_", "feature_names_in_", "classes_", "_index"):
             if hasattr(self, known):
                 setattr(new, known, getattr(self, known))
         return new
@@ -129,7 +134,17 @@ class AgainMixin(BaseEstimator):
                 fix="Give the rows the stack was fitted on.",
             )
         checked_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
-        return checked_table(self._owner, X)
+        X = checked_table(self._owner, X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return X
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        new = object.__new__(type(self))
+        kept = {key: value for key, value in vars(self).items() if key != "_X"}
+        new.__dict__ = deepcopy(kept, memo)
+        if "_X" in vars(self):
+            new._X = self._X
+        return new
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state, get_tags
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from foldwise.errors import did_you_mean, invalid_parameter, unsupported, warn
+from foldwise._sklearn import feature_names_in
+from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported, warn
 from foldwise.folds import Block
 from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
 from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
 from foldwise.stack.entries import Entry, as_layers, checked_layers
-from foldwise.stack.features import Features, column_names
+from foldwise.stack.features import beside, column_names
 from foldwise.stack.fold_models import FoldModels
 from foldwise.stack.inputs import (
     check_columns,
@@ -171,7 +172,7 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         layers[0] = [self._on_columns(entry, X) for entry in layers[0]]
         n_classes = None if labels is None else len(labels)
         data = TrainingData(X, target, weight, n_classes, codes)
-        passed = passed_columns(owner, self.passthrough, X)
+        passed = passed_columns(owner, self.passthrough, X, self._learners())
         problem = Problem(data, labels, passed, unit)
         metric = as_metric(
             self.scoring,
@@ -240,8 +241,8 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         )
         self.unjudged_folds_ = deals[0].reading.unjudged
         self._columns = _columns_of(deals[0])
-        index = X.index if isinstance(X, pd.DataFrame) else None
-        frames = [out_of_fold(deal, index, self._columns) for deal in deals]
+        self._index = X.index if isinstance(X, pd.DataFrame) else getattr(self, "_index", None)
+        frames = [out_of_fold(deal, self._index, self._columns) for deal in deals]
         self.oof_ = frames[0] if len(frames) == 1 else sum(frames) / len(frames)
         self.n_fits_ = sum(r.table.n_fits.total() for d in deals for r in d.readers)
         self.failures_ = {
@@ -303,6 +304,20 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
                 "exchangeable. Check its coverage on later or other data."
             )
 
+    def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
+        """Return what the stacker's own predict says with further arguments."""
+        if len(self.deals_) > 1:
+            raise unsupported(
+                self._owner,
+                "predict",
+                must="have no further arguments with n_repeats > 1",
+                got=Plain(", ".join(sorted(parameters))),
+                fix="Use n_repeats=1.",
+            )
+        deal = self.deals_[0]
+        features = deal.fresh(self._new_rows(X), deal.reading.deployed)
+        return self.stacker_.predict(features.matrix, **parameters)
+
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "deals_")
         X = checked_table(self._owner, X)
@@ -318,10 +333,15 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         ]
         if len(each) == 1:
             return each[0]
-        if each[0].kind == "label":
+        kinds = {response.kind for response in each}
+        own = all(r.own_labels is not None for r in each) or kinds == {"label"} or len(kinds) > 1
+        labels = None
+        if own:
             votes = np.mean([np.eye(len(self.classes_))[r.labels] for r in each], axis=0)
-            return Response("label", votes.argmax(axis=1).astype(np.float64)[:, None])
-        return Response(each[0].kind, np.mean([r.values for r in each], axis=0))
+            labels = votes.argmax(axis=1)
+        if len(kinds) > 1:
+            return Response("label", np.empty((len(votes), 1)), labels)
+        return Response(each[0].kind, np.mean([r.values for r in each], axis=0), labels)
 
     def transform(self, X: Any) -> Any:
         """Return the learners' predictions of new rows, as the deployed stack reads them.
@@ -341,7 +361,8 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         X = self._new_rows(X)
         features = [d.fresh(X, d.reading.deployed) for d in self.deals_]
         values = np.mean([np.hstack(f.outputs) for f in features], axis=0)
-        return _beside(values, features[0])
+        names = list(self.get_feature_names_out())[: values.shape[1]]
+        return beside(values, names, features[0].extra)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns that transform gives, as scikit-learn's stacks do.
@@ -358,7 +379,7 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
             columns passed through.
         """
         check_is_fitted(self, "deals_")
-        features = _check_feature_names_in(self, input_features)
+        features = feature_names_in(self, input_features)
         own = []
         for entry in self.deals_[0].top.entries:
             columns = [
@@ -383,7 +404,7 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         # A learner that cannot take missing values is dropped, so one that can is enough.
         enough = any if self.on_error == "drop" else all
         tags.input_tags.allow_nan = enough(t.allow_nan for t in inputs)
-        tags.input_tags.sparse = all(t.sparse for t in inputs)
+        tags.input_tags.sparse = enough(t.sparse for t in inputs)
         return tags
 
 
@@ -397,9 +418,3 @@ def _columns_of(deal: Deal) -> list[str]:
             entry.name, deal.top.table.read(entry.name, block).shape[1], labels
         )
     ]
-
-
-def _beside(values: NDArray[np.float64], features: Features) -> Any:
-    if features.extra is None:
-        return values
-    return replace(features, outputs=[values], names=("",), kinds=("value",), labels=None).matrix()

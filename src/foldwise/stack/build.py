@@ -81,7 +81,7 @@ class Deal:
         read, features = X, None
         for reader in self.readers:
             features = reader.fresh(read, (ref,), X)
-            read = features.matrix()
+            read = features.matrix
         assert features is not None
         return features
 
@@ -181,9 +181,9 @@ def _fit_upper(
     if all(table.has(cell) for cell in cells):
         return
     blocks, asked = upper_blocks(lattice, node, first), needs.of(node)
-    parts = [below.features(blocks).matrix()]
+    parts = [below.features(blocks).matrix]
     if len(asked):
-        parts.append(below.features((Block(asked, (Ref(node),)),)).matrix())
+        parts.append(below.features((Block(asked, (Ref(node),)),)).matrix)
     rows, everything = rows_of(blocks), below.problem.data
     y = everything.y[np.concatenate([rows, asked])]
     weight = weights_of(blocks, everything.sample_weight)

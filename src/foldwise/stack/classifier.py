@@ -10,22 +10,34 @@ from sklearn.utils.metaestimators import available_if
 
 from foldwise.stack.base import BaseStacking
 from foldwise.stack.inputs import checked_classes
-from foldwise.stack.intervals import check_coverage, cv_plus_set
+from foldwise.stack.intervals import check_coverage, cv_plus_set, quantile_set
+from foldwise.stack.own_stackers import OneClass, WeightedMean
 from foldwise.stack.response import Response
-from foldwise.stack.stackers import WeightedMean, respond
+from foldwise.stack.stackers import respond
 
 
 def _top_has(method: str) -> Any:
     """Tell whether the stacker, or what it will be, has a method."""
 
     def check(stack: Any) -> bool:
-        top = getattr(stack, "stacker_", stack.final_estimator)
-        if isinstance(top, WeightedMean) or top is None or isinstance(top, str | list | tuple):
-            return method == "predict_proba"
-        getattr(top, method)
-        return True
+        if hasattr(stack, "deals_"):
+            tops = [deal.verdict.stacker for deal in stack.deals_]
+        else:
+            wanted = stack.final_estimator
+            items = wanted if isinstance(wanted, list) else [wanted]
+            tops = [item[0] if isinstance(item, tuple) and item else item for item in items]
+        return all(_gives(top, method) for top in tops)
 
     return check
+
+
+def _gives(top: Any, method: str) -> bool:
+    if top is None or isinstance(top, WeightedMean | str):
+        return method == "predict_proba"
+    if isinstance(top, OneClass):
+        return top.kind == {"predict_proba": "probability"}.get(method, "decision")
+    getattr(top, method)
+    return True
 
 
 class StackingClassifier(ClassifierMixin, BaseStacking):
@@ -153,8 +165,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
             Predicted classes.
         """
         if predict_params:
-            features = self.deals_[0].fresh(self._new_rows(X), self.deals_[0].reading.deployed)
-            codes = self.stacker_.predict(features.matrix(), **predict_params)
+            codes = self._predict_by_stacker(X, **predict_params)
             return self.classes_[np.asarray(codes, dtype=np.intp)]
         response = self._respond(X)
         return self.classes_[response.labels]
@@ -191,7 +202,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         """
         X = self._new_rows(X)
         each = [
-            d.verdict.stacker.decision_function(d.fresh(X, d.reading.deployed).matrix())
+            d.verdict.stacker.decision_function(d.fresh(X, d.reading.deployed).matrix)
             for d in self.deals_
         ]
         return np.mean(each, axis=0)
@@ -220,11 +231,15 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         X = self._new_rows(X)
         self._check_judged("predict_set")
         self._warn_if_not_exchangeable("predict_set")
-        votes = []
+        n_classes, votes = len(self.classes_), []
+        given_mean = _as_probabilities(self._respond(X), n_classes)
         for deal, misfits in zip(self.deals_, self._conformity, strict=True):
+            if deal.reading.in_order:
+                votes.append(quantile_set(given_mean, misfits, coverage))
+                continue
             given = [
                 _as_probabilities(
-                    respond(judged.stacker, deal.fresh(X, judgement.fresh)), len(self.classes_)
+                    respond(judged.stacker, deal.fresh(X, judgement.fresh)), n_classes
                 )
                 for judgement, judged in zip(
                     deal.reading.judgements, deal.verdict.folds, strict=True
@@ -232,6 +247,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
             ]
             votes.append(cv_plus_set(np.array(given), misfits, coverage))
         inside: NDArray[np.bool_] = np.mean(votes, axis=0) >= 0.5
+        inside[np.arange(len(inside)), given_mean.argmax(axis=1)] = True
         return inside
 
 

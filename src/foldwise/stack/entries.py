@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
 from foldwise.learners.prepare import weight_argument
 
+TITLES = ("stack", "best single", "plain mean")
 METHODS = ("predict_proba", "decision_function", "predict")
 
 
@@ -151,6 +152,14 @@ def _check_names(owner: str, entries: list[tuple[Any, ...]], reserved: set[str])
                 owner,
                 "estimators",
                 must="have names that are not empty and hold no double underscore",
+                got=name,
+                fix="Rename it.",
+            )
+        if name in TITLES:
+            raise invalid_parameter(
+                owner,
+                "estimators",
+                must=f"have names other than the leaderboard's own ({listing(TITLES)})",
                 got=name,
                 fix="Rename it.",
             )

@@ -1,5 +1,6 @@
 """From the learners' responses to what a stacker reads."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit, softmax
+
+from foldwise._sklearn import one_against_rest
 
 FloatArray = NDArray[np.float64]
 
@@ -24,9 +27,24 @@ def clip_amount(n_rows: float) -> float:
     return 0.5 / (n_rows + 1)
 
 
-def compact(values: FloatArray, kind: str) -> FloatArray:
-    """Keep one column of a two-class probability, which holds all there is to know."""
-    return values[:, 1:] if kind == "probability" and values.shape[1] == 2 else values
+def compact(values: FloatArray, kind: str, n_classes: int | None = None) -> FloatArray:
+    """Return a response so that means of it make sense, in as few columns as that takes.
+
+    Of two probabilities the second is kept. Labels of several classes become one column a
+    class, so that the mean over models is the share of their votes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> compact(np.array([[2.0], [0.0]]), "label", 3)
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+    if kind == "probability" and values.shape[1] == 2:
+        return values[:, 1:]
+    if kind == "label" and n_classes is not None and n_classes > 2:
+        return np.eye(n_classes)[values[:, 0].astype(np.intp)]
+    return values
 
 
 def as_logits(values: FloatArray, clip: float) -> FloatArray:
@@ -63,10 +81,14 @@ def as_probabilities(values: FloatArray, kind: str, n_classes: int) -> FloatArra
     Decision values go through the logistic function, labels become certainties, and a
     regressor's value is the probability of the second of two classes or the nearest class.
     """
-    if kind == "probability":
+    if kind == "probability" or (kind == "label" and n_classes > 2):
         return values
     if kind == "decision":
-        return expit(values) if values.shape[1] == 1 else softmax(values, axis=1)
+        if values.shape[1] == 1:
+            return expit(values)
+        if values.shape[1] != n_classes:
+            values = one_against_rest(values < 0, -values, n_classes)
+        return softmax(values, axis=1)
     if n_classes == 2:
         return np.clip(values, 0.0, 1.0)
     nearest = np.clip(np.rint(values[:, 0]), 0, n_classes - 1).astype(np.intp)
@@ -116,45 +138,57 @@ class Features:
 
     @cached_property
     def _parts(self) -> list[FloatArray]:
+        clip = clip_amount(self.amount)
         return [
-            as_logits(values, clip_amount(self.amount))
-            if kind == "probability"
-            else self._labels(values, kind)
+            as_logits(values, clip) if kind == "probability" else values
             for values, kind in zip(self.outputs, self.kinds, strict=True)
         ]
-
-    def _labels(self, values: FloatArray, kind: str) -> FloatArray:
-        if kind == "label" and self.n_classes is not None and self.n_classes > 2:
-            return np.eye(self.n_classes)[values[:, 0].astype(np.intp)]
-        return values
 
     @property
     def widths(self) -> list[int]:
         """Number of columns of each learner in the matrix."""
         return [part.shape[1] for part in self._parts]
 
+    @cached_property
     def matrix(self) -> Any:
-        """Return what an estimator reads: logits for probabilities, all else as it is.
+        """What an estimator reads: logits for probabilities, all else as it is.
 
-        Returns
-        -------
-        ndarray, sparse matrix or data frame of shape (n_samples, n_columns)
-            The predictions first, then the columns passed through.
+        An array, sparse matrix or data frame of shape (n_samples, n_columns), the predictions
+        first, then the columns passed through.
         """
-        own = np.ascontiguousarray(np.hstack(self._parts))
-        if self.extra is None:
-            return own
-        if isinstance(self.extra, pd.DataFrame):
-            names = [
-                column
-                for name, width in zip(self.names, self.widths, strict=True)
-                for column in column_names(name, width, self.labels)
-            ]
-            frame = pd.DataFrame(own, index=self.extra.index, columns=names)
-            return pd.concat([frame, self.extra], axis=1)
-        if sparse.issparse(self.extra):
-            return sparse.hstack([own, self.extra], format="csr")
-        return np.hstack([own, self.extra])
+        names = [
+            column
+            for name, width in zip(self.names, self.widths, strict=True)
+            for column in column_names(name, width, self.labels)
+        ]
+        return beside(np.ascontiguousarray(np.hstack(self._parts)), names, self.extra)
+
+
+def beside(own: FloatArray, names: Sequence[str], extra: Any) -> Any:
+    """Return columns with what is passed through to their right.
+
+    Parameters
+    ----------
+    own : ndarray of shape (n_samples, n_columns)
+        The learners' columns.
+    names : sequence of str
+        Their names, used when a data frame is passed through.
+    extra : ndarray, sparse matrix, pandas data frame or None
+        What is passed through.
+
+    Returns
+    -------
+    ndarray, sparse matrix or pandas data frame
+        Of the kind of ``extra``.
+    """
+    if extra is None:
+        return own
+    if isinstance(extra, pd.DataFrame):
+        frame = pd.DataFrame(own, index=extra.index, columns=list(names))
+        return pd.concat([frame, extra.rename(columns=str)], axis=1)
+    if sparse.issparse(extra):
+        return sparse.hstack([own, extra], format="csr")
+    return np.hstack([own, extra])
 
 
 def column_names(name: str, width: int, labels: Any) -> list[str]:

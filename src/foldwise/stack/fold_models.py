@@ -1,4 +1,4 @@
-"""A learner after fitting: the mean of its models."""
+"""A learner after fitting: the mean of its models, and models that speak other class names."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from foldwise.folds import Ref
+from foldwise.learners import TrainingData
+from foldwise.learners.general import respond
 from foldwise.stack.entries import Entry
+from foldwise.stack.features import as_probabilities, compact
 from foldwise.stack.reader import Reader
 
 
@@ -18,24 +21,50 @@ class FoldModels(BaseEstimator):
     Parameters
     ----------
     models : list of estimator
-        Fitted.
+        Fitted; a model that counts twice stands here twice.
+    entry : Entry
+        The learner.
+    labels : ndarray or None
+        The classes; None for regression.
+    amount : int
+        Number of rows of the stack.
     """
 
-    def __init__(self, models: list[Any]) -> None:
+    def __init__(self, models: list[Any], entry: Entry, labels: Any, amount: int) -> None:
         self.models = models
+        self.entry = entry
+        self.labels = labels
+        self.amount = amount
 
     @classmethod
     def of(cls, reader: Reader, entry: Entry, refs: Sequence[Ref]) -> Any:
         """Return a learner's deployed model, or the mean of several."""
         cells = reader.table.cells(entry.name, refs)
-        models = [reader.table.models[cell] for cell in cells]
-        return models[0] if len(models) == 1 else cls(models)
+        models = [reader.table.models[cell] for cell in cells.elements()]
+        if len(cells) > 1:
+            return cls(models, entry, reader.problem.labels, int(reader.problem.amount))
+        return models[0].model if isinstance(models[0], Recoded) else models[0]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes."""
+        return np.asarray(self.labels)
+
+    def _mean(self, X: Any) -> NDArray[np.float64]:
+        n_classes = None if self.labels is None else len(self.labels)
+        data = TrainingData(X, np.empty(0), n_classes=n_classes)
+        entry = self.entry
+        each = [
+            compact(respond(m, X, entry.method, data, self.amount), entry.kind, n_classes)
+            for m in self.models
+        ]
+        return np.mean(each, axis=0)
+
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the mean prediction, or the class with the greatest mean probability.
+        """Return the mean prediction, or the class most models speak for.
 
         Parameters
         ----------
@@ -47,12 +76,13 @@ class FoldModels(BaseEstimator):
         ndarray
             One prediction a row.
         """
-        if hasattr(self.models[0], "predict_proba"):
-            return np.asarray(self.models[0].classes_)[self.predict_proba(X).argmax(axis=1)]
-        return np.mean([model.predict(X) for model in self.models], axis=0)
+        if self.labels is not None and self.entry.kind != "value":
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        mean = self._mean(X)
+        return mean[:, 0] if mean.shape[1] == 1 else mean
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the mean of the models' probabilities.
+        """Return the mean of the models' probabilities, or the shares of their votes.
 
         Parameters
         ----------
@@ -64,4 +94,79 @@ class FoldModels(BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Probabilities.
         """
-        return np.mean([model.predict_proba(X) for model in self.models], axis=0)
+        values = as_probabilities(self._mean(X), self.entry.kind, len(self.classes_))
+        return np.column_stack([1.0 - values, values]) if values.shape[1] == 1 else values
+
+
+class Recoded(BaseEstimator):
+    """A classifier fitted on class names, answering in class codes.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    labels : ndarray
+        The stack's classes, sorted.
+    """
+
+    def __init__(self, model: Any, labels: Any) -> None:
+        self.model = model
+        self.labels = labels
+
+    @classmethod
+    def where_needed(cls, model: Any, labels: Any) -> Any:
+        """Return the model itself if it speaks in codes, or not of classes."""
+        classes = getattr(model, "classes_", None)
+        if labels is None or classes is None or np.array_equal(classes, np.arange(len(labels))):
+            return model
+        return cls(model, labels)
+
+    @property
+    def classes_(self) -> NDArray[np.intp]:
+        """Codes of the classes the model knows."""
+        return np.searchsorted(self.labels, self.model.classes_)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return class codes.
+
+        Parameters
+        ----------
+        X : array or frame
+            New rows.
+
+        Returns
+        -------
+        ndarray of int
+            Codes.
+        """
+        return np.searchsorted(self.labels, self.model.predict(X))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the model's probabilities.
+
+        Parameters
+        ----------
+        X : array or frame
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities.
+        """
+        return self.model.predict_proba(X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the model's decision values.
+
+        Parameters
+        ----------
+        X : array or frame
+            New rows.
+
+        Returns
+        -------
+        ndarray
+            Decision values.
+        """
+        return self.model.decision_function(X)

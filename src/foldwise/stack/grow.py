@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import joblib
@@ -41,8 +41,8 @@ class Settings:
         What a failing learner does.
     repeat : int
         Which deal this is.
-    verbose : int
-        0 for silence.
+    progress : Progress
+        Told of every finished fit.
     """
 
     owner: str
@@ -50,7 +50,7 @@ class Settings:
     n_jobs: int | None = None
     on_error: str = "drop"
     repeat: int = 0
-    verbose: int = 0
+    progress: Progress = field(default_factory=lambda: Progress("", 0, 0))
 
     def seed_of(self, name: str, node: Node) -> int:
         """Return the seed of a learner at a node; the node of all rows has one for all deals."""
@@ -117,11 +117,10 @@ def fit_cells(
         n_jobs=settings.n_jobs,
         wanted=lambda job: bool(job.names - table.failures.keys()),
     )
-    progress = Progress(settings.owner, len(tasks), settings.verbose)
     for job, fits in results:
-        progress.step(", ".join(sorted(job.names)), len(job.cells))
+        settings.progress.step(", ".join(sorted(job.names)), len(job.cells))
         for cell, fit in zip(job.cells, fits, strict=True):
-            _record(table, entries[cell[0]], cell, tasks[cell], fit, settings)
+            _record(table, entries[cell[0]], cell, tasks[cell], fit, data.n_classes, settings)
 
 
 def _record(
@@ -130,6 +129,7 @@ def _record(
     cell: Cell,
     task: NodeTask,
     fit: NodeFit | Exception,
+    n_classes: int | None,
     settings: Settings,
 ) -> None:
     if entry.name in table.failures:
@@ -144,7 +144,7 @@ def _record(
         return
     values = fit.predictions
     if len(task.test):
-        table.predictions[cell] = (task.test, compact(values, entry.kind))
+        table.predictions[cell] = (task.test, compact(values, entry.kind, n_classes))
     if task.keep_model:
         table.models[cell] = fit.model
     table.fit_seconds[entry.name] += fit.fit_seconds
@@ -249,10 +249,9 @@ def lowest_tasks(
     settings: Settings,
 ) -> dict[Cell, NodeTask]:
     """Return the task of each learner at each node of the lowest layer."""
+    rows = {node: (lattice.rows(node), needs.of(node)) for node in needs.rows}
     return {
-        (name, node, None): NodeTask(
-            lattice.rows(node), needs.of(node), settings.seed_of(name, node), node in kept
-        )
+        (name, node, None): NodeTask(*rows[node], settings.seed_of(name, node), node in kept)
         for node in needs.rows
         for name in names
     }

@@ -1,16 +1,17 @@
 """Checking what the user gives: tables, targets, weights, groups, columns."""
 
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import _safe_indexing, check_array, column_or_1d
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples
 
+from foldwise._sklearn import n_samples, take
 from foldwise.errors import (
     Plain,
     did_you_mean,
@@ -60,13 +61,13 @@ def checked_table(owner: str, X: Any, fewest: int = 1) -> Any:
 def checked_lengths(owner: str, n_rows: int, **others: Any) -> None:
     """Raise unless everything has as many rows as X."""
     for name, values in others.items():
-        if values is not None and _num_samples(values) != n_rows:
+        if values is not None and n_samples(values) != n_rows:
             raise invalid_data(
                 owner,
                 name,
                 must=f"have one entry for each of the {n_rows} rows of X (inconsistent numbers "
                 "of samples)",
-                got=Plain(f"{_num_samples(values)}"),
+                got=Plain(f"{n_samples(values)}"),
                 fix="Give the same rows to both.",
             )
 
@@ -166,11 +167,13 @@ def checked_classes(owner: str, y: Any) -> tuple[NDArray[np.intp], NDArray[Any]]
         )
     values = column_or_1d(array, warn=True)
     missing = int(pd.isna(values).sum())
+    if values.dtype.kind == "f":
+        missing = int((~np.isfinite(values)).sum())
     if missing:
         raise invalid_data(
             owner,
             "y",
-            must="hold no missing class (y contains NaN)",
+            must="hold no missing class (y contains NaN or inf)",
             got=Plain(f"{missing} missing"),
             fix="Drop these rows.",
         )
@@ -192,7 +195,7 @@ def plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def passed_columns(owner: str, passthrough: Any, X: Any) -> Any:
+def passed_columns(owner: str, passthrough: Any, X: Any, learners: Iterable[str] = ()) -> Any:
     """Return None, a full slice for all columns, or the names or numbers of some.
 
     Parameters
@@ -203,20 +206,25 @@ def passed_columns(owner: str, passthrough: Any, X: Any) -> Any:
         The argument.
     X : array or frame
         Where the columns must be.
+    learners : iterable of str
+        Names that the columns must not have.
 
     Returns
     -------
     None, slice or list
-        What :func:`sklearn.utils._safe_indexing` takes.
+        What scikit-learn's safe indexing takes.
     """
     if passthrough is False or passthrough is None:
         return None
+    names = [str(name) for name in getattr(X, "columns", [])]
     if passthrough is True:
+        _check_clash(owner, names, learners)
         return slice(None)
     wanted = [passthrough] if isinstance(passthrough, str) else list(passthrough)
     if hasattr(X, "columns") and all(isinstance(name, str) for name in wanted):
-        known = [str(name) for name in X.columns]
+        known = names
         unknown = [name for name in wanted if name not in known]
+        _check_clash(owner, wanted, learners)
         if unknown:
             raise invalid_parameter(
                 owner,
@@ -242,10 +250,22 @@ def passed_columns(owner: str, passthrough: Any, X: Any) -> Any:
     return [int(column) for column in wanted]
 
 
+def _check_clash(owner: str, columns: list[str], learners: Iterable[str]) -> None:
+    both = [c for c in columns if any(c == n or c.startswith(f"{n}__") for n in learners)]
+    if both:
+        raise invalid_parameter(
+            owner,
+            "passthrough",
+            must="hold no column named like a learner",
+            got=listing(both),
+            fix="Rename the learner.",
+        )
+
+
 def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
     """Raise unless a learner's columns are in X."""
     try:
-        _safe_indexing(X[:1] if isinstance(X, np.ndarray) else X, columns, axis=1)
+        take(X[:1] if isinstance(X, np.ndarray) else X, columns, axis=1)
     except (ValueError, IndexError, KeyError, TypeError) as error:
         known = [str(c) for c in X.columns] if hasattr(X, "columns") else []
         wanted = columns if isinstance(columns, list) else [columns]

@@ -86,10 +86,36 @@ def quantile_interval(
     lower, upper : ndarray of shape (n_samples,)
         The ends.
     """
-    every = np.sort(np.concatenate(residuals))
-    rank = int(np.ceil(coverage * (len(every) + 1) - 1e-9))
-    width = every[rank - 1] if rank <= len(every) else np.inf
+    width = _quantile(residuals, coverage)
     return centre - width, centre + width
+
+
+def quantile_set(
+    probabilities: FloatArray, misfits: Sequence[FloatArray], coverage: float
+) -> NDArray[np.bool_]:
+    """Return the classes whose misfit is within one quantile of all hold-out misfits.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Deployed probabilities.
+    misfits : sequence of ndarray
+        Of each judged fold.
+    coverage : float
+        1 - alpha.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples, n_classes)
+        May be empty for a row.
+    """
+    return 1.0 - probabilities <= _quantile(misfits, coverage)
+
+
+def _quantile(misfits: Sequence[FloatArray], coverage: float) -> float:
+    every = np.sort(np.concatenate(misfits))
+    rank = int(np.ceil(coverage * (len(every) + 1) - 1e-9))
+    return float(every[rank - 1]) if rank <= len(every) else float("inf")
 
 
 def cv_plus_set(

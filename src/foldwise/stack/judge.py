@@ -155,19 +155,24 @@ class Judge:
         """Fit every option without the judged fold, and predict the fold."""
         train = self.reader.features(judgement.train)
         test = self.reader.features((judgement.test,))
-        stackers = {o: self.fit(o, judgement.train, train) for o in self.options}
+        stackers = self.fit_all(judgement.train, train)
         return stackers, {o: self.respond(stacker, test) for o, stacker in stackers.items()}
 
-    def fit(self, option: Option, blocks: Sequence[Block], features: Any = None) -> Any:
+    def fit(self, option: Option, blocks: Sequence[Block]) -> Any:
         """Return the option fitted on the blocks."""
+        candidate = self.candidates[option.candidate]
+        features = self.reader.features(blocks)
+        return candidate.fit(features, *self._targets(blocks), point=option.point, seed=self.seed)
+
+    def fit_all(self, blocks: Sequence[Block], features: Features) -> dict[Option, Any]:
+        """Return every option fitted on the blocks."""
+        y, weight = self._targets(blocks)
+        grids = [c.fit_grid(features, y, weight, self.seed) for c in self.candidates]
+        return {o: grids[o.candidate][o.point] for o in self.options}
+
+    def _targets(self, blocks: Sequence[Block]) -> tuple[Any, Any]:
         data = self.reader.problem.data
-        return self.candidates[option.candidate].fit(
-            self.reader.features(blocks) if features is None else features,
-            data.y[rows_of(blocks)],
-            weights_of(blocks, data.sample_weight),
-            point=option.point,
-            seed=self.seed,
-        )
+        return data.y[rows_of(blocks)], weights_of(blocks, data.sample_weight)
 
     def choose_inside(self, blocks: Sequence[Block]) -> Option:
         """Choose by cross-validation over the blocks, which are all that is looked at."""
@@ -177,9 +182,11 @@ class Judge:
         tests = []
         for train, test in inner_splits(blocks, self.reading):
             features, ahead = self.reader.features(train), self.reader.features(test)
-            for option in self.options:
-                held[option].append(self.respond(self.fit(option, train, features), ahead))
+            for option, stacker in self.fit_all(train, features).items():
+                held[option].append(self.respond(stacker, ahead))
             tests.append(test)
+        if not tests:
+            return self.options[0]
         fold = np.concatenate([np.full(len(rows_of(t)), i) for i, t in enumerate(tests)])
         rows = np.concatenate([rows_of(test) for test in tests])
         target = self.reader.problem.target(rows, fold)
@@ -211,7 +218,12 @@ def _or_worst(score: float) -> float:
 
 def joined(responses: Sequence[Response]) -> Response:
     """Return responses one below the other."""
-    return Response(responses[0].kind, np.concatenate([r.values for r in responses]))
+    own = [r.own_labels for r in responses if r.own_labels is not None]
+    return Response(
+        responses[0].kind,
+        np.concatenate([r.values for r in responses]),
+        np.concatenate(own) if len(own) == len(responses) else None,
+    )
 
 
 def inner_splits(

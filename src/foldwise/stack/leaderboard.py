@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 
 from foldwise.stack.build import Deal
+from foldwise.stack.entries import TITLES
 from foldwise.stack.judge import Judge, Verdict, joined
 from foldwise.stack.metric import Evaluation, Metric, Target
+from foldwise.stack.own_stackers import WeightedMean
 from foldwise.stack.response import Response
-from foldwise.stack.stackers import Candidate, WeightedMean, linear_weights
+from foldwise.stack.stackers import Candidate, linear_weights
 
 
 def evaluations_of(deal: Deal, metric: Metric) -> dict[str, Evaluation]:
@@ -33,13 +35,13 @@ def evaluations_of(deal: Deal, metric: Metric) -> dict[str, Evaluation]:
     assert verdict.response is not None
     assert verdict.target is not None
     evaluate = metric.evaluate
-    rows = {"stack": evaluate(verdict.response, verdict.target)}
+    rows = {TITLES[0]: evaluate(verdict.response, verdict.target)}
     tests = [judgement.test for judgement in deal.reading.judgements]
     members = deal.top.features(tests).members
     for m, entry in enumerate(deal.top.entries):
         alone = WeightedMean("mean", metric, labels).fit(members[:, [m]], np.empty(0))
         rows[entry.name] = evaluate(alone.respond(members[:, [m]]), verdict.target)
-    for title, rule in (("best single", "best"), ("plain mean", "mean")):
+    for title, rule in ((TITLES[1], "best"), (TITLES[2], "mean")):
         candidate = Candidate(rule, WeightedMean(rule, metric, labels))
         rows[title] = _judged_alone(deal, candidate, metric, verdict.target)
     return rows
@@ -74,7 +76,7 @@ def leaderboard(deals: Sequence[Deal], metric: Metric) -> pd.DataFrame:
     top = [entry.name for entry in deals[0].top.entries]
     weights = _weights(deals)
     every = [entry.name for reader in deals[0].readers for entry in reader.entries]
-    titles = ["stack", *top, "best single", "plain mean"]
+    titles = [TITLES[0], *top, *TITLES[1:]]
     titles += [name for name in every if name not in top]
     total_fit = sum(sum(table.fit_seconds.values()) for table in tables)
     total_predict = sum(sum(table.predict_seconds.values()) for table in tables)
@@ -106,7 +108,7 @@ def _scores(
     if not judged or title not in judged[0]:
         return dict.fromkeys([metric.name, "se", "difference", "difference_se"], np.nan)
     own = [rows[title] for rows in judged]
-    stack = [rows["stack"] for rows in judged]
+    stack = [rows[TITLES[0]] for rows in judged]
     return {
         metric.name: metric.natural(float(np.mean([e.score for e in own]))),
         "se": float(np.mean([e.standard_error for e in own])),

@@ -6,6 +6,7 @@ standard error of a paired comparison.
 """
 
 import inspect
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn import metrics
+from sklearn.exceptions import UndefinedMetricWarning
 
 from foldwise.errors import did_you_mean, invalid_parameter
 from foldwise.stack.response import REPLAYS, Response
@@ -124,7 +126,7 @@ class Metric:
 
     def natural(self, score: float) -> float:
         """Return a score in the metric's natural sign."""
-        return self.sign * score
+        return self.sign * score + 0.0
 
     def evaluate(self, response: Response, target: Target) -> Evaluation:
         """Score predictions.
@@ -158,8 +160,13 @@ class Metric:
         losses = self._row_losses(response, target)
         if losses is not None:
             return _from_rows(losses, target, self.sign, self.function).score
-        one_class = target.labels is not None and len(np.unique(target.y)) < 2
-        return float("nan") if one_class and not self.pooled else self._score(response, target)
+        return self._score(response, target) if self._defined(target) else float("nan")
+
+    def _defined(self, target: Target) -> bool:
+        """Tell whether a fold holds what the metric needs: every class, for rank metrics."""
+        if target.labels is None or self.pooled:
+            return True
+        return len(np.unique(target.y)) == len(target.labels)
 
     def _row_losses(self, response: Response, target: Target) -> FloatArray | None:
         if self.function not in _ROW_LOSSES or getattr(self.scorer, "_kwargs", None):
@@ -177,7 +184,9 @@ class Metric:
         if target.weight is not None and _takes_weights(self.scorer):
             weights = {"sample_weight": target.weight}
         try:
-            return float(self.scorer(replay, X, y, **weights))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedMetricWarning)
+                return float(self.scorer(replay, X, y, **weights))
         except AttributeError as error:
             raise invalid_parameter(
                 self.owner,
@@ -194,7 +203,7 @@ class Metric:
         for fold in np.unique(target.fold):
             rows = np.flatnonzero(target.fold == fold)
             part = target.take(rows)
-            if part.labels is None or len(np.unique(part.y)) > 1:
+            if self._defined(part):
                 scores.append(self._score(response.take(rows), part))
         return float(np.mean(scores)) if scores else float("nan")
 
@@ -231,9 +240,14 @@ def _from_rows(
         root = np.sqrt(mean)
         contributions = contributions / (2 * root) if root > 0 else contributions
         mean = float(root)
-    if target.unit is not None:
-        contributions = np.bincount(target.unit, weights=contributions)
-    return Evaluation(sign * mean, sign * contributions)
+    return Evaluation(sign * mean, sign * _by_unit(contributions, target))
+
+
+def _by_unit(contributions: FloatArray, target: Target) -> FloatArray:
+    if target.unit is None:
+        return contributions
+    _, unit = np.unique(target.unit, return_inverse=True)
+    return np.bincount(unit, weights=contributions).astype(np.float64)
 
 
 def _two_plain_classes(response: Response, target: Target) -> bool:
@@ -266,9 +280,7 @@ def _area_under_curve(response: Response, target: Target) -> Evaluation:
     if not areas:
         return Evaluation(float("nan"), contributions)
     contributions /= len(areas)
-    if target.unit is not None:
-        contributions = np.bincount(target.unit, weights=contributions).astype(np.float64)
-    return Evaluation(float(np.mean(areas)), contributions)
+    return Evaluation(float(np.mean(areas)), _by_unit(contributions, target))
 
 
 def _squared(response: Response, y: NDArray[Any]) -> FloatArray:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from foldwise._sklearn import take
 from foldwise.folds import Block, Ref
 from foldwise.folds.lattice import Rows
 from foldwise.learners import TrainingData
@@ -58,9 +59,9 @@ class Problem:
         """Return the columns of X that go past the learners."""
         if self.passthrough is None:
             return None
-        if isinstance(self.passthrough, slice):
-            return X
-        return _safe_indexing(X, self.passthrough, axis=1)
+        return as_pandas(
+            X if isinstance(self.passthrough, slice) else take(X, self.passthrough, axis=1)
+        )
 
     def target(self, rows: Rows, fold: NDArray[np.intp]) -> Target:
         """Return what predictions of some rows are compared with."""
@@ -122,7 +123,7 @@ class Reader:
                     self.problem.data,
                     int(self.problem.amount),
                 )
-                total = total + times * compact(values, entry.kind)
+                total = total + times * compact(values, entry.kind, self.problem.data.n_classes)
             outputs.append(total / cells.total())
         return self._features(outputs, self.problem.extra(original))
 
@@ -139,6 +140,13 @@ class Reader:
             self.problem.amount,
             extra,
         )
+
+
+def as_pandas(X: Any) -> Any:
+    """Return a data frame of another make as a pandas one; anything else as it is."""
+    if hasattr(X, "columns") and not isinstance(X, pd.DataFrame):
+        return pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
+    return X
 
 
 def rows_of(blocks: Sequence[Block]) -> Rows:

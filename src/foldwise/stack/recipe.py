@@ -1,13 +1,15 @@
 """From data and learners to deals: one whole stack a repeat."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import ParameterGrid, TimeSeriesSplit
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.engine import Progress
 from foldwise.errors import FoldsWarning, NoScoreWarning, invalid_parameter, warn
 from foldwise.folds import Block, Lattice, Reading, Ref, deal, read_lattice
 from foldwise.folds.lattice import EVERYTHING
@@ -16,6 +18,7 @@ from foldwise.learners.general import respond
 from foldwise.stack.build import Deal, build_deal, build_readers
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import compact
+from foldwise.stack.fold_models import Recoded
 from foldwise.stack.grow import Settings
 from foldwise.stack.inputs import plain
 from foldwise.stack.metric import Metric
@@ -80,6 +83,9 @@ def build_deals(
     if recipe.tune is not None:
         check_tune(recipe.owner, recipe.tune, layers, lattices[0].kind, lattices[0].n_folds)
     _warn_of_limits(recipe.owner, problem, lattices, readings, len(layers))
+    progress = Progress(
+        recipe.owner, _n_fits(recipe, layers, lattices, readings, before), recipe.verbose
+    )
     deals: list[Deal] = []
     for repeat, (lattice, reading) in enumerate(zip(lattices, readings, strict=True)):
         readers = build_readers(
@@ -89,13 +95,32 @@ def build_deals(
             reading,
             metric=metric,
             settings=Settings(
-                recipe.owner, recipe.seed, recipe.n_jobs, recipe.on_error, repeat, recipe.verbose
+                recipe.owner, recipe.seed, recipe.n_jobs, recipe.on_error, repeat, progress
             ),
             tune=recipe.tune,
             known=_known(before[repeat] if before else None, deals[:1]),
         )
         deals.append(build_deal(readers, lattice, reading, candidates, metric, recipe.seed))
     return deals
+
+
+def _n_fits(
+    recipe: Recipe,
+    layers: list[list[Entry]],
+    lattices: Sequence[Lattice],
+    readings: Sequence[Reading],
+    before: Sequence[Deal],
+) -> int:
+    """Return how many fits there will be, about: cells known before are not looked for."""
+    total = 0
+    for lattice, reading in zip(lattices, readings, strict=True):
+        for entries, needs in zip(layers, needs_of(reading, lattice, len(layers)), strict=True):
+            known = {e.name for old in before[:1] for r in old.readers for e in r.entries}
+            new = [entry.name for entry in entries if entry.name not in known]
+            for name in new:
+                points = len(ParameterGrid(recipe.tune[name])) if name in (recipe.tune or {}) else 1
+                total += len(needs.rows) + (points - 1) * sum(len(n) == 2 for n in needs.rows)
+    return total
 
 
 def _lattice(recipe: Recipe, problem: Problem, repeat: int, n_layers: int) -> Lattice:
@@ -179,14 +204,13 @@ def _missing_class(
 
 
 def _known(before: Deal | None, first: Sequence[Deal]) -> list[Table]:
-    """Return what need not be fitted again: an earlier deal, or the model of all rows."""
-    if before is not None:
-        return [reader.table for reader in before.readers]
-    if not first:
-        return []
-    table, everything = first[0].readers[0].table, Table()
-    everything.models = {c: m for c, m in table.models.items() if c[1:] == (EVERYTHING, None)}
-    return [everything]
+    """Return what need not be fitted again: an earlier deal's cells, and models of all rows."""
+    tables = [Table()] if before is None else [copy(reader.table) for reader in before.readers]
+    if first:
+        everything = first[0].readers[0].table.models
+        shared = {cell: m for cell, m in everything.items() if cell[1:] == (EVERYTHING, None)}
+        tables[0].models = {**shared, **tables[0].models}
+    return tables
 
 
 def prefit_deal(
@@ -232,10 +256,11 @@ def prefit_deal(
     table, rows = Table(), np.arange(problem.n_rows)
     for entry in layers[0]:
         check_is_fitted(entry.learner)
-        values = respond(entry.learner, problem.data.X, entry.method, problem.data, problem.n_rows)
+        model = Recoded.where_needed(entry.learner, problem.labels)
+        values = respond(model, problem.data.X, entry.method, problem.data, problem.n_rows)
         cell = (entry.name, EVERYTHING, None)
-        table.predictions[cell] = (rows, compact(values, entry.kind))
-        table.models[cell] = entry.learner
+        table.predictions[cell] = (rows, compact(values, entry.kind, problem.data.n_classes))
+        table.models[cell] = model
     everywhere = (Ref(EVERYTHING),)
     reading = Reading((), (Block(rows, everywhere),), everywhere, predict_with="refit")
     lattice = Lattice(problem.n_rows, (), (), "single")

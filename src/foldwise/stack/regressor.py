@@ -132,8 +132,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
             Predictions.
         """
         if predict_params:
-            features = self.deals_[0].fresh(self._new_rows(X), self.deals_[0].reading.deployed)
-            return self.stacker_.predict(features.matrix(), **predict_params)
+            return self._predict_by_stacker(X, **predict_params)
         values = self._respond(X).values
         return values[:, 0] if values.shape[1] == 1 else values
 

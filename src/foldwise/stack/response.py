@@ -20,14 +20,19 @@ class Response:
         Probabilities of all classes, decision values, class codes, or regression values.
     values : ndarray of shape (n_samples, width)
         The prediction.
+    own_labels : ndarray of int or None
+        Class codes, where the model decides otherwise than by the greatest value.
     """
 
     kind: str
     values: FloatArray
+    own_labels: NDArray[np.intp] | None = None
 
     @property
     def labels(self) -> NDArray[np.intp]:
         """Class codes: the most probable class, the sign of the decision, or the label."""
+        if self.own_labels is not None:
+            return self.own_labels
         if self.kind == "label":
             return self.values[:, 0].astype(np.intp)
         if self.values.shape[1] == 1:
@@ -36,7 +41,8 @@ class Response:
 
     def take(self, rows: Any) -> "Response":
         """Return some rows."""
-        return Response(self.kind, self.values[rows])
+        own = None if self.own_labels is None else self.own_labels[rows]
+        return Response(self.kind, self.values[rows], own)
 
 
 class _Replay(BaseEstimator):

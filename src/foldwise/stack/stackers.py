@@ -2,124 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.base import is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from foldwise.combine import best_weights, mean_weights, nnls_weights
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
-from foldwise.learners.prepare import aligned, prepared, weight_argument
+from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
 from foldwise.stack.features import Features
-from foldwise.stack.metric import Metric, Target
+from foldwise.stack.metric import Metric
+from foldwise.stack.own_stackers import OneClass, RidgeStacker, WeightedMean
 from foldwise.stack.response import Response
 
 FloatArray = NDArray[np.float64]
-
-
-class WeightedMean(BaseEstimator):
-    """A mean of the learners' predictions with learned weights.
-
-    Parameters
-    ----------
-    rule : {"mean", "best", "nnls"}
-        Where the weights come from.
-    metric : Metric or None
-        What "best" means.
-    labels : ndarray or None
-        The classes; None for regression.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_learners,) or (n_targets, n_learners)
-        The weights. For classes they sum to one.
-    """
-
-    def __init__(self, rule: str = "mean", metric: Any = None, labels: Any = None) -> None:
-        self.rule = rule
-        self.metric = metric
-        self.labels = labels
-
-    def fit(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
-    ) -> Self:
-        """Find the weights.
-
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Predictions; probabilities for classes.
-        y : ndarray
-            Targets or class codes.
-        sample_weight : ndarray or None
-            Weights of the rows.
-
-        Returns
-        -------
-        Self
-            The fitted stacker.
-        """
-        if self.rule == "mean":
-            self.weights_ = mean_weights(members.shape[1])
-        elif self.rule == "best":
-            self.weights_ = best_weights(self._scores(members, y, sample_weight))
-        else:
-            self.weights_ = self._non_negative(members, y, sample_weight)
-        return self
-
-    def _scores(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
-    ) -> FloatArray:
-        target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
-        responses = [self._response(members[:, m]) for m in range(members.shape[1])]
-        return np.array([self.metric.evaluate(r, target).score for r in responses])
-
-    def _non_negative(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
-    ) -> FloatArray:
-        n, n_learners, width = members.shape
-        if self.labels is None:
-            targets = y.reshape(n, width)
-            each = [
-                nnls_weights(members[:, :, t], targets[:, t], sample_weight) for t in range(width)
-            ]
-            return each[0] if width == 1 else np.array(each)
-        targets = y.reshape(n, 1) if width == 1 else np.eye(width)[y]
-        repeated = None if sample_weight is None else np.repeat(sample_weight, width)
-        flat = members.transpose(0, 2, 1).reshape(n * width, n_learners)
-        weights = nnls_weights(flat, targets.ravel().astype(np.float64), repeated)
-        total = weights.sum()
-        return weights / total if total > 0 else mean_weights(n_learners)
-
-    def respond(self, members: FloatArray) -> Response:
-        """Return the weighted mean as a response.
-
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Predictions.
-
-        Returns
-        -------
-        Response
-            Probabilities of all classes, or values.
-        """
-        if self.weights_.ndim == 2:
-            return self._response(np.einsum("nmt,tm->nt", members, self.weights_))
-        return self._response(np.einsum("nmt,m->nt", members, self.weights_))
-
-    def _response(self, values: FloatArray) -> Response:
-        if self.labels is None:
-            return Response("value", values)
-        if len(self.labels) == 2:
-            values = np.column_stack([1.0 - values[:, 0], values[:, 0]])
-        return Response("probability", values)
 
 
 @dataclass(frozen=True)
@@ -154,10 +52,26 @@ class Candidate:
         if isinstance(model, WeightedMean):
             return model.fit(features.members, y, sample_weight)
         if features.n_classes is not None and len(np.unique(y)) == 1:
-            model = DummyClassifier(strategy="prior")
+            return OneClass(int(y[0]), response_kind(model))
         argument = weight_argument(model)
         weights = {} if sample_weight is None or argument is None else {argument: sample_weight}
-        return model.fit(features.matrix(), y, **weights)
+        return model.fit(features.matrix, y, **weights)
+
+    def fit_grid(
+        self,
+        features: Features,
+        y: NDArray[Any],
+        sample_weight: FloatArray | None,
+        seed: int | None = None,
+    ) -> list[Any]:
+        """Return the stacker fitted at every point of its grid."""
+        if isinstance(self.estimator, RidgeStacker):
+            alphas = [point.get("alpha", self.estimator.alpha) for point in self.grid]
+            return list(RidgeStacker.fit_path(features.matrix, y, alphas, sample_weight))
+        return [
+            self.fit(features, y, sample_weight, point=point, seed=seed)
+            for point in range(len(self.grid))
+        ]
 
 
 def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
@@ -179,7 +93,9 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
     """
     if isinstance(stacker, WeightedMean):
         return stacker.respond(features.members)
-    X = features.matrix()
+    if isinstance(stacker, OneClass):
+        return stacker.respond(features)
+    X = features.matrix
     if features.n_classes is None:
         values = np.asarray(stacker.predict(X, **parameters), dtype=np.float64)
         return Response("value", values.reshape(len(values), -1))
@@ -187,12 +103,19 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
         if hasattr(stacker, method):
             values = np.asarray(getattr(stacker, method)(X), dtype=np.float64)
             values = values.reshape(len(values), -1)
-            seen = np.asarray(stacker.classes_, dtype=np.intp)
-            if values.shape[1] == len(seen):
-                values = aligned(values, seen, features.n_classes, int(features.amount), method)
-            return Response(kind, values)
+            values = over_all_classes(
+                values, stacker.classes_, features.n_classes, int(features.amount), method
+            )
+            return Response(kind, values, _own_labels(stacker, X))
     values = np.asarray(stacker.predict(X), dtype=np.float64)
     return Response("label", values.reshape(len(values), -1))
+
+
+def _own_labels(stacker: Any, X: Any) -> NDArray[np.intp] | None:
+    """Return what the stacker itself decides, e.g. by a threshold of its own."""
+    if type(stacker) is LogisticRegression:
+        return None
+    return np.asarray(stacker.predict(X), dtype=np.intp)
 
 
 def response_kind(estimator: Any) -> str:
@@ -299,11 +222,7 @@ def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
             fix=did_you_mean(name, known),
         )
     if name == "ridge":
-        return Candidate(
-            name,
-            make_pipeline(StandardScaler(), Ridge()),
-            _points({"ridge__alpha": np.logspace(-2, 4, 7).tolist()}),
-        )
+        return Candidate(name, RidgeStacker(), _points({"alpha": np.logspace(-2, 4, 7).tolist()}))
     if name == "logistic":
         # Newton steps are exact and quick for one logit a learner, not for many classes.
         if len(labels) == 2:
@@ -330,13 +249,9 @@ def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
     """
     if isinstance(stacker, WeightedMean) and stacker.weights_.ndim == 1:
         return [float(weight) for weight in stacker.weights_]
-    model, scale = stacker, None
-    if hasattr(stacker, "steps"):
-        model, scale = stacker[-1], getattr(stacker[0], "scale_", None)
-    coefficients = np.asarray(getattr(model, "coef_", np.empty(0)))
-    if coefficients.size < len(widths) or coefficients.squeeze().ndim != 1 or max(widths) > 1:
+    coefficients = np.asarray(getattr(stacker, "coef_", np.empty(0)))
+    one_target = coefficients.ndim == 1 or 1 in coefficients.shape
+    if coefficients.size < len(widths) or not one_target or max(widths) > 1:
         return [float("nan")] * len(widths)
     flat = coefficients.ravel()
-    if scale is not None and len(scale) == len(flat):
-        flat = flat / scale
     return [float(weight) for weight in flat[: len(widths)]]

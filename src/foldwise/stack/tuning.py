@@ -21,8 +21,8 @@ from foldwise.stack.entries import Entry
 from foldwise.stack.features import Features
 from foldwise.stack.grow import Settings, fit_cells, grid_points
 from foldwise.stack.metric import Metric
+from foldwise.stack.own_stackers import WeightedMean
 from foldwise.stack.reader import Problem, Reader, rows_of
-from foldwise.stack.stackers import WeightedMean
 from foldwise.stack.table import Cell, Table
 
 

@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from lightgbm import LGBMRegressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestRegressor, VotingRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from foldwise.learners.prepare import (
+    aligned,
+    prepared,
+    stops_early_on_given_rows,
+    weight_argument,
+)
+
+
+def test_every_empty_random_state_is_filled_and_no_other():
+    learner = make_pipeline(PCA(random_state=3), RandomForestRegressor())
+    model = prepared(learner, 7)
+    assert model[0].random_state == 3
+    assert model[1].random_state == 7
+    assert learner[1].random_state is None
+    assert prepared(learner, None)[1].random_state is None
+
+
+def test_light_gbm_prints_nothing_unless_told_to():
+    assert prepared(LGBMRegressor(), None).get_params()["verbosity"] == -1
+    assert prepared(make_pipeline(PCA(), LGBMRegressor()), 0)[1].get_params()["verbosity"] == -1
+    assert "verbosity" not in prepared(LGBMRegressor(verbose=2), None).get_params()
+
+
+@pytest.mark.parametrize(
+    ("learner", "name"),
+    [
+        (Ridge(), "sample_weight"),
+        (KNeighborsRegressor(), None),
+        (make_pipeline(PCA(), Ridge()), "ridge__sample_weight"),
+        (make_pipeline(PCA(), make_pipeline(PCA(), Ridge())), "pipeline__ridge__sample_weight"),
+        (make_pipeline(PCA(), KNeighborsRegressor()), None),
+        (GridSearchCV(Ridge(), {}), "sample_weight"),
+        (GridSearchCV(make_pipeline(PCA(), Ridge()), {}), "ridge__sample_weight"),
+        (GridSearchCV(KNeighborsRegressor(), {}), None),
+        (TransformedTargetRegressor(Ridge()), "sample_weight"),
+        (VotingRegressor([("ridge", Ridge())]), "sample_weight"),
+        (CalibratedClassifierCV(SVC()), "sample_weight"),
+    ],
+)
+def test_weights_go_where_the_learner_takes_them(learner, name):
+    assert weight_argument(learner) == name
+
+
+@pytest.mark.parametrize("kind", ["pipeline", "search", "transformed"])
+def test_the_named_argument_does_weight_the_fit(kind):
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(60, 2)), rng.normal(size=60), np.repeat([0.0, 1.0], 30)
+    learner = {
+        "pipeline": make_pipeline(PCA(), LinearRegression()),
+        "search": GridSearchCV(
+            make_pipeline(PCA(), LinearRegression()), {}, cv=[(X[:, 0] < 9,) * 2]
+        ),
+        "transformed": TransformedTargetRegressor(LinearRegression()),
+    }[kind]
+    learner.fit(X, y, **{weight_argument(learner): weight})
+    expected = LinearRegression().fit(X[30:], y[30:])
+    np.testing.assert_allclose(learner.predict(X), expected.predict(X), atol=1e-10)
+
+
+def test_early_stopping_is_noticed_only_where_rows_must_be_given():
+    assert stops_early_on_given_rows(LGBMRegressor(early_stopping_rounds=5))
+    assert not stops_early_on_given_rows(LGBMRegressor())
+    assert not stops_early_on_given_rows(MLPRegressor(early_stopping=True))
+
+
+def test_absent_classes_get_a_small_share_and_rows_still_sum_to_one():
+    values = np.array([[0.9, 0.1], [0.3, 0.7]])
+    full = aligned(values, np.array([1, 3]), 4, 16, "predict_proba")
+    np.testing.assert_allclose(full.sum(axis=1), 1)
+    np.testing.assert_allclose(full[:, [0, 2]], 1 / 20)
+    np.testing.assert_allclose(full[:, 1] / full[:, 3], values[:, 0] / values[:, 1])
+
+
+def test_absent_classes_get_the_smallest_decision_value():
+    full = aligned(np.array([[2.0, -1.0]]), np.array([0, 2]), 3, 10, "decision_function")
+    np.testing.assert_array_equal(full, [[2.0, -1.0, -1.0]])
+
+
+def test_nothing_changes_where_all_classes_are_seen():
+    values = np.array([[0.9, 0.1]])
+    assert aligned(values, np.array([0, 1]), 2, 10, "predict_proba") is values

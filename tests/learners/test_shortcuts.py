@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import Lasso, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from foldwise.learners import NodeFit, TrainingData, fit_nodes
+from foldwise.learners import shortcuts as module
+from foldwise.learners.shortcuts import register, shortcut_for
+from learners.lattices import plain
+
+DATA = TrainingData(np.random.default_rng(0).normal(size=(40, 2)), np.arange(40.0))
+
+
+class Level(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.level_ = np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.level_)
+
+
+def yes(_learner, _data):
+    return True
+
+
+def no(_learner, _data):
+    return False
+
+
+def nothing(_learner, _data, _tasks, _method):
+    return None
+
+
+@pytest.fixture
+def _registry(monkeypatch):
+    monkeypatch.setattr(module, "_KNOWN", dict(module._KNOWN))
+
+
+@pytest.mark.usefixtures("_registry")
+def test_a_registered_shortcut_is_used_and_its_gaps_are_filled_the_general_way():
+    def fit(_learner, _data, tasks, _method):
+        made = NodeFit(np.full((len(tasks[0].test), 1), -1.0))
+        return [made, *[None] * (len(tasks) - 1)]
+
+    register(Level, yes, fit)
+    tasks = plain(40)
+    fits = fit_nodes(Level(), DATA, tasks)
+    assert (fits[0].predictions == -1).all()
+    for found, task in zip(fits[1:], tasks[1:], strict=True):
+        np.testing.assert_allclose(found.predictions, DATA.y[task.train].mean())
+
+
+@pytest.mark.usefixtures("_registry")
+def test_a_shortcut_that_returns_nothing_is_as_good_as_none():
+    register(Level, yes, nothing)
+    assert shortcut_for(Level(), DATA)(Level(), DATA, plain(40), "predict") is None
+    assert len(fit_nodes(Level(), DATA, plain(40))) == 15
+
+
+@pytest.mark.usefixtures("_registry")
+def test_a_shortcut_stands_behind_a_scaler_only_if_it_says_so():
+    scaled = make_pipeline(StandardScaler(), Level())
+    register(Level, yes, nothing)
+    assert shortcut_for(scaled, DATA) is None
+    register(Level, yes, nothing, behind_scaler=True)
+    assert shortcut_for(scaled, DATA) is not None
+
+
+@pytest.mark.usefixtures("_registry")
+def test_a_shortcut_is_not_tried_on_learners_it_does_not_handle():
+    register(Level, no, nothing)
+    assert shortcut_for(Level(), DATA) is None
+
+
+def test_other_learners_and_other_data_have_no_shortcut():
+    assert shortcut_for(Lasso(), DATA) is None
+    assert shortcut_for(make_pipeline(StandardScaler(), Lasso()), DATA) is None
+    assert shortcut_for(Ridge(), TrainingData(DATA.X.astype(object), DATA.y)) is None
+    assert shortcut_for(make_pipeline(StandardScaler(), Ridge(), verbose=True), DATA) is None
+
+
+def test_an_error_of_the_general_way_is_raised():
+    bad = TrainingData(np.full((40, 2), np.nan), DATA.y)
+    with pytest.raises(ValueError, match="NaN"):
+        fit_nodes(Ridge(), bad, plain(40))

@@ -1,0 +1,142 @@
+"""On pure noise nothing reports better than noise (the full table: benchmarks/honesty.py).
+
+The target is independent of the features, so the best possible predictor is known: zero for
+regression, one half for two classes. Predictions that saw nothing of the row they predict have
+an expected loss at least as large as its. Over the seeds, the mean of (best possible loss -
+reported loss) must lie below two standard errors.
+"""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from foldwise import StackingClassifier, StackingRegressor
+
+N = 60
+SEEDS = range(8)
+ALPHAS = [1.0, 100.0, 10_000.0]
+TOPS = ["mean", "nnls", (Ridge(), {"alpha": ALPHAS})]
+
+
+def regressors(suffix=""):
+    return [
+        (f"tree{suffix}", DecisionTreeRegressor()),
+        (f"nn{suffix}", KNeighborsRegressor(1)),
+        (f"ridge{suffix}", Ridge()),
+    ]
+
+
+def classifiers(suffix=""):
+    return [
+        (f"tree{suffix}", DecisionTreeClassifier()),
+        (f"nn{suffix}", KNeighborsClassifier(1)),
+        (f"logistic{suffix}", LogisticRegression()),
+    ]
+
+
+def is_honest(gains) -> bool:
+    return np.mean(gains) <= 2 * np.std(gains, ddof=1) / np.sqrt(len(gains))
+
+
+def regression_noise(seed):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(N, 3)), rng.normal(size=N)
+
+
+def class_noise(seed):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(N, 3)), rng.permutation(np.arange(N) % 2)
+
+
+def fit_regressors(seed, n_layers=1, final_estimator=None, groups=None, **arguments):
+    X, y = regression_noise(seed)
+    layers = regressors() if n_layers == 1 else [regressors(), regressors("2")]
+    stack = StackingRegressor(layers, final_estimator, random_state=seed, **arguments)
+    return stack.fit(X, y, **({} if groups is None else {"groups": groups})), y
+
+
+def squared_gain(stack, y):
+    rows = stack.deals_[0].verdict.rows
+    return np.mean(y[rows] ** 2) - stack.score_**2
+
+
+def unmasked(gains) -> set:
+    return {name for name, values in gains.items() if not is_honest(values)}
+
+
+@pytest.mark.parametrize(("n_folds", "n_layers"), [(3, 1), (5, 1), (4, 2)])
+def test_no_combiner_beats_noise_in_regression(n_folds, n_layers) -> None:
+    grid = (Ridge(), {"alpha": ALPHAS})
+    tops = {
+        "mean": "mean",
+        "best": "best",
+        "nnls": "nnls",
+        "grid": grid,
+        "bake-off": ["mean", "best", "nnls", grid],
+        "tree": DecisionTreeRegressor(random_state=0),
+    }
+    gains = {name: [] for name in tops}
+    for seed in SEEDS:
+        stack, y = fit_regressors(seed, n_layers, "mean", cv=n_folds)
+        for name, top in tops.items():
+            gains[name].append(squared_gain(stack.restack(final_estimator=top), y))
+    assert unmasked(gains) == set()
+
+
+@pytest.mark.parametrize(("n_folds", "n_layers"), [(3, 1), (5, 1), (4, 2)])
+def test_no_combiner_beats_noise_in_classification(n_folds, n_layers) -> None:
+    grid = (LogisticRegression(), {"C": [0.01, 10.0]})
+    tops = {"mean": "mean", "best": "best", "nnls": "nnls", "bake-off": ["mean", "nnls", grid]}
+    gains = {name: [] for name in tops}
+    for seed in SEEDS:
+        X, y = class_noise(seed)
+        layers = classifiers() if n_layers == 1 else [classifiers(), classifiers("2")]
+        stack = StackingClassifier(layers, "mean", cv=n_folds, random_state=seed).fit(X, y)
+        for name, top in tops.items():
+            gains[name].append(np.log(2) + stack.restack(final_estimator=top).score_)
+    assert unmasked(gains) == set()
+
+
+def test_the_default_does_not_beat_noise() -> None:
+    assert is_honest([squared_gain(*fit_regressors(seed, cv=3)) for seed in SEEDS])
+
+
+@pytest.mark.parametrize("predict_with", ["folds", "refit", "pairs"])
+def test_tuning_does_not_beat_noise(predict_with) -> None:
+    grids = {"tree": {"max_depth": [1, 3, None]}, "ridge": {"alpha": ALPHAS}}
+    gains = [
+        squared_gain(*fit_regressors(s, 1, "nnls", cv=3, tune=grids, predict_with=predict_with))
+        for s in SEEDS
+    ]
+    assert is_honest(gains)
+
+
+@pytest.mark.parametrize("splitter", ["groups", "time", "repeats"])
+def test_no_splitter_beats_noise(splitter) -> None:
+    arguments = {
+        "groups": {"cv": GroupKFold(4), "groups": np.arange(N) // 3},
+        "time": {"cv": TimeSeriesSplit(4)},
+        "repeats": {"cv": 3, "n_repeats": 2},
+    }[splitter]
+    assert is_honest([squared_gain(*fit_regressors(s, 1, TOPS, **arguments)) for s in SEEDS])
+
+
+def test_the_naive_way_beats_noise_on_the_same_data() -> None:
+    """The best of a grid on plain out-of-fold features, scored on the folds that chose it."""
+    gains = []
+    for seed in range(20):
+        X, y = regression_noise(seed)
+        folds = KFold(5, shuffle=True, random_state=seed)
+        features = X
+        for _ in range(2):
+            columns = [cross_val_predict(m, features, y, cv=folds) for _, m in regressors()]
+            features = np.column_stack(columns)
+        tops = [Ridge(alpha=a) for a in (0.01, *ALPHAS)]
+        tops += [KNeighborsRegressor(k) for k in (1, 3, 5, 9, 15)]
+        tops += [DecisionTreeRegressor(max_depth=d, random_state=0) for d in (1, 2, 3)]
+        losses = [np.mean((y - cross_val_predict(t, features, y, cv=folds)) ** 2) for t in tops]
+        gains.append(np.mean(y**2) - min(losses))
+    assert not is_honest(gains)
