@@ -20,6 +20,7 @@ from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
 from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
+from foldwise.stack.diagram import diagram
 from foldwise.stack.entries import Entry, as_layers, checked_layers
 from foldwise.stack.features import beside, column_names
 from foldwise.stack.fold_models import FoldModels
@@ -414,6 +415,9 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         if isinstance(passed, slice):
             return list(names)
         return [c if isinstance(c, str) else names[c] for c in passed]
+
+    def _sk_visual_block_(self) -> Any:
+        return diagram(self.estimators, self.final_estimator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
