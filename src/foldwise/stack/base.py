@@ -421,8 +421,9 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        every = self._learners().values()
-        learners = [m for m in every if hasattr(m, "fit") and not isinstance(m, type)]
+        # Only the first layer sees X.
+        first = [entry[1] for entry in next(iter(as_layers(self.estimators)), []) if len(entry) > 1]
+        learners = [m for m in first if hasattr(m, "fit") and not isinstance(m, type)]
         inputs = [get_tags(learner).input_tags for learner in learners]
         # A learner that cannot take missing values is dropped, so one that can is enough.
         enough = any if self.on_error == "drop" else all

@@ -1,11 +1,12 @@
 """A learner after fitting: the mean of its models, and models that speak other class names."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
 from foldwise.errors import Plain, invalid_data, listing
 from foldwise.folds import Ref
@@ -46,8 +47,26 @@ class FoldModels(BaseEstimator):
             return cls(models, entry, reader.problem.labels, int(reader.problem.amount))
         return models[0].model if isinstance(models[0], Recoded) else models[0]
 
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Do nothing: the models are fitted.
+
+        Parameters
+        ----------
+        X, y : ignored
+            There for scikit-learn.
+
+        Returns
+        -------
+        Self
+            This estimator.
+        """
+        return self
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.models[0])
 
     @property
     def classes_(self) -> NDArray[np.intp]:
