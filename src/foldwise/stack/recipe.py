@@ -104,7 +104,7 @@ def build_deals(
     fitted: list[tuple[Reader, ...]] = []
     for repeat, grow in enumerate(growers):
         known = _known(before[repeat] if before else None, fitted[:1])
-        fitted.append(grow(layers, known=known))
+        fitted.append(grow(_left(layers, fitted), known=known))
     fitted = _without_failures(growers, layers, fitted)
     return [
         build_deal(readers, lattice, reading, candidates, metric, recipe.seed)
@@ -112,19 +112,26 @@ def build_deals(
     ]
 
 
+def _left(layers: list[list[Entry]], fitted: Sequence[tuple[Reader, ...]]) -> list[list[Entry]]:
+    """Return the learners that have not failed."""
+    failed = {name for readers in fitted for r in readers for name in r.table.failures}
+    return [[entry for entry in layer if entry.name not in failed] for layer in layers]
+
+
 def _without_failures(
     growers: Sequence[Callable[..., tuple[Reader, ...]]],
     layers: list[list[Entry]],
-    fitted: list[tuple[Reader, ...]],
+    fitted: Sequence[tuple[Reader, ...]],
 ) -> list[tuple[Reader, ...]]:
-    """Leave a learner that failed in one repeat out of all of them."""
-    failed = {name for readers in fitted for r in readers for name in r.table.failures}
-    left = [[entry for entry in layer if entry.name not in failed] for layer in layers]
-    again = []
-    for grow, readers in zip(growers, fitted, strict=True):
-        names = {entry.name for reader in readers for entry in reader.entries}
-        again.append(grow(left, known=[readers[0].table]) if names & failed else readers)
-    return again
+    """Leave a learner that failed in a later repeat out of the earlier ones too."""
+    left = _left(layers, fitted)
+    names = {entry.name for layer in left for entry in layer}
+    return [
+        readers
+        if all(entry.name in names for reader in readers for entry in reader.entries)
+        else grow(left, known=[readers[0].table])
+        for grow, readers in zip(growers, fitted, strict=True)
+    ]
 
 
 def _n_fits(
