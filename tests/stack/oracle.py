@@ -1,8 +1,7 @@
 """Stacking by the seed's equations, literally and by brute force, on one page.
 
 F_1 .. F_K are the test rows of the splits. W_{-(F_i+F_j)} is a learner fitted on the rows
-that split i and split j both train on. Nothing here is shared with the library, nothing is
-fast, and every model is fitted again each time it is asked for.
+that split i and split j both train on. Nothing here is shared with the library.
 """
 
 from dataclasses import dataclass, field
@@ -63,14 +62,16 @@ class Oracle:
         self.folds = range(len(self.splits))
         self.tests = [np.sort(test) for _, test in self.splits]
         self.points = list(ParameterGrid(self.grid))
+        self.models = {}
 
     def rows(self, left_out):
         """What all splits of the left-out folds train on."""
-        everything = np.arange(len(self.y))
-        return sorted(set(everything).intersection(*(self.splits[i][0] for i in left_out)))
+        everything = range(len(self.y))
+        return sorted(set(everything).intersection(*(self.splits[i][0].tolist() for i in left_out)))
 
     def inside(self, j, left_out):
-        return [row for row in self.tests[j] if row in set(self.rows(left_out))]
+        allowed = set(self.rows(left_out))
+        return [row for row in self.tests[j].tolist() if row in allowed]
 
     def fit(self, model, columns, rows, share=1.0):
         if self.weight is None and share == 1.0:
@@ -88,18 +89,27 @@ class Oracle:
 
     # Learners: values of layer `depth` at a node, by the parameters that fold `owner` chose.
 
-    def learner_values(self, depth, left_out, Z, owner, params=None):
+    def learner_values(self, depth, left_out, Z, owner):
         """Return one array for each learner, fitted without the left-out folds, for rows Z."""
-        below, columns, rows = Z, self.X[self.rows(left_out)], self.rows(left_out)
+        below = Z
         if depth:
             below = self.columns(self.learner_values(depth - 1, left_out, Z, owner))
-            columns, rows = self.oos_matrix(depth - 1, left_out, owner)
         values = []
-        for m, learner in enumerate(self.layers[depth]):
-            chosen = params if params is not None else self.tuned(m, owner) if self.tune else {}
-            model = self.fit(clone(learner).set_params(**chosen), columns, rows)
-            values.append(self.ask(model, below))
+        for m in range(len(self.layers[depth])):
+            chosen = self.tuned(m, owner) if self.tune else {}
+            values.append(self.ask(self.learner(depth, left_out, m, chosen), below))
         return values
+
+    def learner(self, depth, left_out, m, params):
+        """Return learner m of a layer, fitted without the left-out folds."""
+        key = (depth, left_out, m, str(params))
+        if key not in self.models:
+            columns, rows = self.X[self.rows(left_out)], self.rows(left_out)
+            if depth:
+                columns, rows = self.oos_matrix(depth - 1, left_out, None)
+            model = clone(self.layers[depth][m]).set_params(**params)
+            self.models[key] = self.fit(model, columns, rows)
+        return self.models[key]
 
     def oos_matrix(self, depth, left_out, owner):
         """Return X^OOS_{-left_out}: each fold outside predicted without it, and its rows."""
@@ -115,7 +125,10 @@ class Oracle:
 
     def columns(self, values):
         if self.classify:
-            values = [logits(v, len(self.y)) for v in values]
+            weight = np.ones(len(self.y)) if self.weight is None else self.weight
+            # A weight of two is a row twice; weights that sum to one are still so many rows.
+            n_rows = max(weight.sum(), np.count_nonzero(weight))
+            values = [logits(v, n_rows) for v in values]
         return np.hstack(values)
 
     def mean_over(self, nodes, Z):
@@ -129,18 +142,14 @@ class Oracle:
             return {}
         base = frozenset() if owner is None else frozenset({owner})
         outside = [j for j in self.folds if j not in base]
+        parts = [self.inside(j, base) for j in outside]
+        rows = np.concatenate(parts)
         losses, points = [], list(ParameterGrid(self.tune[m]))
         for point in points:
-            alone = Oracle(
-                [[self.layers[0][m]]], None, {}, self.X, self.y, self.splits, self.classify
-            )
-            alone.weight = self.weight
-            parts = [self.inside(j, base) for j in outside]
+            models = [self.learner(0, base | {j}, m, point) for j in outside]
             values = [
-                alone.learner_values(0, base | {j}, self.X[part], None, point)[0]
-                for j, part in zip(outside, parts, strict=True)
+                self.ask(model, self.X[part]) for model, part in zip(models, parts, strict=True)
             ]
-            rows = np.concatenate(parts)
             losses.append(self.loss(self.y[rows], np.vstack(values), self.weigh(rows)))
         return points[int(np.argmin(losses))]
 

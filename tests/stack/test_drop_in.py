@@ -13,10 +13,13 @@ from functools import partial, wraps
 from types import ModuleType
 from unittest import mock
 
+import numpy as np
+import pandas as pd
 import pytest
 import sklearn.ensemble
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.model_selection import KFold
 
 import foldwise
 
@@ -119,3 +122,26 @@ globals().update(collected())
 
 def test_the_tables_name_tests_that_exist() -> None:
     assert {*SWITCHED_OFF, *LEFT_OUT} <= set(collected())
+
+
+class Recorded(KFold):
+    """A splitter that keeps what it is given, as one that purges by dates would look at it."""
+
+    given: tuple = ()
+
+    def split(self, X, y=None, groups=None):
+        Recorded.given = (X, y, groups)
+        return super().split(X, y)
+
+
+def test_a_splitter_is_given_x_y_and_groups_as_the_user_gave_them() -> None:
+    dates = pd.date_range("2026-01-01", periods=30, freq="D")
+    X = pd.DataFrame({"a": np.arange(30.0)}, index=dates)
+    y, groups = np.where(np.arange(30) % 2, "yes", "no"), np.asarray(dates)
+    stack = foldwise.StackingClassifier(
+        [("logistic", LogisticRegression())], "mean", cv=Recorded(3)
+    )
+    stack.fit(X, y, groups=groups)
+    assert Recorded.given[0].index.equals(dates)
+    assert np.array_equal(Recorded.given[1], y)
+    assert np.array_equal(Recorded.given[2], groups)

@@ -4,6 +4,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import StackingClassifier, StackingRegressor
@@ -15,10 +16,22 @@ from foldwise import StackingClassifier, StackingRegressor
 @parametrize_with_checks(
     [
         StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor())], cv=3),
-        StackingRegressor([[("ridge", Ridge())], [("top", Ridge())]], "nnls", cv=4),
         StackingClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], cv=3),
-        StackingClassifier([("logistic", LogisticRegression())], LogisticRegression(), cv=3),
+        StackingClassifier(
+            [[("tree", DecisionTreeClassifier())], [("bayes", GaussianNB())]],
+            LogisticRegression(),
+            cv=3,
+            predict_with="refit",
+        ),
     ]
 )
 def test_scikit_learns_estimator_checks_pass(estimator, check) -> None:
     check(estimator)
+
+
+def test_tags_are_those_of_the_first_layer_which_alone_sees_x() -> None:
+    dense_only = [[("bayes", GaussianNB())], [("logistic", LogisticRegression())]]
+    assert not get_tags(StackingClassifier(dense_only)).input_tags.sparse
+    takes_nan = [[("tree", DecisionTreeClassifier())], [("logistic", LogisticRegression())]]
+    assert get_tags(StackingClassifier(takes_nan)).input_tags.allow_nan
+    assert not get_tags(StackingClassifier(takes_nan[::-1])).input_tags.allow_nan

@@ -136,7 +136,7 @@ def test_flipping_y_in_a_fold_changes_nothing_that_predicts_it(
     X, y = noise(task)
     before = fitted(task, splits, X, y, n_layers, **mode)
     anything_changed = False
-    for fold in (0, 2, len(splits) - 1):
+    for fold in (1, len(splits) - 1):
         after = fitted(task, splits, X, changed(task, y, splits[fold][1]), n_layers, **mode)
         assert what_predicts(before, fold) == what_predicts(after, fold)
         anything_changed |= not before.oof_.equals(after.oof_)

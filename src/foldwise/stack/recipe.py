@@ -129,7 +129,7 @@ def _lattice(recipe: Recipe, problem: Problem, repeat: int, n_layers: int) -> La
         problem.n_rows,
         classes=None if problem.labels is None else problem.data.y,
         groups=problem.data.groups,
-        y=problem.data.y,
+        given=None if problem.given is None else (problem.data.X, *problem.given),
         seed=recipe.seed,
         repeat=repeat,
         n_layers=n_layers,
@@ -154,7 +154,7 @@ def _inner_lattice(recipe: Recipe, lattice: Lattice, problem: Problem) -> Lattic
     test, data = lattice.tests[0], problem.data
     if len(test) <= INNER_FOLDS:
         return None
-    ordered = lattice.trains[0][-1] < test[0]
+    ordered = data.groups is None and lattice.trains[0][-1] < test[0]
     return deal(
         TimeSeriesSplit(INNER_FOLDS) if ordered else INNER_FOLDS,
         len(test),
