@@ -93,8 +93,8 @@ def test_classes_become_codes_in_sorted_order() -> None:
     ("y", "text"),
     [
         (["a", "a"], "hold at least two classes; got one class, 'a'."),
-        (["a", None], "hold no missing class (y contains NaN or inf); got 1 missing."),
-        ([1.0, np.nan], "hold no missing class (y contains NaN or inf); got 1 missing."),
+        (["a", None], "hold no missing class (y contains NaN); got 1 missing."),
+        ([1.0, np.nan], "hold no missing class (y contains NaN); got 1 missing."),
         ([[0, 1], [1, 1]], "several labels a row (multilabel) are not supported yet"),
     ],
 )
