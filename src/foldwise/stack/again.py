@@ -68,7 +68,7 @@ class AgainMixin(BaseEstimator):
                 build_deal(d.readers, d.lattice, d.reading, candidates, metric, self._seed)
                 for d in deals
             ]
-            return new._settle(deals, metric, self._seed, X)
+            return new._settle(deals, metric, self._seed)
 
     def add(self, name: str, estimator: Any, *, X: Any = None) -> Self:
         """Return a new stack with one learner more in its last layer; only that one is fitted.
@@ -111,7 +111,7 @@ class AgainMixin(BaseEstimator):
         with threadpool_limits(1, user_api="blas"):
             recipe = new._recipe(self._seed)
             deals = build_deals(recipe, problem, checked, candidates, self._metric, self.deals_)
-            new._settle(deals, self._metric, self._seed, problem.data.X)
+            new._settle(deals, self._metric, self._seed)
         new.failures_ = {**self.failures_, **new.failures_}
         return new
 

@@ -142,7 +142,8 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
                 deals = [prefit_deal(recipe, problem, layers, candidates, metric)]
             else:
                 deals = build_deals(recipe, problem, layers, candidates, metric)
-            return self._settle(deals, metric, recipe.seed, X)
+            self._index = X.index if isinstance(X, pd.DataFrame) else None
+            return self._settle(deals, metric, recipe.seed)
 
     def _recipe(self, seed: int) -> Recipe:
         return Recipe(
@@ -240,7 +241,7 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
             linear=problem.passes_numbers_only,
         )
 
-    def _settle(self, deals: list[Deal], metric: Metric, seed: int, X: Any) -> Self:
+    def _settle(self, deals: list[Deal], metric: Metric, seed: int) -> Self:
         """Set everything that is read after a fit; the training rows are only referred to."""
         problem = deals[0].top.problem
         self._conformity = [self._conformity_of(deal) for deal in deals]
@@ -256,7 +257,6 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         )
         self.unjudged_folds_ = deals[0].reading.unjudged
         self._columns = _columns_of(deals[0])
-        self._index = X.index if isinstance(X, pd.DataFrame) else getattr(self, "_index", None)
         frames = [out_of_fold(deal, self._index, self._columns) for deal in deals]
         self.oof_ = frames[0] if len(frames) == 1 else sum(frames) / len(frames)
         self.n_fits_ = sum(r.table.n_fits.total() for d in deals for r in d.readers)
