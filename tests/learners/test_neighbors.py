@@ -96,6 +96,13 @@ def test_far_from_the_origin_differences_drown_and_the_general_way_is_used():
     assert by_shortcut(KNeighborsRegressor(), far, plain(200)) is None
 
 
+def test_weights_that_rounding_would_show_in_are_left_to_the_general_way():
+    data = problem(p=20)
+    far = TrainingData(data.X + 3e3, data.y)
+    assert_agrees(KNeighborsRegressor(), far, plain(200))
+    assert by_shortcut(KNeighborsRegressor(weights="distance"), far, plain(200)) is None
+
+
 def test_data_frames_keep_their_names():
     data = problem()
     frame = pd.DataFrame(data.X, columns=list("abcd"))

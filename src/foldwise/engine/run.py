@@ -1,5 +1,6 @@
 """Run jobs in this process or in local processes; results come back in plan order."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -58,4 +59,10 @@ def run_jobs(
     with joblib.parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
         parallel = Parallel(return_as="generator")
         results = parallel(delayed(work)(shared, job) for job in jobs)
-        yield from zip(jobs, results, strict=True)
+        try:
+            yield from zip(jobs, results, strict=True)
+        finally:
+            with warnings.catch_warnings():
+                # joblib warns of work that is thrown away when a caller stops early.
+                warnings.simplefilter("ignore")
+                results.close()

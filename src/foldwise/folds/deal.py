@@ -28,7 +28,7 @@ def deal(
     *,
     classes: NDArray[np.intp] | None = None,
     groups: NDArray[Any] | None = None,
-    y: Any = None,
+    given: tuple[Any, Any, Any] | None = None,
     seed: int = 0,
     repeat: int = 0,
     n_layers: int = 1,
@@ -47,8 +47,8 @@ def deal(
         Class codes, for classification.
     groups : ndarray or None
         Groups that must not be torn apart.
-    y : array-like or None
-        Targets to hand to a splitter; the classes if None.
+    given : tuple (X, y, groups) or None
+        What to hand to a splitter of the user's; else row numbers, classes and groups.
     seed : int, default=0
         Seed of the deal.
     repeat : int, default=0
@@ -77,7 +77,7 @@ def deal(
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(cv, seed, repeat, owner)
         _check_number_of_nodes(splitter, n_rows, groups, n_layers, owner)
-        splits = splitter.split(np.zeros(n_rows), classes if y is None else y, groups)
+        splits = splitter.split(*(given or (np.zeros(n_rows), classes, groups)))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = list(cv)
         if repeat:

@@ -189,7 +189,7 @@ def learn_lda(learner: Any, moments: ClassMoments) -> dict[str, Any] | None:
     n_rows, n_classes = moments.count.sum(), len(moments.classes)
     priors = moments.count / n_rows
     scalings = _whitening(moments, learner.tol)
-    if scalings is None or n_rows <= n_classes:
+    if scalings is None or not scalings.size or n_rows <= n_classes:
         return None
     middle = priors @ moments.mean
     apart = moments.mean - middle

@@ -21,7 +21,7 @@ KEEP: Any = "keep what it is"
 def with_rows(deal: Deal, X: Any) -> Deal:
     """Return the deal with other training rows, or None for none."""
     problem = deal.top.problem
-    problem = replace(problem, data=replace(problem.data, X=X))
+    problem = replace(problem, data=replace(problem.data, X=X), given=None)
     return replace(deal, readers=tuple(replace(r, problem=problem) for r in deal.readers))
 
 
@@ -52,9 +52,10 @@ class AgainMixin(BaseEstimator):
         """
         check_is_fitted(self, "deals_")
         new = self._copy(final_estimator=final_estimator, scoring=scoring)
-        problem = self.deals_[0].top.problem
-        X = self._training_rows(X) if problem.passthrough is not None else self._X
+        passes = self.deals_[0].top.problem.passthrough is not None
+        X = self._training_rows(X) if passes else self._X
         deals = [with_rows(d, X) for d in self.deals_]
+        problem = deals[0].top.problem
         metric = as_metric(
             new.scoring,
             owner=new._owner,
@@ -67,7 +68,7 @@ class AgainMixin(BaseEstimator):
                 build_deal(d.readers, d.lattice, d.reading, candidates, metric, self._seed)
                 for d in deals
             ]
-            return new._settle(deals, metric, self._seed, X)
+            return new._settle(deals, metric, self._seed)
 
     def add(self, name: str, estimator: Any, *, X: Any = None) -> Self:
         """Return a new stack with one learner more in its last layer; only that one is fitted.
@@ -110,7 +111,7 @@ class AgainMixin(BaseEstimator):
         with threadpool_limits(1, user_api="blas"):
             recipe = new._recipe(self._seed)
             deals = build_deals(recipe, problem, checked, candidates, self._metric, self.deals_)
-            new._settle(deals, self._metric, self._seed, problem.data.X)
+            new._settle(deals, self._metric, self._seed)
         new.failures_ = {**self.failures_, **new.failures_}
         return new
 

@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from foldwise._sklearn import feature_names_in
-from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported, warn
+from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import Block
 from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
 from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
+from foldwise.stack.diagram import diagram
 from foldwise.stack.entries import Entry, as_layers, checked_layers
 from foldwise.stack.features import beside, column_names
 from foldwise.stack.fold_models import FoldModels
@@ -93,7 +94,9 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
     def _owner(self) -> str:
         return type(self).__name__
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> Self:
         """Fit the learners, the stacker, and judge the stack.
 
         Parameters
@@ -106,12 +109,23 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
             Weights; they reach every learner, through Pipelines too, and the stacker.
         groups : array-like of shape (n_samples,) or None
             Rows of a group stay in one fold.
+        **fit_params : dict
+            Refused: set what a learner needs on the learner.
 
         Returns
         -------
         Self
             The fitted stack.
         """
+        if fit_params:
+            raise invalid_parameter(
+                self._owner,
+                "fit",
+                must="be called with X, y, sample_weight and groups only",
+                got=listing(fit_params),
+                fix="Passing more, as scikit-learn's stack does, is only supported if "
+                "enable_metadata_routing=True there; set it on the learner here.",
+            )
         before = dict(vars(self))
         try:
             return self._fit(X, y, sample_weight, groups)
@@ -128,7 +142,8 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
                 deals = [prefit_deal(recipe, problem, layers, candidates, metric)]
             else:
                 deals = build_deals(recipe, problem, layers, candidates, metric)
-            return self._settle(deals, metric, recipe.seed, X)
+            self._index = X.index if isinstance(X, pd.DataFrame) else None
+            return self._settle(deals, metric, recipe.seed)
 
     def _recipe(self, seed: int) -> Recipe:
         return Recipe(
@@ -173,7 +188,7 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         n_classes = None if labels is None else len(labels)
         data = TrainingData(X, target, weight, n_classes, codes)
         passed = passed_columns(owner, self.passthrough, X, self._learners())
-        problem = Problem(data, labels, passed, unit)
+        problem = Problem(data, labels, passed, unit, (y, groups))
         metric = as_metric(
             self.scoring,
             owner=owner,
@@ -223,9 +238,10 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
             metric=metric,
             labels=problem.labels,
             weighted=problem.data.sample_weight is not None,
+            linear=problem.passes_numbers_only,
         )
 
-    def _settle(self, deals: list[Deal], metric: Metric, seed: int, X: Any) -> Self:
+    def _settle(self, deals: list[Deal], metric: Metric, seed: int) -> Self:
         """Set everything that is read after a fit; the training rows are only referred to."""
         problem = deals[0].top.problem
         self._conformity = [self._conformity_of(deal) for deal in deals]
@@ -241,7 +257,6 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         )
         self.unjudged_folds_ = deals[0].reading.unjudged
         self._columns = _columns_of(deals[0])
-        self._index = X.index if isinstance(X, pd.DataFrame) else getattr(self, "_index", None)
         frames = [out_of_fold(deal, self._index, self._columns) for deal in deals]
         self.oof_ = frames[0] if len(frames) == 1 else sum(frames) / len(frames)
         self.n_fits_ = sum(r.table.n_fits.total() for d in deals for r in d.readers)
@@ -340,7 +355,7 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
             votes = np.mean([np.eye(len(self.classes_))[r.labels] for r in each], axis=0)
             labels = votes.argmax(axis=1)
         if len(kinds) > 1:
-            return Response("label", np.empty((len(votes), 1)), labels)
+            return Response("label", votes.argmax(axis=1).astype(np.float64)[:, None])
         return Response(each[0].kind, np.mean([r.values for r in each], axis=0), labels)
 
     def transform(self, X: Any) -> Any:
@@ -362,6 +377,10 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         features = [d.fresh(X, d.reading.deployed) for d in self.deals_]
         values = np.mean([np.hstack(f.outputs) for f in features], axis=0)
         names = list(self.get_feature_names_out())[: values.shape[1]]
+        if features[0].extra is not None and hasattr(X, "columns") and not hasattr(X, "iloc"):
+            passed = self._passed_names(list(X.columns))
+            own = {name: values[:, i] for i, name in enumerate(names)}
+            return type(X)({**own, **{name: X[name] for name in passed}})
         return beside(values, names, features[0].extra)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -397,9 +416,14 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
             return list(names)
         return [c if isinstance(c, str) else names[c] for c in passed]
 
+    def _sk_visual_block_(self) -> Any:
+        return diagram(self.estimators, self.final_estimator)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learners = [m for m in self._learners().values() if hasattr(m, "fit")]
+        # Only the first layer sees X.
+        first = [entry[1] for entry in next(iter(as_layers(self.estimators)), []) if len(entry) > 1]
+        learners = [m for m in first if hasattr(m, "fit") and not isinstance(m, type)]
         inputs = [get_tags(learner).input_tags for learner in learners]
         # A learner that cannot take missing values is dropped, so one that can is enough.
         enough = any if self.on_error == "drop" else all

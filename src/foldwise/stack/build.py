@@ -88,10 +88,10 @@ class Deal:
 
 def build_readers(
     layers: Sequence[Sequence[Entry]],
+    *,
     problem: Problem,
     lattice: Lattice,
     reading: Reading,
-    *,
     metric: Metric,
     settings: Settings,
     tune: Mapping[str, Any] | None = None,

@@ -1,12 +1,14 @@
 """A learner after fitting: the mean of its models, and models that speak other class names."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 
+from foldwise.errors import Plain, invalid_data, listing
 from foldwise.folds import Ref
 from foldwise.learners import TrainingData
 from foldwise.learners.general import respond
@@ -45,13 +47,31 @@ class FoldModels(BaseEstimator):
             return cls(models, entry, reader.problem.labels, int(reader.problem.amount))
         return models[0].model if isinstance(models[0], Recoded) else models[0]
 
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Do nothing: the models are fitted.
+
+        Parameters
+        ----------
+        X, y : ignored
+            There for scikit-learn.
+
+        Returns
+        -------
+        Self
+            This estimator.
+        """
+        return self
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.models[0])
+
     @property
-    def classes_(self) -> NDArray[Any]:
-        """The classes."""
-        return np.asarray(self.labels)
+    def classes_(self) -> NDArray[np.intp]:
+        """Codes of the classes: like scikit-learn's, a stack's learners know codes only."""
+        return np.arange(len(self.labels))
 
     def _mean(self, X: Any) -> NDArray[np.float64]:
         n_classes = None if self.labels is None else len(self.labels)
@@ -119,6 +139,15 @@ class Recoded(BaseEstimator):
         classes = getattr(model, "classes_", None)
         if labels is None or classes is None or np.array_equal(classes, np.arange(len(labels))):
             return model
+        unknown = set(classes.tolist()) - set(np.asarray(labels).tolist())
+        if unknown:
+            raise invalid_data(
+                type(model).__name__,
+                "y",
+                must="hold every class a prefit learner knows",
+                got=Plain(f"no row of {listing(unknown)}"),
+                fix="Fit the stack on rows of all classes.",
+            )
         return cls(model, labels)
 
     @property

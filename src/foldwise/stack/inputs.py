@@ -167,13 +167,19 @@ def checked_classes(owner: str, y: Any) -> tuple[NDArray[np.intp], NDArray[Any]]
         )
     values = column_or_1d(array, warn=True)
     missing = int(pd.isna(values).sum())
-    if values.dtype.kind == "f":
-        missing = int((~np.isfinite(values)).sum())
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise invalid_data(
+            owner,
+            "y",
+            must="hold classes, not infinity (y contains inf)",
+            got=Plain(f"{int(np.isinf(values).sum())} infinite"),
+            fix="Drop these rows.",
+        )
     if missing:
         raise invalid_data(
             owner,
             "y",
-            must="hold no missing class (y contains NaN or inf)",
+            must="hold no missing class (y contains NaN)",
             got=Plain(f"{missing} missing"),
             fix="Drop these rows.",
         )

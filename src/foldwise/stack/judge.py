@@ -9,7 +9,7 @@ import numpy as np
 from foldwise.folds import Block, Judgement, Reading
 from foldwise.folds.reading import rows_inside
 from foldwise.stack.features import Features
-from foldwise.stack.metric import Evaluation, Metric, Target
+from foldwise.stack.metric import Metric, Target
 from foldwise.stack.reader import Reader, rows_of, weights_of
 from foldwise.stack.response import Response
 from foldwise.stack.stackers import Candidate, respond, response_kind
@@ -122,7 +122,7 @@ class Judge:
             for tried, response in responses.items():
                 held[tried].append(response)
         target = self.judged_target()
-        option = self.pick({o: self.metric.evaluate(joined(held[o]), target) for o in self.options})
+        option = self.pick({o: joined(held[o]) for o in self.options}, target)
         return Verdict(
             option,
             self.fit(option, self.reading.final),
@@ -190,24 +190,27 @@ class Judge:
         fold = np.concatenate([np.full(len(rows_of(t)), i) for i, t in enumerate(tests)])
         rows = np.concatenate([rows_of(test) for test in tests])
         target = self.reader.problem.target(rows, fold)
-        return self.pick({o: self.metric.evaluate(joined(held[o]), target) for o in self.options})
+        return self.pick({o: joined(held[o]) for o in self.options}, target)
 
-    def pick(self, evaluations: dict[Option, Evaluation]) -> Option:
+    def pick(self, responses: dict[Option, Response], target: Target) -> Option:
         """Take the best point of each candidate; of these the simplest within one error.
 
         The best candidate is passed over for a simpler one (an earlier one in the list)
         when the paired difference of their scores is within one standard error.
         """
         best: dict[int, Option] = {}
-        for option, evaluation in evaluations.items():
+        scores = {o: _or_worst(self.metric.score(r, target)) for o, r in responses.items()}
+        for option, score in scores.items():
             rival = best.get(option.candidate)
-            if rival is None or _or_worst(evaluation.score) > _or_worst(evaluations[rival].score):
+            if rival is None or score > scores[rival]:
                 best[option.candidate] = option
-        winner = max(best.values(), key=lambda o: _or_worst(evaluations[o].score))
-        top = evaluations[winner]
+        winner = max(best.values(), key=lambda o: scores[o])
+        if len(best) == 1:
+            return winner
+        top = self.metric.evaluate(responses[winner], target)
         for option in best.values():
-            this = evaluations[option]
-            if top.score - this.score <= this.error_of_difference(top):
+            this = self.metric.evaluate(responses[option], target)
+            if option == winner or top.score - this.score <= this.error_of_difference(top):
                 return option
         return winner
 

@@ -150,6 +150,12 @@ class Metric:
             return _area_under_curve(response, target)
         return self._from_blocks(response, target)
 
+    def score(self, response: Response, target: Target) -> float:
+        """Return the score alone, which is cheaper than an evaluation for many metrics."""
+        if self._row_losses(response, target) is not None:
+            return self.evaluate(response, target).score
+        return self._pool(response, target)
+
     def fold_scores(self, response: Response, target: Target) -> FloatArray:
         """Return the score of each fold, in the order of the folds."""
         folds = np.unique(target.fold)

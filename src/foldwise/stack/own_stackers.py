@@ -71,7 +71,7 @@ class WeightedMean(BaseEstimator):
     ) -> FloatArray:
         target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
         responses = [self._response(members[:, m]) for m in range(members.shape[1])]
-        return np.array([self.metric.evaluate(r, target).score for r in responses])
+        return np.array([self.metric.score(r, target) for r in responses])
 
     def _non_negative(
         self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from foldwise._sklearn import take
 from foldwise.folds import Block, Ref
@@ -35,12 +36,15 @@ class Problem:
         None, or the columns that go past the learners (a full slice for all).
     unit : ndarray of int or None
         Codes of the groups.
+    given : tuple or None
+        Targets and groups as the user gave them, for splitters of the user's.
     """
 
     data: TrainingData
     labels: NDArray[Any] | None = None
     passthrough: Any = None
     unit: NDArray[np.intp] | None = None
+    given: tuple[Any, Any] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -62,6 +66,16 @@ class Problem:
         return as_pandas(
             X if isinstance(self.passthrough, slice) else take(X, self.passthrough, axis=1)
         )
+
+    @property
+    def passes_numbers_only(self) -> bool:
+        """Whether a linear stacker can read what is passed through."""
+        if self.passthrough is None:
+            return True
+        extra = self.extra(take_rows(self.data.X, np.arange(1)))
+        if isinstance(extra, pd.DataFrame):
+            return all(pd.api.types.is_numeric_dtype(kind) for kind in extra.dtypes)
+        return not sparse.issparse(extra) and extra.dtype.kind in "biuf"
 
     def target(self, rows: Rows, fold: NDArray[np.intp]) -> Target:
         """Return what predictions of some rows are compared with."""

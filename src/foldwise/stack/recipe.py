@@ -1,8 +1,9 @@
 """From data and learners to deals: one whole stack a repeat."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,22 +87,51 @@ def build_deals(
     progress = Progress(
         recipe.owner, _n_fits(recipe, layers, lattices, readings, before), recipe.verbose
     )
-    deals: list[Deal] = []
-    for repeat, (lattice, reading) in enumerate(zip(lattices, readings, strict=True)):
-        readers = build_readers(
-            layers,
-            problem,
-            lattice,
-            reading,
+    growers = [
+        partial(
+            build_readers,
+            problem=problem,
+            lattice=lattice,
+            reading=reading,
             metric=metric,
             settings=Settings(
                 recipe.owner, recipe.seed, recipe.n_jobs, recipe.on_error, repeat, progress
             ),
             tune=recipe.tune,
-            known=_known(before[repeat] if before else None, deals[:1]),
         )
-        deals.append(build_deal(readers, lattice, reading, candidates, metric, recipe.seed))
-    return deals
+        for repeat, (lattice, reading) in enumerate(zip(lattices, readings, strict=True))
+    ]
+    fitted: list[tuple[Reader, ...]] = []
+    for repeat, grow in enumerate(growers):
+        known = _known(before[repeat] if before else None, fitted[:1])
+        fitted.append(grow(_left(layers, fitted), known=known))
+    fitted = _without_failures(growers, layers, fitted)
+    return [
+        build_deal(readers, lattice, reading, candidates, metric, recipe.seed)
+        for readers, lattice, reading in zip(fitted, lattices, readings, strict=True)
+    ]
+
+
+def _left(layers: list[list[Entry]], fitted: Sequence[tuple[Reader, ...]]) -> list[list[Entry]]:
+    """Return the learners that have not failed."""
+    failed = {name for readers in fitted for r in readers for name in r.table.failures}
+    return [[entry for entry in layer if entry.name not in failed] for layer in layers]
+
+
+def _without_failures(
+    growers: Sequence[Callable[..., tuple[Reader, ...]]],
+    layers: list[list[Entry]],
+    fitted: Sequence[tuple[Reader, ...]],
+) -> list[tuple[Reader, ...]]:
+    """Leave a learner that failed in a later repeat out of the earlier ones too."""
+    left = _left(layers, fitted)
+    names = {entry.name for layer in left for entry in layer}
+    return [
+        readers
+        if all(entry.name in names for reader in readers for entry in reader.entries)
+        else grow(left, known=[readers[0].table])
+        for grow, readers in zip(growers, fitted, strict=True)
+    ]
 
 
 def _n_fits(
@@ -129,7 +159,7 @@ def _lattice(recipe: Recipe, problem: Problem, repeat: int, n_layers: int) -> La
         problem.n_rows,
         classes=None if problem.labels is None else problem.data.y,
         groups=problem.data.groups,
-        y=problem.data.y,
+        given=None if problem.given is None else (problem.data.X, *problem.given),
         seed=recipe.seed,
         repeat=repeat,
         n_layers=n_layers,
@@ -154,7 +184,7 @@ def _inner_lattice(recipe: Recipe, lattice: Lattice, problem: Problem) -> Lattic
     test, data = lattice.tests[0], problem.data
     if len(test) <= INNER_FOLDS:
         return None
-    ordered = lattice.trains[0][-1] < test[0]
+    ordered = data.groups is None and lattice.trains[0][-1] < test[0]
     return deal(
         TimeSeriesSplit(INNER_FOLDS) if ordered else INNER_FOLDS,
         len(test),
@@ -203,11 +233,11 @@ def _missing_class(
     return None
 
 
-def _known(before: Deal | None, first: Sequence[Deal]) -> list[Table]:
+def _known(before: Deal | None, first: Sequence[tuple[Reader, ...]]) -> list[Table]:
     """Return what need not be fitted again: an earlier deal's cells, and models of all rows."""
     tables = [Table()] if before is None else [copy(reader.table) for reader in before.readers]
     if first:
-        everything = first[0].readers[0].table.models
+        everything = first[0][0].table.models
         shared = {cell: m for cell, m in everything.items() if cell[1:] == (EVERYTHING, None)}
         tables[0].models = {**shared, **tables[0].models}
     return tables

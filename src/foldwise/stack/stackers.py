@@ -125,11 +125,18 @@ def response_kind(estimator: Any) -> str:
     return "decision" if hasattr(estimator, "decision_function") else "label"
 
 
+LINEAR = ("ridge", "logistic")
 NAMES = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
 
 
 def candidates_from(
-    final_estimator: Any, *, owner: str, metric: Metric, labels: Any, weighted: bool
+    final_estimator: Any,
+    *,
+    owner: str,
+    metric: Metric,
+    labels: Any,
+    weighted: bool,
+    linear: bool = True,
 ) -> tuple[Candidate, ...]:
     """Return the stackers that `final_estimator` names, simplest first.
 
@@ -145,6 +152,8 @@ def candidates_from(
         The classes; None for regression.
     weighted : bool
         Whether rows have weights.
+    linear : bool, default=True
+        Whether a linear stacker can read what is passed through.
 
     Returns
     -------
@@ -152,8 +161,17 @@ def candidates_from(
         At least one.
     """
     if final_estimator is None:
-        final_estimator = list(NAMES[labels is not None])
+        names = NAMES[labels is not None]
+        final_estimator = list(names if linear else names[:-1])
     wanted = final_estimator if isinstance(final_estimator, list) else [final_estimator]
+    if not linear and set(LINEAR) & {item for item in wanted if isinstance(item, str)}:
+        raise invalid_parameter(
+            owner,
+            "passthrough",
+            must="hold dense numbers for 'ridge' and 'logistic'",
+            got=Plain("sparse columns or columns of other types"),
+            fix="Use a Pipeline that encodes them as the final estimator.",
+        )
     if not wanted:
         raise invalid_parameter(
             owner,
@@ -162,20 +180,24 @@ def candidates_from(
             got=final_estimator,
             fix="Use None for the default bake-off.",
         )
-    candidates = tuple(_candidate(item, owner, metric, labels) for item in wanted)
-    for candidate in candidates:
-        if weighted and weight_argument(candidate.estimator) is None:
-            raise unsupported(
-                owner,
-                "sample_weight",
-                must="reach the final estimator",
-                got=Plain(
-                    f"underlying estimator {type(candidate.estimator).__name__}, which does not "
-                    "support sample weights"
-                ),
-                fix="Use a final estimator whose fit takes sample_weight.",
-            )
-    return candidates
+    if weighted:
+        for item in wanted:
+            _check_weights(owner, item[0] if isinstance(item, tuple) and item else item)
+    return tuple(_candidate(item, owner, metric, labels) for item in wanted)
+
+
+def _check_weights(owner: str, estimator: Any) -> None:
+    if hasattr(estimator, "fit") and weight_argument(estimator) is None:
+        raise unsupported(
+            owner,
+            "sample_weight",
+            must="reach the final estimator",
+            got=Plain(
+                f"underlying estimator {type(estimator).__name__}, which does not support "
+                "sample weights"
+            ),
+            fix="Use a final estimator whose fit takes sample_weight.",
+        )
 
 
 def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
@@ -200,9 +222,9 @@ def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
         raise invalid_parameter(
             owner,
             "final_estimator",
-            must=f"be a {kind} (the 'final_estimator' parameter should be a {kind})",
+            must=f"be a {kind}",
             got=estimator,
-            fix="Use the other kind of stack, or None for the default bake-off.",
+            fix=f"The 'final_estimator' parameter should be a {kind}, or None for a bake-off.",
         )
     return Candidate(type(estimator).__name__, estimator, _points(grid))
 

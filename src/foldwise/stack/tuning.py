@@ -193,4 +193,4 @@ def own_score(features: Features, blocks: list[Block], problem: Problem, metric:
         .respond(features.members)
     )
     fold = np.concatenate([np.full(len(b.rows), i) for i, b in enumerate(blocks)])
-    return metric.evaluate(response, problem.target(rows_of(blocks), fold)).score
+    return metric.score(response, problem.target(rows_of(blocks), fold))
