@@ -1,0 +1,1 @@
+"""Best subsets, averaging cross-validation and Bayesian model averaging."""

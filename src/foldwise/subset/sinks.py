@@ -1,0 +1,124 @@
+"""What is remembered while the errors of all subsets stream by."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.subset.exhaustive import Block
+from foldwise.subset.moments import FloatArray
+
+TIE = 1e-10
+"""Errors that differ by less than this share are tied: rounding must not choose a model."""
+
+
+class BestBySize:
+    """The subset with the lowest error, summed over folds, of each size.
+
+    Ties go to the subset that comes first in lexicographic order.
+
+    Parameters
+    ----------
+    max_size : int
+        Largest number of columns.
+    """
+
+    def __init__(self, max_size: int) -> None:
+        self.errors = np.full(max_size + 1, np.inf)
+        self.ids = np.full(max_size + 1, -1, dtype=np.int64)
+        self._sizes: NDArray[np.intp] | None = None
+
+    def take(self, errors: FloatArray, block: Block) -> None:
+        """Look at a block of errors."""
+        totals = errors.sum(axis=0)
+        if block.sizes is not self._sizes:
+            self._sizes = block.sizes
+            self._starts = np.flatnonzero(np.diff(block.sizes, prepend=-1))
+            self._at = block.sizes[self._starts]
+        at = self._at + block.more
+        lowest = np.minimum.reduceat(totals, self._starts)
+        (hits,) = np.nonzero(lowest <= self.errors[at] * (1 + TIE))
+        for hit in hits:
+            size = at[hit]
+            end = self._starts[hit + 1] if hit + 1 < len(at) else None
+            group = slice(self._starts[hit], end)
+            ids = block.ids[group] | block.more_id
+            first = int(ids[totals[group] <= lowest[hit] * (1 + TIE)].max())
+            beaten = lowest[hit] < self.errors[size] * (1 - TIE)
+            self.ids[size] = first if beaten else max(first, int(self.ids[size]))
+            self.errors[size] = min(lowest[hit], self.errors[size])
+
+
+class BestByFold:
+    """The subset with the lowest error on each fold.
+
+    Ties go to the smaller subset, then to the one that comes first in lexicographic order.
+
+    Parameters
+    ----------
+    n_folds : int
+        Number of folds.
+    """
+
+    def __init__(self, n_folds: int) -> None:
+        self.errors = np.full(n_folds, np.inf)
+        self.ids = np.full(n_folds, -1, dtype=np.int64)
+        self.sizes = np.zeros(n_folds, dtype=np.intp)
+
+    def take(self, errors: FloatArray, block: Block) -> None:
+        """Look at a block of errors."""
+        lowest = errors.min(axis=1)
+        (hits,) = np.nonzero(lowest <= self.errors * (1 + TIE))
+        for fold in hits:
+            tied = np.flatnonzero(errors[fold] <= lowest[fold] * (1 + TIE))
+            ids, sizes = block.ids[tied] | block.more_id, block.sizes[tied] + block.more
+            first = np.lexsort((-ids, sizes))[0]
+            rivals = [(sizes[first], -ids[first])]
+            if not lowest[fold] < self.errors[fold] * (1 - TIE):
+                rivals.append((self.sizes[fold], -self.ids[fold]))
+            size, minus_id = min(rivals)
+            self.sizes[fold], self.ids[fold] = size, -minus_id
+            self.errors[fold] = min(lowest[fold], self.errors[fold])
+
+
+class Everything:
+    """The error, summed over folds, of every subset."""
+
+    def __init__(self) -> None:
+        self._ids: list[NDArray[np.int64]] = []
+        self._errors: list[FloatArray] = []
+
+    def take(self, errors: FloatArray, block: Block) -> None:
+        """Keep a block of errors."""
+        self._ids.append(block.ids | block.more_id)
+        self._errors.append(errors.sum(axis=0))
+
+    def table(self, n_units: int) -> tuple[NDArray[np.bool_], FloatArray]:
+        """Return all subsets, by size and then lexicographically, and their errors."""
+        ids = np.concatenate(self._ids)
+        kept = members(ids, n_units)
+        order = np.lexsort((-ids, kept.sum(axis=1)))
+        return kept[order], np.concatenate(self._errors)[order]
+
+
+class Several:
+    """Sinks that all look at every block."""
+
+    def __init__(self, *sinks: BestBySize | BestByFold | Everything) -> None:
+        self.sinks = sinks
+
+    def take(self, errors: FloatArray, block: Block) -> None:
+        """Pass a block of errors on."""
+        for sink in self.sinks:
+            sink.take(errors, block)
+
+
+def members(ids: NDArray[np.int64], n_units: int) -> NDArray[np.bool_]:
+    """Return which units are in the subsets of the given numbers.
+
+    Examples
+    --------
+    >>> members(np.array([0b100, 0b011]), 3)
+    array([[ True, False, False],
+           [False,  True,  True]])
+    """
+    bits = np.arange(n_units)[::-1]
+    return (np.asarray(ids)[..., None] >> bits & 1).astype(bool)
