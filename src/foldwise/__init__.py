@@ -8,7 +8,10 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "AveragedCVRegressor": "foldwise.subset",
+    "BestSubsetRegressor": "foldwise.subset",
+}
 
 __all__ = ["__version__", *_HOMES]
 

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.subset.moments import FloatArray
+from foldwise.subset.moments import PERFECT, FloatArray
 
 Score = Callable[[FloatArray, NDArray[np.intp]], FloatArray]
-
-PERFECT = 1e-13
-"""A residual below this share of the total sum of squares is rounding: the fit is perfect."""
 
 
 @dataclass(frozen=True)

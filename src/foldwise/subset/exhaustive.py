@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.subset.moments import ALIASED, FloatArray
+from foldwise.subset.moments import ALIASED, PERFECT, FloatArray
 
 Rows = list[list[FloatArray]]
 
@@ -107,14 +107,16 @@ def sweep_all(
     Notes
     -----
     A column that is linearly dependent on the included ones before it, in the training rows,
-    gets a zero coefficient, as in R. Memory is O(LENGTH * q ** 3), whatever the number of
-    subsets; time about 24 flops a subset and fold.
+    gets a zero coefficient, as in R. Errors below 1e-13 of a fold's sum of squares are rounding
+    and count as 1e-13 of it, so that perfect fits are ties. Memory is O(LENGTH * q ** 3),
+    whatever the number of subsets; time about 24 flops a subset and fold.
     """
     order = [*forced, *(column for unit in units for column in unit), train.shape[1] - 1]
     G, T = (np.moveaxis(M[:, order][:, :, order], 0, -1) for M in (train, test))
     floors = ALIASED * np.einsum("iik->ik", G)
     careful = bool((smallest_pivots(G, floors) <= floors[:-1]).any())
-    walk = _Walk([len(unit) for unit in units], max_size, sink, careful)
+    least = PERFECT * T[-1, -1, :, None]
+    walk = _Walk([len(unit) for unit in units], max_size, sink, careful, least)
     state = State(_triangle(G)[:-1], _triangle(T), list(floors[:-1, :, None]))
     state = walk.include(state, len(forced))
     block = Block(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp))
@@ -217,16 +219,19 @@ def include(state: State, careful: bool) -> State:
 class _Walk:
     """A walk over the tree of subsets; ``widths`` are the columns of each unit."""
 
-    def __init__(self, widths: list[int], max_size: int, sink: Sink, careful: bool) -> None:
+    def __init__(
+        self, widths: list[int], max_size: int, sink: Sink, careful: bool, least: FloatArray
+    ) -> None:
         self.widths = widths
         self.max_size = max_size
         self.sink = sink
         self.careful = careful
+        self.least = least
 
     def descend(self, state: State, block: Block, depth: int) -> Iterator[int]:
         """Decide unit ``depth`` for a block of subsets, and then the units after it."""
         if depth == len(self.widths):
-            self.sink.take(state.test[0][0], block)
+            self.sink.take(np.maximum(state.test[0][0], self.least), block)
             yield len(block.ids)
             return
         width = self.widths[depth]

@@ -5,8 +5,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.subset.criteria import PERFECT, Score, largest_rss
-from foldwise.subset.moments import FloatArray
+from foldwise.subset.criteria import Score, largest_rss
+from foldwise.subset.moments import PERFECT, FloatArray
 from foldwise.subset.sinks import TIE
 
 BoolArray = NDArray[np.bool_]

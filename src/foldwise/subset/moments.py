@@ -16,6 +16,9 @@ ALIASED = 1e-10
 R judges by the norm, 1e-7 of it; sums of products carry half the digits, so we stop at 1e-5.
 """
 
+PERFECT = 1e-13
+"""A residual below this share of the total sum of squares is rounding: the fit is perfect."""
+
 
 @dataclass(frozen=True)
 class Moments:

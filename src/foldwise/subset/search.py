@@ -19,7 +19,7 @@ from foldwise.subset.exhaustive import (
     sweep_all,
 )
 from foldwise.subset.goals import BestOfEachSize, BoolArray, Goal, WithinWindow
-from foldwise.subset.moments import ALIASED, FloatArray, Moments
+from foldwise.subset.moments import ALIASED, PERFECT, FloatArray, Moments
 from foldwise.subset.progress import as_shares, drive, in_words
 from foldwise.subset.sinks import BestBySize, Everything, members
 
@@ -155,8 +155,10 @@ def describe(moments: Moments, choice: Choice) -> Sample:
     intercept = int(0 in choice.forced)
     everything = choice.columns(np.ones(len(choice.units), dtype=bool))
     spare = n_rows - len(everything)
-    noise = residual_sum(moments, everything) / spare if spare > 0 else float("nan")
-    total = residual_sum(moments, np.zeros(intercept, dtype=np.intp))
+    # A constant target has nothing to explain: any unit will do.
+    total = residual_sum(moments, np.zeros(intercept, dtype=np.intp)) or 1.0
+    left = residual_sum(moments, everything)
+    noise = left / spare if spare > 0 and left > PERFECT * total else float("nan")
     return Sample(n_rows, total, intercept, noise)
 
 

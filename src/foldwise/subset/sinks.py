@@ -56,17 +56,23 @@ class BestByFold:
     ----------
     n_folds : int
         Number of folds.
+    empty_model : bool, default=True
+        Whether the subset without any unit may win.
     """
 
-    def __init__(self, n_folds: int) -> None:
+    def __init__(self, n_folds: int, *, empty_model: bool = True) -> None:
+        self.empty_model = empty_model
         self.errors = np.full(n_folds, np.inf)
         self.ids = np.full(n_folds, -1, dtype=np.int64)
         self.sizes = np.zeros(n_folds, dtype=np.intp)
 
     def take(self, errors: FloatArray, block: Block) -> None:
         """Look at a block of errors."""
+        if not self.empty_model and block.more == 0 and block.sizes[0] == 0:
+            errors = errors.copy()
+            errors[:, 0] = np.inf
         lowest = errors.min(axis=1)
-        (hits,) = np.nonzero(lowest <= self.errors * (1 + TIE))
+        (hits,) = np.nonzero((lowest <= self.errors * (1 + TIE)) & (lowest < np.inf))
         for fold in hits:
             tied = np.flatnonzero(errors[fold] <= lowest[fold] * (1 + TIE))
             ids, sizes = block.ids[tied] | block.more_id, block.sizes[tied] + block.more

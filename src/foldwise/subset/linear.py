@@ -1,0 +1,140 @@
+"""What the linear estimators of this room share: reading the data, predicting, naming."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
+from foldwise.subset.moments import FloatArray, Split
+from foldwise.subset.search import Run
+
+
+class LinearModel(BaseEstimator):
+    """Linear predictions from ``coef_`` and ``intercept_``, and the room's parameters."""
+
+    coef_: FloatArray
+    intercept_: float
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _linear_predictor(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        return np.asarray(X @ self.coef_) + self.intercept_
+
+    def _names(self) -> NDArray[Any]:
+        """Return the names of the columns, or their positions where they have none."""
+        return np.asarray(getattr(self, "feature_names_in_", np.arange(self.n_features_in_)))
+
+    def _run(self) -> Run:
+        params = self.get_params(deep=False)
+        time_limit = params["time_limit"]
+        if time_limit is not None and not time_limit > 0:
+            raise invalid_parameter(
+                type(self).__name__,
+                "time_limit",
+                must="be a positive number of seconds, or None",
+                got=time_limit,
+                fix="Try 600, the default.",
+            )
+        return Run(type(self).__name__, params["verbose"], time_limit)
+
+    def _check_word(self, name: str, words: list[str]) -> None:
+        value = getattr(self, name)
+        if value not in words:
+            raise invalid_parameter(
+                type(self).__name__,
+                name,
+                must="be a word it knows",
+                got=value,
+                fix=did_you_mean(value, words),
+            )
+
+    def _checked_max_size(self, n_free: int, otherwise: int) -> int:
+        """Return the largest number of columns, forced ones not counted."""
+        max_size = self.get_params(deep=False)["max_size"]
+        if max_size is None:
+            return otherwise
+        if not isinstance(max_size, int | np.integer) or max_size < 1:
+            raise invalid_parameter(
+                type(self).__name__,
+                "max_size",
+                must="be a whole number of at least 1, or None",
+                got=max_size,
+                fix="None lets the data decide.",
+            )
+        return min(int(max_size), n_free)
+
+
+class LinearRegressor(RegressorMixin, LinearModel):
+    """A regressor that predicts linearly."""
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
+        """
+        return self._linear_predictor(X)
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return X, y and the weights as dense arrays of float64."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )
+        return dense(X), y.astype(np.float64), read_weights(self, sample_weight, X)
+
+
+def dense(X: Any) -> FloatArray:
+    """Return X as an array: searches over subsets need few columns, so it fits."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+
+
+def read_weights(estimator: Any, sample_weight: Any, X: Any) -> FloatArray:
+    """Return the weights of the rows, 1 where none are given."""
+    weights: FloatArray = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.sum() > 0:
+        raise invalid_data(
+            type(estimator).__name__,
+            "sample_weight",
+            must="have a positive sum",
+            got=float(weights.sum()),
+            fix="Leave it out to weigh all rows alike.",
+        )
+    return weights
+
+
+def deal(
+    owner: str, cv: Any, X: FloatArray, y: NDArray[Any], groups: Any, *, classifier: bool = False
+) -> list[Split]:
+    """Return the splits that ``cv`` makes."""
+    splits = list(check_cv(cv, y, classifier=classifier).split(X, y, groups))
+    if len(splits) < 2:
+        raise invalid_parameter(owner, "cv", must="make at least 2 splits", got=cv, fix="Try 5.")
+    return [(as_positions(train), as_positions(test)) for train, test in splits]
+
+
+def as_positions(rows: Any) -> NDArray[np.intp]:
+    """Return rows given as positions or as a mask as positions."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
