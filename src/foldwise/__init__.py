@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
     "AveragedCVRegressor": "foldwise.subset",
+    "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
 }
 

@@ -2,5 +2,6 @@
 
 from foldwise.subset.averaged_cv import AveragedCVRegressor
 from foldwise.subset.best_subset import BestSubsetRegressor
+from foldwise.subset.bma_regressor import BayesianModelAveragingRegressor
 
-__all__ = ["AveragedCVRegressor", "BestSubsetRegressor"]
+__all__ = ["AveragedCVRegressor", "BayesianModelAveragingRegressor", "BestSubsetRegressor"]

@@ -105,7 +105,7 @@ def best_of_each_size(moments: Moments, choice: Choice, max_size: int, run: Run)
         complete = sweep(gram, gram, choice, max_size, sink, run)
         kept = members(sink.ids[sink.ids >= 0], len(choice.units))
     else:
-        problem = _problem(moments, choice)
+        problem = reduced_problem(moments, choice)
         goal = BestOfEachSize(len(choice.units), max_size, problem.total)
         complete = _bounded(problem, goal, moments, choice, run)
         kept = goal.kept[np.isfinite(goal.rss)][: max_size + 1]
@@ -138,7 +138,7 @@ def best_within(
         order = np.argsort(np.round(scores, 8), kind="stable")
         inside = order[scores[order] <= np.nanmin(scores) + slack + 1e-8][:at_most]
         return Found(found.kept[inside], found.rss[inside], found.complete)
-    problem = _problem(moments, choice)
+    problem = reduced_problem(moments, choice)
     goal = WithinWindow(scaled, len(choice.units), max_size, problem.total, slack, at_most)
     complete = _bounded(problem, goal, moments, choice, run)
     return Found(goal.kept, exact_rss(moments, choice, goal.kept), complete)
@@ -191,7 +191,7 @@ def _bounds_pay(choice: Choice, max_size: int) -> bool:
     return set(choice.widths) == {1} and n_subsets > FEW
 
 
-def _problem(moments: Moments, choice: Choice) -> Problem:
+def reduced_problem(moments: Moments, choice: Choice) -> Problem:
     """Return the problem with the forced columns regressed out."""
     free = [unit[0] for unit in choice.units]
     left = moments.gram.copy()
