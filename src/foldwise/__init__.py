@@ -9,7 +9,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
+    "AveragedCVClassifier": "foldwise.subset",
     "AveragedCVRegressor": "foldwise.subset",
+    "BayesianModelAveragingClassifier": "foldwise.subset",
     "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
 }

@@ -149,6 +149,8 @@ class AveragedCVRegressor(LinearRegressor, AveragedModel):
     fold_alphas_: FloatArray
     candidates_: str
 
+    _instead = "Use candidates='lasso', set max_size, or raise time_limit."
+
     def __init__(
         self,
         cv: Any = 10,

@@ -117,6 +117,8 @@ class BestSubsetRegressor(LinearRegressor):
     all_subsets_: pd.DataFrame
     complete_: bool
 
+    _instead = "Set max_size, choose by criterion='bic', or raise time_limit."
+
     def __init__(
         self,
         criterion: str = "bic",

@@ -1,6 +1,6 @@
 """What averaged posteriors of linear and logistic models have in common."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,13 @@ class AveragedPosterior(LinearModel):
     model_probability_: FloatArray
     models_: pd.DataFrame
     complete_: bool
+    _instead = "Use method='branch_and_bound', set max_size, or raise time_limit."
+    _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound", "mc3"]
 
     def _plan(self) -> Plan:
         params = self.get_params(deep=False)
         self._check_word("model_prior", ["uniform", "beta_binomial"])
-        self._check_word("method", ["auto", "enumerate", "branch_and_bound", "mc3"])
+        self._check_word("method", self._methods)
         ratio = params["occam_ratio"]
         number = isinstance(ratio, int | float) and ratio >= 1
         if not (ratio is None or ratio == "auto" or number):

@@ -139,9 +139,9 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> bma = BayesianModelAveragingRegressor().fit(X, y)
     >>> bma.feature_names_in_[bma.inclusion_probability_ > 0.5].tolist()
-    ['sex', 'bmi', 'bp', 's3', 's5']
+    ['sex', 'bmi', 'bp', 's1', 's3', 's5']
     >>> bma.predict_interval(X.iloc[:1], 0.9).round()
-    array([[117., 298.]])
+    array([[116., 297.]])
     """
 
     def __init__(

@@ -22,8 +22,8 @@ Rows = list[list[FloatArray]]
 LENGTH = 4096
 """Length of the vectors: long enough to hide NumPy's overhead, short enough for the cache."""
 
-FOLD_MODELS_PER_SECOND = 2e7
-"""Speed on one core of a 2023 server, to say beforehand how long a search will take."""
+SPEED = 2e7
+"""Fold-models a second on one core of a 2023 server, to say beforehand how long it will take."""
 
 
 @dataclass(frozen=True)

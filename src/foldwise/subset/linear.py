@@ -1,6 +1,6 @@
 """What the linear estimators of this room share: reading the data, predicting, naming."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ class LinearModel(BaseEstimator):
     coef_: FloatArray
     intercept_: float
     n_features_in_: int
+    _instead: ClassVar[str]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -46,7 +47,7 @@ class LinearModel(BaseEstimator):
                 got=time_limit,
                 fix="Try 600, the default.",
             )
-        return Run(type(self).__name__, params["verbose"], time_limit)
+        return Run(type(self).__name__, params["verbose"], time_limit, self._instead)
 
     def _check_word(self, name: str, words: list[str]) -> None:
         value = getattr(self, name)

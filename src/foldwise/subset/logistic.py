@@ -88,6 +88,20 @@ def information(
     return ((weights * mean * (1 - mean)) @ products).reshape(-1, q, q)
 
 
+def variances(beta: FloatArray, Z: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the variances of the coefficients of many models; zero where they are zero."""
+    products = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
+    used = beta != 0
+    diagonal = np.arange(Z.shape[1])
+    result = np.zeros(beta.shape)
+    for rows in batches(len(beta), max(len(Z), Z.shape[1] ** 2)):
+        pairs = used[rows, :, None] & used[rows, None, :]
+        matrices = information(beta[rows], products, Z, weights) * pairs
+        matrices[:, diagonal, diagonal] += np.where(used[rows], RIDGE * weights.sum(), 1.0)
+        result[rows] = np.diagonal(np.linalg.inv(matrices), axis1=1, axis2=2) * used[rows]
+    return result
+
+
 def _newton(
     Z: FloatArray, products: FloatArray, y: FloatArray, weights: FloatArray, used: BoolArray
 ) -> FloatArray:

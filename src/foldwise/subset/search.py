@@ -12,7 +12,7 @@ from foldwise.subset.coefficients import residual_sum
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Sample, Score
 from foldwise.subset.exhaustive import (
-    FOLD_MODELS_PER_SECOND,
+    SPEED,
     Sink,
     count_subsets,
     smallest_pivots,
@@ -42,11 +42,14 @@ class Run:
         Whether to show progress.
     time_limit : float or None
         Seconds.
+    instead : str
+        What to do where a search of all subsets takes too long.
     """
 
     owner: str
     verbose: int = 0
     time_limit: float | None = None
+    instead: str = "Set max_size or raise time_limit."
 
 
 class Found(NamedTuple):
@@ -68,24 +71,32 @@ def sweep(
         When it would take longer than the time limit.
     """
     n_subsets = count_subsets(choice.widths, max_size)
-    seconds = n_subsets * len(train) / FOLD_MODELS_PER_SECOND
+    look_at_the_clock(choice, n_subsets, len(train), n_subsets * len(train) / SPEED, run)
+    steps = sweep_all(train, test, choice.units, choice.forced, max_size, sink)
+    return drive(
+        as_shares(steps, n_subsets), run.owner, verbose=run.verbose, time_limit=run.time_limit
+    )
+
+
+def look_at_the_clock(
+    choice: Choice, n_subsets: int, n_folds: int, seconds: float, run: Run
+) -> None:
+    """Refuse a search of all subsets that would take longer than the time limit."""
     too_long = run.time_limit is not None and seconds > run.time_limit
     if len(choice.units) > MOST_UNITS or too_long:
         raise invalid_parameter(
             run.owner,
             "X",
-            must="have few enough columns for a search of all subsets",
+            must="have few enough columns to try all subsets",
             got=Plain(
-                f"{len(choice.units)} to choose from: {n_subsets:.2g} subsets on {len(train)} "
-                f"folds would take about {in_words(seconds)}"
+                f"{len(choice.units)} to choose from: {n_subsets:.2g} subsets on "
+                f"{n_folds} folds would take about {in_words(seconds)}"
+                if n_folds > 1
+                else f"{len(choice.units)} to choose from: {n_subsets:.2g} subsets would take "
+                f"about {in_words(seconds)}"
             ),
-            fix="Set max_size, choose by criterion='bic' or candidates='lasso', "
-            "or raise time_limit.",
+            fix=run.instead,
         )
-    steps = sweep_all(train, test, choice.units, choice.forced, max_size, sink)
-    return drive(
-        as_shares(steps, n_subsets), run.owner, verbose=run.verbose, time_limit=run.time_limit
-    )
 
 
 def all_subsets(moments: Moments, choice: Choice, max_size: int, run: Run) -> Found:
