@@ -23,7 +23,7 @@ from foldwise.subset.selection import (
 )
 
 CHEAP_COLUMNS = 35
-MOST_SUBSETS = 1_000_000
+MOST_SUBSETS = 200_000
 
 
 class BestSubsetRegressor(LinearRegressor):

@@ -25,7 +25,7 @@ from foldwise.subset.posterior import model_prior
 from foldwise.subset.progress import drive
 from foldwise.subset.search import Found, Run, largest_size, look_at_the_clock
 
-MOST_SUBSETS = 5_000
+MOST_SUBSETS = 1_000
 CHEAP_SECONDS = 10.0
 WIDER = 100.0
 """How much wider Occam's window is for the approximation than for the models themselves."""

@@ -204,7 +204,7 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
         self._store_models(averaged, choice)
         self._parts = self._weigh_noise(averaged, moments, choice)
         fits = self._parts.reduced.fits(averaged.kept, self._parts.shrink)
-        self._store_coefficients(averaged.weights, fits, self._parts.noise, moments)
+        self._store_coefficients(averaged.weights, fits, self._coefficient_noise(), moments)
         self._parts = self._parts._replace(beta=fits.beta)
         return self
 
@@ -277,6 +277,15 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
             means = moments.centre[-1] + moments.scale[-1] * (Z @ beta.T)
             leverages = parts.reduced.leverages(Z, kept, shrink)
             yield weights, means, moments.scale[-1] * np.sqrt(noise * (1 + leverages)), df
+
+    def _coefficient_noise(self) -> FloatArray:
+        """Return the noise variances that the coefficients' variances are multiples of.
+
+        By the BIC those of least squares, as R's bicreg has it; under a g-prior the coefficients
+        have t distributions.
+        """
+        noise, df = self._parts.noise, self._parts.df
+        return noise if self.prior == "bic" else noise * df / np.maximum(df - 2, 1e-300)
 
     def _weigh_noise(self, averaged: Averaged, moments: Moments, choice: Choice) -> "Parts":
         """Return how much each model shrinks, and what it says about the noise."""

@@ -96,7 +96,7 @@ class WithinWindow:
         self.score = score
         self.slack = slack
         self.at_most = at_most
-        self.overfull = False
+        self._seen: set[bytes] = set()
         self._sizes = np.arange(n_columns + 1)
         self._wanted = self._sizes <= max_size
         self._total = total
@@ -107,6 +107,10 @@ class WithinWindow:
 
     def offer(self, rss: FloatArray, kept: BoolArray) -> None:
         """Keep what falls into the window, and narrow it."""
+        new = self._unseen(kept)
+        if not len(new):
+            return
+        rss, kept = rss[new], kept[new]
         scores = self.score(rss, kept.sum(axis=1))
         scores = np.concatenate([self.scores, np.where(scores < np.inf, scores, np.nan)])
         rss, kept = np.concatenate([self.rss, rss]), np.concatenate([self.kept, kept])
@@ -114,7 +118,6 @@ class WithinWindow:
             return
         inside = np.flatnonzero(scores <= np.nanmin(scores) + self.slack + self._rounding(scores))
         order = inside[self._rank(scores[inside], kept[inside])]
-        self.overfull |= self.slack > 0 and len(order) > self.at_most
         order = order[: self.at_most]
         self.scores, self.rss, self.kept = scores[order], rss[order], kept[order]
         bound = self.scores[0] + self.slack
@@ -123,12 +126,21 @@ class WithinWindow:
         limits = largest_rss(self.score, self._sizes, bound + self._rounding(scores), self._total)
         self.limits = np.where(self._wanted, limits, 0.0)
 
+    def _unseen(self, kept: BoolArray) -> NDArray[np.intp]:
+        """Return the rows that were never offered before."""
+        new = []
+        for i, row in enumerate(np.packbits(kept, axis=1)):
+            key = row.tobytes()
+            if key not in self._seen:
+                self._seen.add(key)
+                new.append(i)
+        return np.array(new, dtype=np.intp)
+
     def _rounding(self, scores: FloatArray) -> float:
         return TIE * max(1.0, abs(float(np.nanmin(scores))))
 
     def _rank(self, scores: FloatArray, kept: BoolArray) -> NDArray[np.intp]:
-        """Order by score; ties by size, then lexicographically. The same subset only once."""
-        _, first = np.unique(kept, axis=0, return_index=True)
-        steps = np.round(scores[first] / self._rounding(scores) / 2)
-        by_columns = tuple(~column for column in kept[first].T[::-1])
-        return first[np.lexsort((*by_columns, kept[first].sum(axis=1), steps))]
+        """Order by score; ties by size, then lexicographically."""
+        steps = np.round(scores / self._rounding(scores) / 2)
+        by_columns = tuple(~column for column in kept.T[::-1])
+        return np.lexsort((*by_columns, kept.sum(axis=1), steps))
