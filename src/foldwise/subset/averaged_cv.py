@@ -232,6 +232,8 @@ class AveragedCVRegressor(LinearRegressor, AveragedModel):
         train, test = by_split(X, y, weights, splits, centred=self.fit_intercept)
         sink = BestByFold(len(splits), empty_model=self.empty_model)
         self.complete_ = sweep(train.gram, test.gram, choice, max_size, sink, run)
+        if (sink.ids < 0).any():
+            raise KeyboardInterrupt
         kept = members(sink.ids, len(choice.units))
         whole = all_rows(X, y, weights, centred=self.fit_intercept)
         rows = [

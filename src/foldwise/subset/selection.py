@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from foldwise.errors import invalid_data
+from foldwise.errors import Plain, invalid_data
 from foldwise.subset.coefficients import least_squares
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Sample, Score, criterion
@@ -88,7 +88,7 @@ def by_criterion(name: str, moments: Moments, task: Task, run: Run) -> Selected:
             run.owner,
             "X",
             must="leave rows and noise to spare with all columns for criterion 'cp'",
-            got=(len(choice.units), sample.n_rows),
+            got=Plain(f"{moments.n_columns} columns and {sample.n_rows:g} rows"),
             fix="Use criterion='bic'.",
         )
     score = _without_empty(criterion(name, sample), task)
@@ -120,6 +120,8 @@ def by_cross_validation(train: Moments, test: Moments, task: Task, run: Run) -> 
     complete = sweep(train.gram, test.gram, choice, task.max_size, sink, run)
     kept = members(best_by_size.ids[best_by_size.ids >= 0], len(choice.units))
     kept = kept[kept.any(axis=1) | task.empty_model]
+    if not len(kept):
+        raise KeyboardInterrupt
     errors = np.array([fold_errors(train, test, choice.columns(row)) for row in kept])
     table = pd.DataFrame({"size": _sizes(kept, choice), "mse": errors.sum(axis=1) / weight})
     means = errors / np.maximum(test.gram[:, 0, 0], 1e-300)
