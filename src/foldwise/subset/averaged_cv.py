@@ -23,6 +23,7 @@ CHEAP = 20_000_000
 class AveragedModel(LinearModel):
     """What averaged linear models of several folds have in common."""
 
+    candidates: str
     fold_coef_: FloatArray
     fold_intercept_: FloatArray
     fold_support_: NDArray[np.bool_]
@@ -43,7 +44,7 @@ class AveragedModel(LinearModel):
 
     def _candidates(self, choice: Choice, max_size: int, n_folds: int, cheap: float) -> str:
         """Return "subsets" or "lasso"."""
-        asked: str = self.get_params(deep=False)["candidates"]
+        asked = self.candidates
         plain = len(choice.units) == self.n_features_in_
         if asked == "lasso" and not plain:
             raise invalid_parameter(
@@ -235,13 +236,13 @@ class AveragedCVRegressor(LinearRegressor, AveragedModel):
         if (sink.ids < 0).any():
             raise KeyboardInterrupt
         kept = members(sink.ids, len(choice.units))
-        whole = all_rows(X, y, weights, centred=self.fit_intercept)
-        rows = [
-            whole if self.refit else Moments(gram, train.centre, train.scale) for gram in train.gram
-        ]
+        grams = train.gram
+        if self.refit:
+            whole = all_rows(X, y, weights, centred=self.fit_intercept).gram
+            grams = np.broadcast_to(whole, grams.shape)
         betas = [
-            least_squares(moments, choice.columns(chosen))
-            for moments, chosen in zip(rows, kept, strict=True)
+            least_squares(Moments(gram, train.centre, train.scale), choice.columns(chosen))
+            for gram, chosen in zip(grams, kept, strict=True)
         ]
         errors = np.maximum(sink.errors, 0.0) * train.scale[-1] ** 2
         scores = errors / np.maximum(test.gram[:, 0, 0], 1e-300)

@@ -45,11 +45,24 @@ def least_squares(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
     ndarray of shape (p + 1,)
         Coefficients in the units of the data.
     """
-    gram = moments.gram
-    scaled = np.zeros(len(gram) - 1)
-    used = independent(gram, columns)
-    scaled[used] = np.linalg.solve(gram[np.ix_(used, used)], gram[used, -1])
+    scaled = np.zeros(len(moments.gram) - 1)
+    used, beta = _solve(moments.gram, columns)
+    scaled[used] = beta
     return unscale(scaled, moments)
+
+
+def _solve(gram: FloatArray, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the columns that are not aliased, and their coefficients."""
+    used, part = columns, gram[columns[:, None], columns]
+    try:
+        # The squares on the diagonal are what each column has left after those before it.
+        left = np.diagonal(np.linalg.cholesky(part)) ** 2
+    except np.linalg.LinAlgError:
+        left = np.zeros(len(columns))
+    if not (left > ALIASED * np.diagonal(part)).all():
+        used = independent(gram, columns)
+        part = gram[used[:, None], used]
+    return used, np.linalg.solve(part, gram[used, -1])
 
 
 def unscale(scaled: FloatArray, moments: Moments) -> FloatArray:
@@ -63,6 +76,6 @@ def unscale(scaled: FloatArray, moments: Moments) -> FloatArray:
 def residual_sum(moments: Moments, columns: NDArray[np.intp]) -> float:
     """Return the residual sum of squares of the model on some columns."""
     gram = moments.gram
-    used = independent(gram, columns)
-    explained = gram[used, -1] @ np.linalg.solve(gram[np.ix_(used, used)], gram[used, -1])
+    used, beta = _solve(gram, columns)
+    explained = gram[used, -1] @ beta
     return float(max(gram[-1, -1] - explained, 0.0) * moments.scale[-1] ** 2)

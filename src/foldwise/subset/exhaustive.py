@@ -112,19 +112,47 @@ def sweep_all(
     whatever the number of subsets; time about 24 flops a subset and fold.
     """
     order = [*forced, *(column for unit in units for column in unit), train.shape[1] - 1]
-    G, T = (np.moveaxis(M[:, order][:, :, order], 0, -1) for M in (train, test))
-    floors = ALIASED * np.einsum("iik->ik", G)
-    careful = bool((smallest_pivots(G, floors) <= floors[:-1]).any())
-    least = PERFECT * T[-1, -1, :, None]
-    walk = _Walk([len(unit) for unit in units], max_size, sink, careful, least)
-    state = State(_triangle(G)[:-1], _triangle(T), list(floors[:-1, :, None]))
-    state = walk.include(state, len(forced))
-    block = Block(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp))
-    yield from walk.descend(state, block, 0)
+    G, T = (np.moveaxis(M[:, order][:, :, order], 0, -1)[..., None] for M in (train, test))
+    floors = ALIASED * np.einsum("iikn->ikn", G)
+    careful = bool((smallest_pivots(G[..., 0], floors[..., 0]) <= floors[:-1, :, 0]).any())
+    walk = _Walk([len(unit) for unit in units], max_size, sink, careful, PERFECT * T[-1, -1])
+    for v in range(len(forced)):
+        G, T = regress_out(G, T, floors[v] if careful else None)
+    yield from walk.descend(*walk.grow(G, T, floors[len(forced) : -1]))
 
 
-def _triangle(gram: FloatArray) -> Rows:
-    return [[gram[i, j, :, None].copy() for j in range(i, len(gram))] for i in range(len(gram))]
+def regress_out(
+    G: FloatArray, T: FloatArray, floor: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Regress the first column out of all later ones.
+
+    Parameters
+    ----------
+    G, T : ndarray of shape (r, r, n_folds, n_subsets)
+        Products over training and test rows.
+    floor : ndarray or None
+        At or below it the column is aliased and left alone; None where it cannot be.
+
+    Returns
+    -------
+    G, T : ndarray of shape (r - 1, r - 1, n_folds, n_subsets)
+        Products of what is left.
+    """
+    g, t = G[0, 1:], T[0, 1:]
+    slope = g * inverse_pivot(G[0, 0], floor)
+    half = t - T[0, 0] * slope
+    return (
+        G[1:, 1:] - slope[:, None] * g[None],
+        T[1:, 1:] - slope[:, None] * half[None] - t[:, None] * slope[None],
+    )
+
+
+def inverse_pivot(pivot: FloatArray, floor: FloatArray | None) -> FloatArray:
+    """Return 1 / pivot, or 0 where the pivot does not exceed the floor."""
+    if floor is None:
+        return 1.0 / pivot
+    alive = pivot > floor
+    return np.asarray(alive / np.where(alive, pivot, 1.0))
 
 
 def smallest_pivots(gram: FloatArray, floors: FloatArray) -> FloatArray:
@@ -198,22 +226,27 @@ def include(state: State, careful: bool) -> State:
     With ``careful``, aliased columns are looked for and left alone.
     """
     (g_vv, *g), (t_vv, *t) = state.train[0], state.test[0]
-    if careful:
-        alive = g_vv > state.floors[0]
-        inverse = alive / np.where(alive, g_vv, 1.0)
-    else:
-        inverse = 1.0 / g_vv
+    inverse = inverse_pivot(g_vv, state.floors[0] if careful else None)
     slopes = [entry * inverse for entry in g]
     halves = [entry - t_vv * slope for entry, slope in zip(t, slopes, strict=True)]
+    sums = [half + entry for half, entry in zip(halves, t, strict=True)]
     train = [
-        [entry - slopes[i] * g[i + j] for j, entry in enumerate(row)]
+        [_less(entry, slopes[i] * g[i + j]) for j, entry in enumerate(row)]
         for i, row in enumerate(state.train[1:])
     ]
-    test = [
-        [entry - slopes[i] * halves[i + j] - slopes[i + j] * t[i] for j, entry in enumerate(row)]
-        for i, row in enumerate(state.test[1:])
-    ]
+    test = []
+    for i, (square, *row) in enumerate(state.test[1:]):
+        products = [_less(square, slopes[i] * sums[i])]
+        for k, entry in enumerate(row, start=i + 1):
+            change = slopes[i] * halves[k]
+            change += slopes[k] * t[i]
+            products.append(_less(entry, change))
+        test.append(products)
     return State(train, test, state.floors[1:])
+
+
+def _less(entry: FloatArray, change: FloatArray) -> FloatArray:
+    return np.subtract(entry, change, out=change)
 
 
 class _Walk:
@@ -227,6 +260,24 @@ class _Walk:
         self.sink = sink
         self.careful = careful
         self.least = least
+
+    def grow(self, G: FloatArray, T: FloatArray, floors: FloatArray) -> tuple[State, Block, int]:
+        """Decide the first units both ways, as long as all subsets make one short block."""
+        block, depth = Block(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp)), 0
+        while depth < len(self.widths) and 2 * len(block.ids) * G.shape[2] <= LENGTH:
+            width = self.widths[depth]
+            fits = int(np.searchsorted(block.sizes, self.max_size - width, side="right"))
+            g, t = G[..., :fits], T[..., :fits]
+            for v in range(width):
+                g, t = regress_out(g, t, floors[v] if self.careful else None)
+            block, order = self._join(block, fits, depth)
+            G, T = (
+                np.concatenate([old[width:, width:], new], axis=-1)[..., order]
+                for old, new in ((G, g), (T, t))
+            )
+            floors, depth = floors[width:], depth + 1
+        train, test = ([list(M[i, i:]) for i in range(len(M))] for M in (G[:-1], T))
+        return State(train, test, list(floors)), block, depth
 
     def descend(self, state: State, block: Block, depth: int) -> Iterator[int]:
         """Decide unit ``depth`` for a block of subsets, and then the units after it."""
@@ -244,10 +295,7 @@ class _Walk:
         with_it = self.include(state if fits == len(block.ids) else state.pick(slice(fits)), width)
         if (len(block.ids) + fits) * len(state.floors[0]) <= LENGTH:
             # Both ways in one block: long vectors hide NumPy's overhead.
-            sizes = np.concatenate([block.sizes, block.sizes[:fits] + width])
-            ids = np.concatenate([block.ids, block.ids[:fits] | bit])
-            order = np.argsort(sizes, kind="stable")
-            block = replace(block, ids=ids[order], sizes=sizes[order])
+            block, order = self._join(block, int(fits), depth)
             yield from self.descend(without.beside(with_it).pick(order), block, depth + 1)
             return
         yield from self.descend(without, block, depth + 1)
@@ -255,6 +303,14 @@ class _Walk:
             block.ids[:fits], block.sizes[:fits], block.more + width, block.more_id | bit
         )
         yield from self.descend(with_it, larger, depth + 1)
+
+    def _join(self, block: Block, fits: int, depth: int) -> tuple[Block, NDArray[np.intp]]:
+        """Return a block with and without a unit, and the order of its subsets by size."""
+        bit = 1 << (len(self.widths) - 1 - depth)
+        sizes = np.concatenate([block.sizes, block.sizes[:fits] + self.widths[depth]])
+        ids = np.concatenate([block.ids, block.ids[:fits] | bit])
+        order = np.argsort(sizes, kind="stable")
+        return replace(block, ids=ids[order], sizes=sizes[order]), order
 
     def include(self, state: State, width: int) -> State:
         """Include the first ``width`` columns."""

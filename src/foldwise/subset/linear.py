@@ -20,6 +20,9 @@ class LinearModel(BaseEstimator):
     coef_: FloatArray
     intercept_: float
     n_features_in_: int
+    max_size: int | None
+    time_limit: float | None
+    verbose: int
     _instead: ClassVar[str]
 
     def __sklearn_tags__(self) -> Any:
@@ -37,17 +40,15 @@ class LinearModel(BaseEstimator):
         return np.asarray(getattr(self, "feature_names_in_", np.arange(self.n_features_in_)))
 
     def _run(self) -> Run:
-        params = self.get_params(deep=False)
-        time_limit = params["time_limit"]
-        if time_limit is not None and not time_limit > 0:
+        if self.time_limit is not None and not self.time_limit > 0:
             raise invalid_parameter(
                 type(self).__name__,
                 "time_limit",
                 must="be a positive number of seconds, or None",
-                got=time_limit,
+                got=self.time_limit,
                 fix="Try 600, the default.",
             )
-        return Run(type(self).__name__, params["verbose"], time_limit, self._instead)
+        return Run(type(self).__name__, self.verbose, self.time_limit, self._instead)
 
     def _check_word(self, name: str, words: list[str]) -> None:
         value = getattr(self, name)
@@ -62,7 +63,7 @@ class LinearModel(BaseEstimator):
 
     def _checked_max_size(self, n_free: int, otherwise: int) -> int:
         """Return the largest number of columns, forced ones not counted."""
-        max_size = self.get_params(deep=False)["max_size"]
+        max_size = self.max_size
         if max_size is None:
             return otherwise
         if not isinstance(max_size, int | np.integer) or max_size < 1:
@@ -111,6 +112,8 @@ def dense(X: Any) -> FloatArray:
 
 def read_weights(estimator: Any, sample_weight: Any, X: Any) -> FloatArray:
     """Return the weights of the rows, 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(X.shape[0])
     weights: FloatArray = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )

@@ -54,10 +54,11 @@ def bordered(
     """
     columns = np.column_stack([np.ones(len(y)), X, y])
     centre = np.zeros(columns.shape[1])
+    shares = weights / weights.sum()
     if centred:
-        centre[1:] = np.average(columns[:, 1:], axis=0, weights=weights)
+        centre[1:] = shares @ columns[:, 1:]
         columns -= centre
-    scale = np.sqrt(np.average(columns**2, axis=0, weights=weights))
+    scale = np.sqrt(shares @ columns**2)
     # What is left of a constant column after centring is rounding, not signal.
     scale[scale <= 1e-12 * np.abs(centre)] = 0.0
     columns[:, scale == 0] = 0.0

@@ -8,7 +8,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldwise.errors import Plain, invalid_data
-from foldwise.subset.coefficients import least_squares
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Sample, Score, criterion
 from foldwise.subset.goals import BoolArray
@@ -118,11 +117,13 @@ def by_cross_validation(train: Moments, test: Moments, task: Task, run: Run) -> 
     best_by_size, everything = BestBySize(task.max_size), Everything()
     sink = Several(best_by_size, everything) if task.keep_all else best_by_size
     complete = sweep(train.gram, test.gram, choice, task.max_size, sink, run)
-    kept = members(best_by_size.ids[best_by_size.ids >= 0], len(choice.units))
-    kept = kept[kept.any(axis=1) | task.empty_model]
-    if not len(kept):
+    sizes = np.flatnonzero((best_by_size.ids > 0) | (best_by_size.ids == 0) & task.empty_model)
+    if not len(sizes):
         raise KeyboardInterrupt
-    errors = np.array([fold_errors(train, test, choice.columns(row)) for row in kept])
+    kept = members(best_by_size.ids[sizes], len(choice.units))
+    errors = (
+        np.array([best_by_size.fold_errors[int(size)] for size in sizes]) * train.scale[-1] ** 2
+    )
     table = pd.DataFrame({"size": _sizes(kept, choice), "mse": errors.sum(axis=1) / weight})
     means = errors / np.maximum(test.gram[:, 0, 0], 1e-300)
     table["mse_se"] = means.std(axis=1, ddof=1) / np.sqrt(means.shape[1])
@@ -133,17 +134,6 @@ def by_cross_validation(train: Moments, test: Moments, task: Task, run: Run) -> 
         mse = np.maximum(totals, 0.0) * train.scale[-1] ** 2 / weight
         every = subsets, pd.DataFrame({"mse": mse})
     return Selected(kept[best], float(table["mse"][best]), kept, table, every, complete)
-
-
-def fold_errors(train: Moments, test: Moments, columns: NDArray[np.intp]) -> FloatArray:
-    """Return the squared error of the model on some columns on the test rows of each fold."""
-    scale = train.scale[-1] ** 2
-    errors = []
-    for gram, test_gram in zip(train.gram, test.gram, strict=True):
-        unscaled = Moments(gram, np.zeros(len(gram)), np.ones(len(gram)))
-        residual = np.append(-least_squares(unscaled, columns), 1.0)
-        errors.append(residual @ test_gram @ residual * scale)
-    return np.array(errors)
 
 
 def criteria_table(rss: FloatArray, sizes: NDArray[np.intp], sample: Sample) -> pd.DataFrame:

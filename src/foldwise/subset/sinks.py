@@ -24,6 +24,7 @@ class BestBySize:
     def __init__(self, max_size: int) -> None:
         self.errors = np.full(max_size + 1, np.inf)
         self.ids = np.full(max_size + 1, -1, dtype=np.int64)
+        self.fold_errors: dict[int, FloatArray] = {}
         self._sizes: NDArray[np.intp] | None = None
 
     def take(self, errors: FloatArray, block: Block) -> None:
@@ -41,9 +42,12 @@ class BestBySize:
             end = self._starts[hit + 1] if hit + 1 < len(at) else None
             group = slice(self._starts[hit], end)
             ids = block.ids[group] | block.more_id
-            first = int(ids[totals[group] <= lowest[hit] * (1 + TIE)].max())
+            tied = np.flatnonzero(totals[group] <= lowest[hit] * (1 + TIE))
+            first = tied[ids[tied].argmax()]
             beaten = lowest[hit] < self.errors[size] * (1 - TIE)
-            self.ids[size] = first if beaten else max(first, int(self.ids[size]))
+            if beaten or ids[first] > self.ids[size]:
+                self.ids[size] = ids[first]
+                self.fold_errors[int(size)] = errors[:, group][:, first].copy()
             self.errors[size] = min(lowest[hit], self.errors[size])
 
 
