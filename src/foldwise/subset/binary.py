@@ -82,7 +82,7 @@ class BinaryClassifier(ClassifierMixin, LinearModel):
                 owner,
                 "y",
                 must="have two classes",
-                got=Plain(f"one class, {self.classes_[0]!r}"),
+                got=Plain(f"one class, {self.classes_.tolist()[0]!r}"),
                 fix="Add rows of another class.",
             )
         return dense(X), codes.astype(np.float64), read_weights(self, sample_weight, X)

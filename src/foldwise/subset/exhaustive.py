@@ -19,7 +19,7 @@ from foldwise.subset.moments import ALIASED, PERFECT, FloatArray
 
 Rows = list[list[FloatArray]]
 
-LENGTH = 4096
+LENGTH = 8192
 """Length of the vectors: long enough to hide NumPy's overhead, short enough for the cache."""
 
 SPEED = 2e7

@@ -118,8 +118,9 @@ def _newton(
         # Newton's method doubles the digits: after a gain this small the step is exact.
         settled = gain <= 1e-13 * total
         calm = np.abs(beta[running] @ Z.T).max(axis=1) < SEPARATED
+        finished = settled & ((ridge[running] == 0) | ~calm)
         ridge[running[settled & calm]] = 0.0
-        running = running[~(settled & (gain <= 1e-20 * total) | settled & ~calm)]
+        running = running[~finished]
         if not len(running):
             break
     return beta

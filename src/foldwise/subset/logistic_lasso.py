@@ -88,7 +88,7 @@ def _round(
         roots[:, None] * (Z - z_mean),
         roots * (working - t_mean),
         alphas=[alpha],
-        coef_init=coef,
+        coef_init=coef.copy(),  # lasso_path writes into it
         tol=1e-10,
         max_iter=100_000,
     )
