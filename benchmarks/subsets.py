@@ -1,6 +1,7 @@
 """Searches over all subsets of columns, beside mlxtend, the averaging-CV note's R code and leaps.
 
-Peers that are not there are skipped, and say so. ``--quick`` takes smaller problems.
+Peers that are not there are skipped, and say so. ``--quick`` takes smaller problems; otherwise
+mlxtend, the note and leaps take minutes each (``--only`` runs one of them).
 Run with one thread: OMP_NUM_THREADS=1 python benchmarks/subsets.py
 """
 
@@ -120,7 +121,7 @@ def against_mlxtend(quick: bool) -> None:
         return
     from mlxtend.feature_selection import ExhaustiveFeatureSelector
 
-    p = 6 if quick else 12
+    p = 6 if quick else 11
     X, y = draw(p, 500)
     theirs, selector = timed(
         lambda: ExhaustiveFeatureSelector(
@@ -183,14 +184,22 @@ def against_leaps(quick: bool) -> None:
     print(f"ratio: {theirs[0] / ours:.1f}\n")
 
 
+PARTS = {
+    "speed": speed,
+    "mlxtend": against_mlxtend,
+    "note": against_the_note,
+    "leaps": against_leaps,
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller problems, seconds in all")
-    quick = parser.parse_args().quick
-    speed(quick)
-    against_mlxtend(quick)
-    against_the_note(quick)
-    against_leaps(quick)
+    parser.add_argument("--only", choices=PARTS, help="one part of it")
+    options = parser.parse_args()
+    for name, part in PARTS.items():
+        if options.only in (None, name):
+            part(options.quick)
 
 
 if __name__ == "__main__":

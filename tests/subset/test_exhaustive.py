@@ -143,15 +143,15 @@ def test_memory_does_not_grow_with_the_number_of_subsets():
             pass
 
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 19)), rng.normal(size=60)
+    X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
     train, test = by_split(X, y, np.ones(60), list(KFold(10).split(X)))
     tracemalloc.start()
-    for _ in sweep_all(train.gram, test.gram, [[j + 1] for j in range(19)], [0], 19, Nothing()):
+    for _ in sweep_all(train.gram, test.gram, [[j + 1] for j in range(20)], [0], 20, Nothing()):
         pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # Less than the errors alone would take.
-    assert peak < 2**19 * 10 * 8 / 1.5
+    # The errors alone would take twice that.
+    assert peak < 2**20 * 10 * 8 / 2
 
 
 def test_everything_lists_subsets_by_size_then_lexicographically():

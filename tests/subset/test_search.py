@@ -16,6 +16,7 @@ from foldwise.subset.search import (
     best_of_each_size,
     best_within,
     describe,
+    largest_size,
 )
 
 RUN = Run("Test")
@@ -50,6 +51,7 @@ def test_branch_and_bound_equals_exhaustive_search(block, monkeypatch):
         every = all_subsets(moments, choice, n_free, RUN)
         sizes = every.kept.sum(axis=1)
         monkeypatch.setattr(module, "FEW", 0)
+        monkeypatch.setattr(module, "FEW_DEPENDENT", 0)
         each = best_of_each_size(moments, choice, n_free, RUN)
         assert_array_equal(each.kept.sum(axis=1), range(n_free + 1))
         for size in range(n_free + 1):
@@ -79,3 +81,43 @@ def test_the_sweep_equals_scikit_learn_for_every_subset():
         Z = X[:, columns] if columns else np.zeros((40, 1))
         residual = y - LinearRegression().fit(Z, y).predict(Z)
         assert_allclose(rss, residual @ residual, rtol=1e-10)
+
+
+def test_more_columns_than_rows_are_searched_as_far_as_it_makes_sense():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 80))
+    y = 2 * X[:, 70] - 2 * X[:, 3] + 0.3 * rng.normal(size=30)
+    moments = all_rows(X, y, np.ones(30))
+    choice = choose_from("Test", 80, None, None, None, intercept=True)
+    assert largest_size(moments, choice, 100_000) == 3
+    found = best_of_each_size(moments, choice, 2, RUN)
+    assert np.flatnonzero(found.kept[2]).tolist() == [3, 70]
+    score = criterion("bic", describe(moments, choice))
+    best = best_within(moments, choice, 2, score, RUN)
+    assert np.flatnonzero(best.kept[0]).tolist() == [3, 70]
+
+
+def test_independent_columns_may_all_be_in_the_model():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 12)), rng.normal(size=50)
+    choice = choose_from("Test", 12, None, None, None, intercept=True)
+    assert largest_size(all_rows(X, y, np.ones(50)), choice, 100) == 12
+    assert largest_size(all_rows(X[:9], y[:9], np.ones(9)), choice, 100) == 2
+
+
+def test_the_window_holds_exactly_the_subsets_within_the_slack(monkeypatch):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 9)) + 0.5 * rng.normal(size=(60, 1))
+    y = X[:, 0] + 0.3 * X[:, 1] + rng.normal(size=60)
+    moments = all_rows(X, y, np.ones(60))
+    choice = choose_from("Test", 9, None, None, None, intercept=True)
+    score = criterion("bic", describe(moments, choice))
+    every = all_subsets(moments, choice, 9, RUN)
+    scores = score(every.rss, every.kept.sum(axis=1))
+    expected = every.kept[np.argsort(scores)][: np.sum(scores <= scores.min() + 6)]
+    swept = best_within(moments, choice, 9, score, RUN, slack=6, at_most=1000)
+    monkeypatch.setattr(module, "FEW", 0)
+    bounded = best_within(moments, choice, 9, score, RUN, slack=6, at_most=1000)
+    assert len(expected) > 10
+    assert_array_equal(swept.kept, expected)
+    assert_array_equal(bounded.kept, expected)

@@ -10,7 +10,7 @@ NumPy does the work.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ class Block:
 
     Attributes
     ----------
-    ids : ndarray of int64
+    ids : ndarray of int64, or of int beyond 62 units
         Subset numbers: unit ``j`` of ``q`` is the bit of value ``2 ** (q - 1 - j)``, so that of
         two subsets of one size the larger number comes first in lexicographic order.
     sizes : ndarray of intp
@@ -43,7 +43,7 @@ class Block:
         Units that all have beyond ``ids``.
     """
 
-    ids: NDArray[np.int64]
+    ids: NDArray[Any]
     sizes: NDArray[np.intp]
     more: int = 0
     more_id: int = 0
@@ -263,7 +263,9 @@ class _Walk:
 
     def grow(self, G: FloatArray, T: FloatArray, floors: FloatArray) -> tuple[State, Block, int]:
         """Decide the first units both ways, as long as all subsets make one short block."""
-        block, depth = Block(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp)), 0
+        # Numbers of more than 63 bits are Python's own: slower, but there are few of them.
+        kind = np.int64 if len(self.widths) < 63 else object
+        block, depth = Block(np.zeros(1, dtype=kind), np.zeros(1, dtype=np.intp)), 0
         while depth < len(self.widths) and 2 * len(block.ids) * G.shape[2] <= LENGTH:
             width = self.widths[depth]
             fits = int(np.searchsorted(block.sizes, self.max_size - width, side="right"))

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 from foldwise.subset.moments import FloatArray, Split
 from foldwise.subset.search import Run
 
@@ -114,18 +115,21 @@ def read_weights(estimator: Any, sample_weight: Any, X: Any) -> FloatArray:
     """Return the weights of the rows, 1 where none are given."""
     if sample_weight is None:
         return np.ones(X.shape[0])
-    weights: FloatArray = _check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
-    if not weights.sum() > 0:
-        raise invalid_data(
-            type(estimator).__name__,
-            "sample_weight",
-            must="have a positive sum",
-            got=float(weights.sum()),
-            fix="Leave it out to weigh all rows alike.",
-        )
-    return weights
+    wrong = None
+    if weights.shape != (X.shape[0],):
+        wrong = f"be one number for each of the {X.shape[0]} rows", Plain(f"shape {weights.shape}")
+    elif weights.min() < 0:
+        wrong = "not be negative", Plain(f"{weights.min():g}")
+    elif not weights.sum() > 0:
+        wrong = "have a positive sum", Plain("0")
+    if wrong is not None:
+        must, got = wrong
+        owner, fix = type(estimator).__name__, "Leave it out to weigh all rows alike."
+        raise invalid_data(owner, "sample_weight", must=must, got=got, fix=fix)
+    return np.asarray(weights)
 
 
 def deal(

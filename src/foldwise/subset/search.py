@@ -26,8 +26,8 @@ from foldwise.subset.sinks import BestBySize, Everything, members
 FEW = 1 << 16
 """Up to this many subsets are simply all swept."""
 
-MOST_UNITS = 62
-"""Subsets have numbers of 63 bits."""
+FEW_DEPENDENT = 1 << 22
+"""The same where columns are dependent: bounds cut little there."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def look_at_the_clock(
 ) -> None:
     """Refuse a search of all subsets that would take longer than the time limit."""
     too_long = run.time_limit is not None and seconds > run.time_limit
-    if len(choice.units) > MOST_UNITS or too_long:
+    if too_long:
         raise invalid_parameter(
             run.owner,
             "X",
@@ -110,7 +110,7 @@ def all_subsets(moments: Moments, choice: Choice, max_size: int, run: Run) -> Fo
 
 def best_of_each_size(moments: Moments, choice: Choice, max_size: int, run: Run) -> Found:
     """Return, for each number of columns, the subset with the least residual sum of squares."""
-    if not _bounds_pay(choice, max_size):
+    if not _bounds_pay(moments, choice, max_size):
         gram = moments.gram[None]
         sink = BestBySize(max_size)
         complete = sweep(gram, gram, choice, max_size, sink, run)
@@ -142,7 +142,7 @@ def best_within(
     def scaled(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
         return score(rss * scale, size + n_always)
 
-    if not _bounds_pay(choice, max_size):
+    if not _bounds_pay(moments, choice, max_size):
         found = all_subsets(moments, choice, max_size, run)
         widths = np.array(choice.widths, dtype=np.intp)
         scores = score(found.rss, found.kept @ widths + n_always)
@@ -197,9 +197,16 @@ def _share_left(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
     return (pivots / np.maximum(diagonal[:-1], 1e-300))[:, 0]
 
 
-def _bounds_pay(choice: Choice, max_size: int) -> bool:
+def _bounds_pay(moments: Moments, choice: Choice, max_size: int) -> bool:
     n_subsets = count_subsets(choice.widths, max_size)
-    return set(choice.widths) == {1} and n_subsets > FEW
+    if set(choice.widths) != {1} or n_subsets <= FEW:
+        return False
+    return n_subsets > FEW_DEPENDENT or not _dependent(moments, choice)
+
+
+def _dependent(moments: Moments, choice: Choice) -> bool:
+    everything = choice.columns(np.ones(len(choice.units), dtype=bool))
+    return bool((_share_left(moments, everything) < RISKY).any())
 
 
 def reduced_problem(moments: Moments, choice: Choice) -> Problem:
@@ -213,8 +220,7 @@ def reduced_problem(moments: Moments, choice: Choice) -> Problem:
 
 
 def _bounded(problem: Problem, goal: Goal, moments: Moments, choice: Choice, run: Run) -> bool:
-    everything = choice.columns(np.ones(len(choice.units), dtype=bool))
-    if (_share_left(moments, everything) < RISKY).any():
+    if _dependent(moments, choice):
         goal = Checked(goal, moments, choice)
         ridge = RIDGE * moments.gram[0, 0] * np.eye(len(choice.units))
         problem = problem._replace(gram=problem.gram + ridge)

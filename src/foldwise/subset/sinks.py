@@ -1,5 +1,7 @@
 """What is remembered while the errors of all subsets stream by."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,7 @@ class BestBySize:
 
     def __init__(self, max_size: int) -> None:
         self.errors = np.full(max_size + 1, np.inf)
-        self.ids = np.full(max_size + 1, -1, dtype=np.int64)
+        self.ids = np.full(max_size + 1, -1, dtype=object)
         self.fold_errors: dict[int, FloatArray] = {}
         self._sizes: NDArray[np.intp] | None = None
 
@@ -46,7 +48,7 @@ class BestBySize:
             first = tied[ids[tied].argmax()]
             beaten = lowest[hit] < self.errors[size] * (1 - TIE)
             if beaten or ids[first] > self.ids[size]:
-                self.ids[size] = ids[first]
+                self.ids[size] = int(ids[first])
                 self.fold_errors[int(size)] = errors[:, group][:, first].copy()
             self.errors[size] = min(lowest[hit], self.errors[size])
 
@@ -67,7 +69,7 @@ class BestByFold:
     def __init__(self, n_folds: int, *, empty_model: bool = True) -> None:
         self.empty_model = empty_model
         self.errors = np.full(n_folds, np.inf)
-        self.ids = np.full(n_folds, -1, dtype=np.int64)
+        self.ids = np.full(n_folds, -1, dtype=object)
         self.sizes = np.zeros(n_folds, dtype=np.intp)
 
     def take(self, errors: FloatArray, block: Block) -> None:
@@ -80,8 +82,8 @@ class BestByFold:
         for fold in hits:
             tied = np.flatnonzero(errors[fold] <= lowest[fold] * (1 + TIE))
             ids, sizes = block.ids[tied] | block.more_id, block.sizes[tied] + block.more
-            first = np.lexsort((-ids, sizes))[0]
-            rivals = [(sizes[first], -ids[first])]
+            first = _in_order(ids, sizes)[0]
+            rivals = [(sizes[first], -int(ids[first]))]
             if not lowest[fold] < self.errors[fold] * (1 - TIE):
                 rivals.append((self.sizes[fold], -self.ids[fold]))
             size, minus_id = min(rivals)
@@ -93,7 +95,7 @@ class Everything:
     """The error, summed over folds, of every subset."""
 
     def __init__(self) -> None:
-        self._ids: list[NDArray[np.int64]] = []
+        self._ids: list[NDArray[Any]] = []
         self._errors: list[FloatArray] = []
 
     def take(self, errors: FloatArray, block: Block) -> None:
@@ -105,7 +107,7 @@ class Everything:
         """Return all subsets, by size and then lexicographically, and their errors."""
         ids = np.concatenate(self._ids)
         kept = members(ids, n_units)
-        order = np.lexsort((-ids, kept.sum(axis=1)))
+        order = _in_order(ids, kept.sum(axis=1))
         return kept[order], np.concatenate(self._errors)[order]
 
 
@@ -121,7 +123,13 @@ class Several:
             sink.take(errors, block)
 
 
-def members(ids: NDArray[np.int64], n_units: int) -> NDArray[np.bool_]:
+def _in_order(ids: NDArray[Any], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the order by size, and then lexicographically."""
+    order = np.argsort(-ids, kind="stable")
+    return order[np.argsort(sizes[order], kind="stable")]
+
+
+def members(ids: NDArray[Any], n_units: int) -> NDArray[np.bool_]:
     """Return which units are in the subsets of the given numbers.
 
     Examples
