@@ -29,7 +29,7 @@ def test_sparse_rows_are_read_as_dense_ones():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.zeros(3), "sample_weight must have a positive sum; got 0."),
+        (np.zeros(3), "sample_weight must not be all zero; got zeros only."),
         ([1.0, -1.0, 1.0], "sample_weight must not be negative; got -1."),
         (
             np.ones(2),

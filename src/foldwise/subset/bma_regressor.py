@@ -22,7 +22,7 @@ from foldwise.subset.search import describe, largest_size
 
 MOST_SUBSETS = 200_000
 AT_ONCE = 1_000_000
-IGNORED = 1e-6
+IGNORED = 1e-4
 """Share of the posterior that predictive distributions leave out."""
 
 
@@ -243,8 +243,8 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
         Returns
         -------
         ndarray of shape (n_samples, 2)
-            Lower and upper ends: quantiles of the mixture of the models' predictive t
-            distributions.
+            Lower and upper ends: quantiles of the mixture of the predictive t distributions of
+            the models that have 99.99 % of the posterior.
         """
         levels = coverage_levels(type(self).__name__, coverage)
         ends = [

@@ -22,6 +22,9 @@ Rows = list[list[FloatArray]]
 LENGTH = 8192
 """Length of the vectors: long enough to hide NumPy's overhead, short enough for the cache."""
 
+SQUARES_A_SUBSET = 11.0
+"""Sum of r² / 2^(r - 1) over the columns r that are left when one is decided."""
+
 SPEED = 2e7
 """Fold-models a second on one core of a 2023 server, to say beforehand how long it will take."""
 
@@ -178,6 +181,25 @@ def smallest_pivots(gram: FloatArray, floors: FloatArray) -> FloatArray:
         slope = np.where(alive, gram[v], 0.0) / np.where(alive, gram[v, v], 1.0)
         gram -= slope[:, None] * gram[v][None, :]
     return pivots
+
+
+def sweep_work(widths: Sequence[int], max_size: int) -> float:
+    """Return the work of a sweep, in subsets of a sweep without a largest size.
+
+    Examples
+    --------
+    >>> round(sweep_work([1] * 20, 20) / 2**20, 2)
+    1.0
+    >>> sweep_work([1] * 40, 3) > 2 * count_subsets([1] * 40, 3)
+    True
+    """
+    left = np.cumsum([1, *widths[::-1]])[::-1]
+    carried = [
+        count_subsets(widths[:unit], max_size - width) if width <= max_size else 0
+        for unit, width in enumerate(widths)
+    ]
+    squares = sum(n * float(r) ** 2 for n, r in zip(carried, left, strict=False))
+    return squares / SQUARES_A_SUBSET
 
 
 class State(NamedTuple):

@@ -60,10 +60,14 @@ def standardised(
 
 
 def penalties(X: FloatArray, y: FloatArray, weights: FloatArray, n_alphas: int) -> FloatArray:
-    """Return penalties from the one that leaves the model empty down to a thousandth of it."""
+    """Return penalties from the one that leaves the model empty down to a thousandth of it.
+
+    With more columns than rows down to a hundredth: below, the model just repeats the target.
+    """
     Z, target, _ = standardised(X, y, weights)
     largest = np.abs(Z.T @ target).max(initial=0.0) / len(y)
-    return (largest or 1.0) * np.logspace(0, -3, n_alphas)
+    lowest = -3 if weights.sum() > X.shape[1] else -2
+    return (largest or 1.0) * np.logspace(0, lowest, n_alphas)
 
 
 def lasso(X: FloatArray, y: FloatArray, weights: FloatArray, alphas: FloatArray) -> FloatArray:

@@ -124,7 +124,7 @@ def read_weights(estimator: Any, sample_weight: Any, X: Any) -> FloatArray:
     elif weights.min() < 0:
         wrong = "not be negative", Plain(f"{weights.min():g}")
     elif not weights.sum() > 0:
-        wrong = "have a positive sum", Plain("0")
+        wrong = "not be all zero", Plain("zeros only")
     if wrong is not None:
         must, got = wrong
         owner, fix = type(estimator).__name__, "Leave it out to weigh all rows alike."

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import lasso_path
 
-from foldwise.subset.lasso import standardised
+from foldwise.subset.lasso import penalties, standardised
 from foldwise.subset.logistic import log_losses
 from foldwise.subset.moments import FloatArray, Split
 
@@ -23,21 +23,12 @@ def best_logistic_lasso(
     0 and 1.
     """
     train, test = split
-    alphas = logistic_penalties(X[train], y[train], weights[train], n_alphas)
+    alphas = penalties(X[train], y[train], weights[train], n_alphas)
     betas = logistic_lasso(X[train], y[train], weights[train], alphas)
     rows = np.column_stack([np.ones(len(test)), X[test]])
     losses = log_losses(betas, rows, y[test], weights[test])
     best = int(np.argmin(losses))
     return float(alphas[best]), betas[best], float(losses[best])
-
-
-def logistic_penalties(
-    X: FloatArray, y: FloatArray, weights: FloatArray, n_alphas: int
-) -> FloatArray:
-    """Return penalties from the one that leaves the model empty down to a thousandth of it."""
-    Z, target, _ = standardised(X, y, weights)
-    largest = np.abs(Z.T @ target).max(initial=0.0) / len(y)
-    return (largest or 1.0) * np.logspace(0, -3, n_alphas)
 
 
 def logistic_lasso(

@@ -17,6 +17,7 @@ from foldwise.subset.exhaustive import (
     count_subsets,
     smallest_pivots,
     sweep_all,
+    sweep_work,
 )
 from foldwise.subset.goals import BestOfEachSize, BoolArray, Goal, WithinWindow
 from foldwise.subset.moments import ALIASED, PERFECT, FloatArray, Moments
@@ -71,7 +72,8 @@ def sweep(
         When it would take longer than the time limit.
     """
     n_subsets = count_subsets(choice.widths, max_size)
-    look_at_the_clock(choice, n_subsets, len(train), n_subsets * len(train) / SPEED, run)
+    seconds = sweep_work(choice.widths, max_size) * len(train) / SPEED
+    look_at_the_clock(choice, n_subsets, len(train), seconds, run)
     steps = sweep_all(train, test, choice.units, choice.forced, max_size, sink)
     return drive(
         as_shares(steps, n_subsets), run.owner, verbose=run.verbose, time_limit=run.time_limit
@@ -177,13 +179,15 @@ def largest_size(moments: Moments, choice: Choice, at_most: int) -> int:
     """Return the largest size worth searching when none is given.
 
     All columns where the rows can tell them apart. Otherwise the largest size with at most
-    ``at_most`` subsets and rows to spare: beyond, countless subsets fit perfectly.
+    about ``at_most`` subsets and rows to spare: beyond, countless subsets fit perfectly.
     """
     n_free = sum(choice.widths)
     spare = int(moments.gram[0, 0]) - 2 - choice.n_always
     everything = choice.columns(np.ones(len(choice.units), dtype=bool))
     if spare >= n_free and (_share_left(moments, everything) > ALIASED).sum() > len(everything) - 3:
         return n_free
+    # Wide problems carry many products along with every subset.
+    at_most = int(at_most * min(1.0, (30 / n_free) ** 2))
     sizes = [s for s in range(n_free + 1) if count_subsets(choice.widths, s) <= at_most]
     return max(0, min(max(sizes), spare))
 
