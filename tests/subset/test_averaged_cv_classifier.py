@@ -10,10 +10,12 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import AveragedCVClassifier
+from foldwise.errors import FoldsWarning
 
 
+@pytest.mark.filterwarnings("ignore::foldwise.errors.FoldsWarning")
 @parametrize_with_checks(
-    [AveragedCVClassifier(cv=3), AveragedCVClassifier(cv=3, candidates="subsets", max_size=2)]
+    [AveragedCVClassifier(), AveragedCVClassifier(cv=3, candidates="subsets", max_size=2)]
 )
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
@@ -89,3 +91,11 @@ def test_too_many_subsets_are_refused_with_the_time_they_would_take():
     X, y = rng.normal(size=(60, 30)), np.arange(60) % 2
     with pytest.raises(ValueError, match=r"would take about .* days\. Use candidates='lasso'"):
         AveragedCVClassifier(candidates="subsets").fit(X, y)
+
+
+def test_a_rare_class_gets_fewer_folds_and_a_warning():
+    X, _ = rows(n=40)
+    y = np.arange(40) < 4
+    with pytest.warns(FoldsWarning, match=r"^AveragedCVClassifier: 4 folds instead of 10, since"):
+        acv = AveragedCVClassifier().fit(X, y)
+    assert len(acv.fold_coef_) == 4

@@ -10,7 +10,14 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+from foldwise.errors import (
+    FoldsWarning,
+    Plain,
+    did_you_mean,
+    invalid_data,
+    invalid_parameter,
+    warn,
+)
 from foldwise.subset.moments import FloatArray, Split
 from foldwise.subset.search import Run
 
@@ -135,7 +142,20 @@ def read_weights(estimator: Any, sample_weight: Any, X: Any) -> FloatArray:
 def deal(
     owner: str, cv: Any, X: FloatArray, y: NDArray[Any], groups: Any, *, classifier: bool = False
 ) -> list[Split]:
-    """Return the splits that ``cv`` makes."""
+    """Return the splits that ``cv`` makes.
+
+    An int that asks a classifier for more folds than its rarer class has rows gets fewer, and a
+    warning.
+    """
+    if classifier and isinstance(cv, int):
+        fewest = max(2, int(np.unique(y, return_counts=True)[1].min()))
+        if fewest < cv:
+            warn(
+                f"{owner}: {fewest} folds instead of {cv}, since the rarer class has too few "
+                "rows. Lower cv.",
+                FoldsWarning,
+            )
+            cv = fewest
     splits = list(check_cv(cv, y, classifier=classifier).split(X, y, groups))
     if len(splits) < 2:
         raise invalid_parameter(owner, "cv", must="make at least 2 splits", got=cv, fix="Try 5.")
