@@ -265,6 +265,13 @@ def data(p):
             "subsets on 10 folds would take about 6.4 days. "
             "Set max_size, choose by criterion='bic', or raise time_limit.",
         ),
+        (
+            {"keep_all": True},
+            50,
+            "X must have few enough columns to try all subsets; got 50 to choose from: 1.1e+15 "
+            "subsets would take about 1.8 years. "
+            "Set max_size, drop keep_all and column_groups, or raise time_limit.",
+        ),
     ],
 )
 def test_errors_say_what_to_do(parameters, p, message):

@@ -1,6 +1,7 @@
 """The linear model on the best subset of columns."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -118,6 +119,7 @@ class BestSubsetRegressor(LinearRegressor):
     complete_: bool
 
     _instead = "Set max_size, choose by criterion='bic', or raise time_limit."
+    _instead_of_sweeping = "Set max_size, drop keep_all and column_groups, or raise time_limit."
 
     def __init__(
         self,
@@ -167,6 +169,8 @@ class BestSubsetRegressor(LinearRegressor):
         """
         self._check_word("criterion", [*CRITERIA, "cv"])
         run = self._run()
+        if self.criterion != "cv":
+            run = replace(run, instead=self._instead_of_sweeping)
         X, y, weights = self._read(X, y, sample_weight)
         moments = all_rows(X, y, weights, centred=self.fit_intercept)
         task = self._task(moments)
