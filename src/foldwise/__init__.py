@@ -11,6 +11,11 @@ __version__ = "0.1.0"
 _HOMES: dict[str, str] = {
     "StackingClassifier": "foldwise.stack",
     "StackingRegressor": "foldwise.stack",
+    "AveragedCVClassifier": "foldwise.subset",
+    "AveragedCVRegressor": "foldwise.subset",
+    "BayesianModelAveragingClassifier": "foldwise.subset",
+    "BayesianModelAveragingRegressor": "foldwise.subset",
+    "BestSubsetRegressor": "foldwise.subset",
 }
 
 __all__ = ["__version__", *_HOMES]
