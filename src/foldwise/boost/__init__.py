@@ -1,0 +1,6 @@
+"""AdaBoost, gradient boosting over any learner, Newton boosted trees, and their losses."""
+
+from foldwise.boost.adaboost import AdaBoostClassifier
+from foldwise.boost.loss import CustomLoss, Loss
+
+__all__ = ["AdaBoostClassifier", "CustomLoss", "Loss"]
