@@ -269,7 +269,8 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Classes.
         """
-        return self.classes_[self._votes(X).argmax(axis=1)]
+        best = self._votes(X).argmax(axis=1)
+        return self.classes_[best]
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Yield :meth:`predict` after each round."""

@@ -9,6 +9,13 @@ from scipy.special import expit, logsumexp, softmax
 from foldwise.boost.loss import CustomLoss, FloatArray, Loss
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
 
+RAREST = 1e-12  # share of a class of which no row has weight
+
+
+def _log_odds(y: FloatArray, weight: FloatArray) -> float:
+    share = np.clip(np.average(y, weights=weight), RAREST, 1 - RAREST)
+    return float(np.log(share) - np.log1p(-share))
+
 
 class Logistic(Loss):
     """Cross-entropy of P(y = 1) = 1 / (1 + exp(−F)), y in {0, 1}."""
@@ -33,7 +40,7 @@ class Logistic(Loss):
 
     def constant(self, y: FloatArray, weight: FloatArray) -> FloatArray:
         """Return the log-odds of the weighted share of class 1."""
-        return np.asarray(np.log(weight @ y) - np.log(weight @ (1 - y)))
+        return np.asarray(_log_odds(y, weight))
 
 
 class Exponential(Loss):
@@ -59,7 +66,7 @@ class Exponential(Loss):
 
     def constant(self, y: FloatArray, weight: FloatArray) -> FloatArray:
         """Return half the log-odds of the weighted share of class 1."""
-        return np.asarray(0.5 * (np.log(weight @ y) - np.log(weight @ (1 - y))))
+        return np.asarray(0.5 * _log_odds(y, weight))
 
 
 class Multinomial(Loss):
@@ -74,7 +81,7 @@ class Multinomial(Loss):
     name = "multinomial"
 
     def __init__(self, n_classes: int) -> None:
-        self.n_classes = n_classes
+        self.n_classes = self.n_outputs = n_classes
 
     def _one_hot(self, y: FloatArray) -> FloatArray:
         return (y[:, None] == np.arange(self.n_classes)).astype(float)
@@ -100,7 +107,7 @@ class Multinomial(Loss):
     def constant(self, y: FloatArray, weight: FloatArray) -> FloatArray:
         """Return the centred logs of the weighted class shares, shape (K,)."""
         share = np.bincount(y.astype(np.intp), weights=weight, minlength=self.n_classes)
-        logs = np.log(share / share.sum())
+        logs = np.log(np.maximum(share / share.sum(), RAREST))
         return logs - logs.mean()
 
 

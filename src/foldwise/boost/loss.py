@@ -22,6 +22,8 @@ class Loss:
     ----------
     name : str
         What the loss is called in messages.
+    n_outputs : int
+        How many raw predictions a row has; 1 means ``raw`` is one-dimensional.
 
     See Also
     --------
@@ -29,6 +31,7 @@ class Loss:
     """
 
     name = "custom"
+    n_outputs = 1
 
     def value(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the loss of each row, shape (n_samples,)."""
@@ -67,11 +70,6 @@ class Loss:
 
     def check_targets(self, owner: str, y: FloatArray) -> None:
         """Raise if ``y`` holds targets this loss cannot take."""
-
-    @staticmethod
-    def columns(y: FloatArray) -> int:
-        """Return how many raw predictions a row has; 1 means ``raw`` is one-dimensional."""
-        return 1
 
 
 class CustomLoss(Loss):

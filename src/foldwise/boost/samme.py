@@ -57,6 +57,23 @@ def reweighted(
     return weight / weight.sum()
 
 
+def gridded(weight: FloatArray, start: FloatArray) -> FloatArray:
+    """Return the weights on the scale of ``start``, as multiples of 2⁻³⁰ of it.
+
+    Sums of such weights are exact, so that two splits of equal merit stay equal: a row of
+    weight 2 then trains a learner as two rows of weight 1 do, to the last bit. The scale is kept
+    so that a learner's own penalty keeps its strength.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gridded(np.array([0.1, 0.6, 0.3]), np.array([0.0, 2.0, 1.0]))
+    array([0. , 1.8, 0.9])
+    """
+    ratio = np.divide(weight * start.sum(), start, out=np.zeros_like(start), where=start > 0)
+    return start * np.ldexp(np.rint(np.ldexp(ratio, 30)), -30)
+
+
 def add_votes(votes: FloatArray, answers: Codes, say: float) -> None:
     """Add a learner's say to the votes of the classes it names; two-class says count double."""
     votes[np.arange(len(votes)), answers] += 2 * say if votes.shape[1] == 2 else say
@@ -156,7 +173,7 @@ def boost_committee(
     tracker, judge = BoostingPath.start(), _Judge(watch, n_classes, patience)
     failed = None
     for m in range(rounds):
-        learner = _fit_round(make_learner(m), table, codes, weight, start.sum(), draw_rows)
+        learner = _fit_round(make_learner(m), table, codes, weight, start, draw_rows)
         answers = ask(learner, table).astype(np.intp)
         wrong = answers != codes
         error = float(weight @ wrong)
@@ -189,12 +206,11 @@ def _fit_round(
     table: Table,
     codes: Codes,
     weight: FloatArray,
-    total: float,
+    start: FloatArray,
     draw_rows: Callable[[FloatArray], Codes] | None,
 ) -> Any:
     if draw_rows is None:
-        # On the scale of the given weights, so that a learner's own penalty keeps its strength.
-        return fit_learner(learner, table, codes, weight * total)
+        return fit_learner(learner, table, codes, gridded(weight, start))
     rows = draw_rows(weight)
     return fit_learner(learner, table.rows(rows), codes[rows], None)
 
