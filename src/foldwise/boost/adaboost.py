@@ -9,22 +9,28 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags, check_random_state, get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from foldwise.boost import learner as learners_
 from foldwise.boost.class_losses import class_codes
 from foldwise.boost.early_stopping import inner_splits, stop_early
-from foldwise.boost.learner import FloatArray, Indices, Table
+from foldwise.boost.learner import (
+    FloatArray,
+    Indices,
+    Table,
+    ask,
+    check_features,
+    check_targets,
+    check_weights,
+    make_table,
+    require_weights,
+    seeded,
+    weight_keyword,
+)
 from foldwise.boost.margins import centred, class_margins, coefficient_path
 from foldwise.boost.parameters import check_boosting, check_choice, needs_two_classes
 from foldwise.boost.progress import Progress
 from foldwise.boost.samme import Committee, boost_committee, staged_votes
 from foldwise.errors import Plain, invalid_data
-
-
-def _learners_have_importances(self: "AdaBoostClassifier") -> bool:
-    return all(hasattr(learner, "feature_importances_") for learner in self.estimators_)
 
 
 class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
@@ -145,13 +151,13 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
-        X = learners_.check_features(self, X, [self._learner], reset=True)
-        y = learners_.check_targets(self, X, y, classes=True)
-        start = learners_.check_weights(self, sample_weight, len(y))
+        X = check_features(self, X, [self._learner], reset=True)
+        y = check_targets(self, X, y, classes=True)
+        start = check_weights(self, sample_weight, len(y))
         self.classes_, codes = class_codes(y)
         needs_two_classes(self, self.classes_)
         rng = check_random_state(self.random_state)
-        table = learners_.make_table(X, [self._learner])
+        table = make_table(X, [self._learner])
         committee = self._boost(table, codes, start, groups, rng)
         if not committee.learners:
             self._complain(committee)
@@ -172,7 +178,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
             part = table if len(rows) == len(table) else table.rows(rows)
             draws = np.random.default_rng(seeds[-2])
             return boost_committee(
-                lambda m: learners_.seeded(self._learner, int(seeds[m % len(seeds)])),
+                lambda m: seeded(self._learner, int(seeds[m % len(seeds)])),
                 part,
                 codes[rows],
                 len(self.classes_),
@@ -201,7 +207,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
 
     def _resamples(self) -> bool:
         if self.weighting == "auto":
-            return learners_.weight_keyword(self._learner) is None
+            return weight_keyword(self._learner) is None
         return self.weighting == "resample"
 
     def _check_parameters(self) -> None:
@@ -209,7 +215,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         check_boosting(self)
         check_choice(owner, "weighting", self.weighting, ["auto", "weights", "resample"])
         if self.weighting == "weights":
-            learners_.require_weights(
+            require_weights(
                 owner, self._learner, "for weighting='weights'", "Use weighting='resample'."
             )
 
@@ -225,8 +231,8 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
 
     def _table(self, X: Any) -> Table:
         check_is_fitted(self)
-        X = learners_.check_features(self, X, [self._learner], reset=False)
-        return learners_.make_table(X, [self._learner])
+        X = check_features(self, X, [self._learner], reset=False)
+        return make_table(X, [self._learner])
 
     def _staged_votes(self, X: Any) -> Iterator[FloatArray]:
         table = self._table(X)
@@ -328,13 +334,13 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
             Coefficients, against ``path_.l1_norm`` an L1-regularised path.
         """
         table = self._table(X)
-        answers = np.array([learners_.ask(learner, table) for learner in self.estimators_])
+        answers = np.array([ask(learner, table) for learner in self.estimators_])
         return coefficient_path(answers.astype(np.intp), self.estimator_weights_)
 
     @property
-    @available_if(_learners_have_importances)
     def feature_importances_(self) -> FloatArray:
         """The learners' feature importances, averaged by say."""
+        check_is_fitted(self)
         table = np.array([learner.feature_importances_ for learner in self.estimators_])
         return np.average(table, axis=0, weights=self.estimator_weights_)
 

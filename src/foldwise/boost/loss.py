@@ -101,7 +101,7 @@ class CustomLoss(Loss):
         self,
         value: Callable[[FloatArray, FloatArray], FloatArray],
         gradient: Callable[[FloatArray, FloatArray], FloatArray],
-        hessian: Callable[[FloatArray, FloatArray], FloatArray] | None = None,
+        hessian: Callable[[FloatArray, FloatArray], FloatArray | None] | None = None,
         inverse_link: Callable[[FloatArray], FloatArray] | None = None,
     ) -> None:
         self._value = value

@@ -1,6 +1,7 @@
 """Rules for the parameters that the boosting estimators share."""
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -48,11 +49,11 @@ def check_number(
     try_: float,
 ) -> None:
     """Raise unless the value is a finite number within the given bounds."""
-    rules = [
-        (above, "above", lambda v, b: v > b),
-        (least, "at least", lambda v, b: v >= b),
-        (most, "at most", lambda v, b: v <= b),
-        (below, "below", lambda v, b: v < b),
+    rules: list[tuple[float | None, str, Callable[[float, float], bool]]] = [
+        (above, "above", operator.gt),
+        (least, "at least", operator.ge),
+        (most, "at most", operator.le),
+        (below, "below", operator.lt),
     ]
     words = " and ".join(f"{word} {bound:g}" for bound, word, _ in rules if bound is not None)
     number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))

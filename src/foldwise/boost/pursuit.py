@@ -57,9 +57,7 @@ class Sample:
 
     def rows(self, indices: Indices) -> "Sample":
         """Return some of the rows."""
-        return Sample(
-            self.table.rows(indices), self.y[indices], self.weight[indices], self.given
-        )
+        return Sample(self.table.rows(indices), self.y[indices], self.weight[indices], self.given)
 
 
 def boost_additive(
@@ -214,37 +212,28 @@ def _with_step(
 def _set_leaves(
     stage: Stage, loss: Loss, sample: Sample, raw: FloatArray, weight: FloatArray
 ) -> FloatArray:
-    """Write the best steps into the leaves of the trees; return what they then predict."""
+    """Write the best steps into the leaves of the trees; return what they then predict.
+
+    Of K outputs each gets Friedman's (K−1)/K of the diagonal Newton step.
+    """
     part = sample.table.columns(stage.columns)
     extra = {"check_input": False} if part.trusted else {}
-    columns = []
-    for k, tree in enumerate(stage.learners):
-        leaf = tree.apply(part.X, **extra)
-        n_nodes = tree.tree_.node_count
-        if raw.ndim == 1:
-            steps = leaf_steps(loss, sample.y, raw, weight, leaf, n_nodes)
-        else:
-            steps = _output_steps(loss, sample.y, raw, weight, leaf, n_nodes, k)
-        tree.tree_.value[:, 0, 0] = steps
-        columns.append(steps[leaf])
+    leaves = [tree.apply(part.X, **extra) for tree in stage.learners]
+    sizes = [tree.tree_.node_count for tree in stage.learners]
+    if raw.ndim == 1:
+        steps = [leaf_steps(loss, sample.y, raw, weight, leaves[0], sizes[0])]
+    else:
+        gradient, hessian = loss.gradient(sample.y, raw), loss.hessian(sample.y, raw)
+        assert hessian is not None
+        share = (len(sizes) - 1) / len(sizes)
+        steps = [
+            share * newton_steps(gradient[:, k], hessian[:, k], weight, leaves[k], sizes[k])
+            for k in range(len(sizes))
+        ]
+    for tree, values in zip(stage.learners, steps, strict=True):
+        tree.tree_.value[:, 0, 0] = values
+    columns = [values[leaf] for values, leaf in zip(steps, leaves, strict=True)]
     return columns[0] if raw.ndim == 1 else np.column_stack(columns)
-
-
-def _output_steps(
-    loss: Loss,
-    y: FloatArray,
-    raw: FloatArray,
-    weight: FloatArray,
-    leaf: Indices,
-    n_leaves: int,
-    k: int,
-) -> FloatArray:
-    """Return Friedman's leaf values of one of K outputs, (K−1)/K of the diagonal Newton step."""
-    n_outputs = raw.shape[1]
-    hessian = loss.hessian(y, raw)
-    assert hessian is not None
-    steps = newton_steps(loss.gradient(y, raw)[:, k], hessian[:, k], weight, leaf, n_leaves)
-    return steps * (n_outputs - 1) / n_outputs
 
 
 def _backtracked(

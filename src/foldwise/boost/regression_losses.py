@@ -11,7 +11,7 @@ from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
 
 def leaf_sums(values: FloatArray, leaf: NDArray[np.intp], n_leaves: int) -> FloatArray:
     """Return the sum of the values in each leaf."""
-    return np.bincount(leaf, weights=values, minlength=n_leaves)
+    return np.bincount(leaf, weights=values, minlength=n_leaves).astype(np.float64, copy=False)
 
 
 def leaf_quantiles(
@@ -322,16 +322,16 @@ def regression_loss(owner: str, loss: Any, quantile: float, power: float) -> Los
     """
     if isinstance(loss, Loss):
         return loss
-    known = {
-        "squared": lambda: Squared(),
-        "absolute": lambda: Absolute(),
-        "huber": lambda: Huber(quantile),
-        "quantile": lambda: Quantile(quantile),
-        "poisson": lambda: Poisson(),
-        "tweedie": lambda: Tweedie(power),
+    known: dict[str, Loss] = {
+        "squared": Squared(),
+        "absolute": Absolute(),
+        "huber": Huber(quantile),
+        "quantile": Quantile(quantile),
+        "poisson": Poisson(),
+        "tweedie": Tweedie(power),
     }
     if not isinstance(loss, str) or loss not in known:
         raise invalid_parameter(
             owner, "loss", must="be a known name or a Loss", got=loss, fix=did_you_mean(loss, known)
         )
-    return known[loss]()
+    return known[loss]

@@ -260,4 +260,3 @@ def staged_votes(learners: list[Any], says: FloatArray, table: Table, n_classes:
     for learner, say in zip(learners, says, strict=True):
         add_votes(votes, ask(learner, table).astype(np.intp), float(say))
         yield votes
-
