@@ -8,7 +8,15 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "AdaBoostClassifier": "foldwise.boost",
+    "BaggingClassifier": "foldwise.resample",
+    "BaggingRegressor": "foldwise.resample",
+    "GradientBoostingClassifier": "foldwise.boost",
+    "GradientBoostingRegressor": "foldwise.boost",
+    "NewtonBoostingClassifier": "foldwise.boost",
+    "NewtonBoostingRegressor": "foldwise.boost",
+}
 
 __all__ = ["__version__", *_HOMES]
 
