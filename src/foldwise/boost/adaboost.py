@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.boost._parameters import check_boosting, check_choice, needs_two_classes
 from foldwise.boost.class_losses import class_codes
 from foldwise.boost.early_stopping import inner_splits, stop_early
 from foldwise.boost.learner import (
@@ -27,7 +28,6 @@ from foldwise.boost.learner import (
     weight_keyword,
 )
 from foldwise.boost.margins import centred, class_margins, coefficient_path
-from foldwise.boost.parameters import check_boosting, check_choice, needs_two_classes
 from foldwise.boost.progress import Progress
 from foldwise.boost.samme import Committee, boost_committee, staged_votes
 from foldwise.errors import Plain, invalid_data

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from foldwise.boost._gradient_base import GradientBoosting
+from foldwise.boost._parameters import (
+    needs_two_classes,
+)
 from foldwise.boost.class_losses import class_codes, class_loss
-from foldwise.boost.gradient_base import GradientBoosting
 from foldwise.boost.learner import (
     FloatArray,
     check_features,
     check_targets,
     check_weights,
-)
-from foldwise.boost.parameters import (
-    needs_two_classes,
 )
 
 

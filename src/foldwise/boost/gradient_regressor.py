@@ -5,15 +5,15 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
-from foldwise.boost.gradient_base import GradientBoosting
+from foldwise.boost._gradient_base import GradientBoosting
+from foldwise.boost._parameters import (
+    check_number,
+)
 from foldwise.boost.learner import (
     FloatArray,
     check_features,
     check_targets,
     check_weights,
-)
-from foldwise.boost.parameters import (
-    check_number,
 )
 from foldwise.boost.regression_losses import regression_loss
 

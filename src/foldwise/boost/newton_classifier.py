@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from foldwise.boost._newton_base import NewtonBoosting
+from foldwise.boost._newton_fit import check_newton, fit_newton, table_of
+from foldwise.boost._parameters import needs_two_classes
 from foldwise.boost.class_losses import class_codes, class_loss
 from foldwise.boost.learner import FloatArray, check_targets, check_weights
-from foldwise.boost.newton_base import NewtonBoosting
-from foldwise.boost.newton_fit import check_newton, fit_newton, table_of
-from foldwise.boost.parameters import needs_two_classes
 
 
 class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):

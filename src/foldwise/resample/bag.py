@@ -86,8 +86,8 @@ def fit_member(plan: Plan, seed: int) -> Member:
         weight = counts if plan.weight is None else counts * plan.weight
         return Member(fit_learner(learner, table, y, weight), columns)
     rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-    weight = None if plan.weight is None else plan.weight[rows]
-    return Member(fit_learner(learner, table.rows(rows), y[rows], weight), columns)
+    passed = None if plan.weight is None else plan.weight[rows]
+    return Member(fit_learner(learner, table.rows(rows), y[rows], passed), columns)
 
 
 def _fit_chunk(plan: Plan, seeds: list[int]) -> list[Member]:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
+from foldwise.boost._parameters import check_choice
 from foldwise.boost.class_losses import class_codes
 from foldwise.boost.learner import (
     Table,
@@ -15,10 +16,9 @@ from foldwise.boost.learner import (
     check_weights,
     make_table,
 )
-from foldwise.boost.parameters import check_choice
 from foldwise.errors import Plain, unsupported
+from foldwise.resample._bagging_base import Bagging
 from foldwise.resample.bag import Member
-from foldwise.resample.bagging_base import Bagging
 from foldwise.resample.draws import ROW_SCHEMES, FloatArray, Indices
 from foldwise.resample.out_of_bag import accuracy_with_error, out_of_bag
 from foldwise.resample.targets import new_classes

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
+from foldwise.boost._parameters import check_number
 from foldwise.boost.learner import (
     Table,
     check_features,
@@ -13,9 +14,8 @@ from foldwise.boost.learner import (
     check_weights,
     make_table,
 )
-from foldwise.boost.parameters import check_number
+from foldwise.resample._bagging_base import Bagging
 from foldwise.resample.bag import Member
-from foldwise.resample.bagging_base import Bagging
 from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, FloatArray
 from foldwise.resample.out_of_bag import out_of_bag, r2_with_error
 from foldwise.resample.targets import new_numbers

@@ -83,7 +83,7 @@ def mean_and_error(
     parts, masses = share * (influence - mean), share
     if group is not None:
         parts, masses = np.bincount(group, weights=parts), np.bincount(group, weights=share)
-    n_units = max(np.count_nonzero(masses), 2)
+    n_units = max(int(np.count_nonzero(masses)), 2)
     return mean, float(np.sqrt(np.sum(parts**2) * n_units / (n_units - 1)))
 
 

@@ -57,9 +57,9 @@ def infinitesimal_jackknife(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(10.0)
-    >>> counts = rng.multinomial(10, [0.1] * 10, size=20_000).astype(float)
+    >>> counts = rng.multinomial(10, [0.1] * 10, size=2_000).astype(float)
     >>> estimate = infinitesimal_jackknife(counts, counts @ y[:, None] / 10)
-    >>> bool(np.isclose(estimate[0], y.var() / 10, rtol=0.05))
+    >>> bool(np.isclose(estimate[0], y.var() / 10, rtol=0.2))
     True
     """
     n_learners = len(counts)

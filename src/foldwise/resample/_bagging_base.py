@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.boost._parameters import check_choice, check_count, check_number
 from foldwise.boost.learner import (
     Table,
     check_features,
     make_table,
     require_weights,
 )
-from foldwise.boost.parameters import check_choice, check_count, check_number
 from foldwise.boost.progress import Progress
 from foldwise.errors import Plain, invalid_parameter, unsupported
 from foldwise.resample.bag import Member, Plan, fit_members, mean_answer
@@ -91,7 +91,7 @@ class Bagging(BaseEstimator):
             group = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
         n_units = n_samples if group is None else int(group.max()) + 1
         share = isinstance(self.max_samples, float)
-        size = int(round(self.max_samples * n_units)) if share else int(self.max_samples)
+        size = round(self.max_samples * n_units) if share else int(self.max_samples)
         if self.sampling == "subsample":
             size = min(size, n_units)
         by_weight = weight is not None and group is None and self.sampling == "bootstrap"

@@ -9,6 +9,11 @@ from sklearn.tree import BaseDecisionTree, DecisionTreeRegressor
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.boost._parameters import (
+    check_boosting,
+    check_choice,
+    check_number,
+)
 from foldwise.boost.additive import Additive
 from foldwise.boost.early_stopping import inner_splits, stop_early
 from foldwise.boost.learner import (
@@ -20,11 +25,6 @@ from foldwise.boost.learner import (
     require_weights,
 )
 from foldwise.boost.loss import Loss, check_loss
-from foldwise.boost.parameters import (
-    check_boosting,
-    check_choice,
-    check_number,
-)
 from foldwise.boost.progress import Progress
 from foldwise.boost.pursuit import Recipe, Sample, boost_additive
 from foldwise.errors import Plain, invalid_parameter, unsupported

@@ -8,12 +8,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
+from foldwise.boost._parameters import check_boosting, check_count, check_number
 from foldwise.boost.categories import categorical_columns, encode, learn_categories
 from foldwise.boost.early_stopping import inner_splits, stop_early
 from foldwise.boost.learner import FloatArray, Indices, is_frame
 from foldwise.boost.loss import Loss, check_loss
 from foldwise.boost.newton_trees import NewtonTrees, Rows, Words, train, tree_words
-from foldwise.boost.parameters import check_boosting, check_count, check_number
 from foldwise.boost.progress import Progress
 from foldwise.boost.regression_losses import Huber, Quantile, Squared
 from foldwise.errors import Plain, invalid_parameter
