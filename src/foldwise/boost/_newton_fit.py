@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
@@ -65,7 +66,7 @@ def table_of(estimator: Any, X: Any, *, reset: bool) -> Any:
     if estimator.categories_ and (is_frame(X) or isinstance(X, np.ndarray)):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return check_array(encode(owner, X, estimator.categories_), ensure_all_finite="allow-nan")
-    return validate_data(
+    table = validate_data(
         estimator,
         X,
         reset=reset,
@@ -73,6 +74,8 @@ def table_of(estimator: Any, X: Any, *, reset: bool) -> Any:
         dtype=[np.float64, np.float32],
         ensure_all_finite="allow-nan",
     )
+    # LightGBM takes SciPy's sparse matrices, but not its sparse arrays.
+    return sparse.csr_matrix(table) if sparse.issparse(table) else table
 
 
 def fit_newton(

@@ -77,7 +77,8 @@ def make_table(X: Any, learners: list[Any]) -> Table:
         Rows to pass to :func:`fit_learner` and :func:`ask`.
     """
     if not sparse.issparse(X) and all(may_skip_checks(learner) for learner in learners):
-        converted = np.ascontiguousarray(X, dtype=np.float32)
+        # Trees read columns: column order is a few per cent quicker to fit, and no slower to ask.
+        converted = np.asfortranarray(X, dtype=np.float32)
         if np.isfinite(converted.sum(dtype=np.float64)) and np.isfinite(converted).all():
             return Table(converted, trusted=True)
     return Table(X, trusted=False)

@@ -197,8 +197,12 @@ def check_loss(owner: str, loss: Loss, y: FloatArray, raw: FloatArray) -> None:
                 got=Plain(f"{int((~np.isfinite(array)).sum())} that are not"),
                 fix="Check that y is in the loss's range.",
             )
-    step = 1e-6 * gradient / (np.abs(gradient).max() or 1.0)
-    if loss.value(y, raw - step).sum() > value.sum() + 1e-12 * np.abs(value).sum():
+    steepest = np.abs(gradient).max()
+    if steepest <= 1e-8:
+        return
+    step = 1e-6 * gradient / steepest
+    rise = float(np.sum(loss.value(y, raw - step) - value))
+    if rise > 0.5 * float(np.sum(gradient * step)):
         raise invalid_parameter(
             owner,
             "loss",

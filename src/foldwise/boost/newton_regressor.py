@@ -87,7 +87,8 @@ class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
     Notes
     -----
     gain = ½ [G_L²/(H_L+λ) + G_R²/(H_R+λ) − (G_L+G_R)²/(H_L+H_R+λ)] − γ. LightGBM's gain has no ½:
-    γ is its ``min_gain_to_split`` of 2γ. LightGBM keeps y in single precision; where y lies far
+    γ is its ``min_gain_to_split`` of 2γ. Below a node LightGBM does not look again at a column
+    that gained no more than γ there. LightGBM keeps y in single precision; where y lies far
     from zero for its spread it is shifted first (squared, absolute, Huber and quantile losses).
 
     References

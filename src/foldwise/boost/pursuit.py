@@ -96,10 +96,11 @@ def boost_additive(
     model = Additive(loss, constant, [], recipe.learning_rate, np.empty(0), None, 0)
     raw, patience = model.start(len(sample.y)), Patience(recipe.patience)
     watched = None if watch is None else model.start(len(watch.y))
+    no_gradient = 4 * np.finfo(float).eps * np.abs(sample.y).max()
     train_loss, validation_loss = [], []
     for m in range(rounds):
         current = loss.adapted(sample.y, raw, sample.weight)
-        if not current.gradient(sample.y, raw).any():
+        if np.abs(current.gradient(sample.y, raw)).max() <= no_gradient:
             break
         stage, direction = _best_stage(recipe, current, sample, raw, rng)
         if stage.step == 0 and recipe.n_rows is None and recipe.n_columns is None:
