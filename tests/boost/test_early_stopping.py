@@ -81,7 +81,7 @@ def test_a_bad_validation_is_refused(bad) -> None:
 
 
 def test_too_few_rows_are_refused() -> None:
-    with pytest.raises(InvalidDataError, match="n_samples=1; got 0.1. Set early_stopping=False"):
+    with pytest.raises(InvalidDataError, match=r"n_samples=1; got 0\.1\. Set early_stopping=False"):
         splits_of(0.1, np.zeros(1))
 
 

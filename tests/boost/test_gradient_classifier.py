@@ -24,7 +24,9 @@ def test_scikit_learns_checks_pass(estimator, check) -> None:
     [("auto", "log_loss", 2), ("exponential", "exponential", 2), ("auto", "log_loss", 3)],
 )
 def test_trees_agree_with_scikit_learn_stage_by_stage(loss, theirs, n_classes) -> None:
-    X, y = make_classification(300, 6, n_informative=5, n_redundant=0, n_classes=n_classes)
+    X, y = make_classification(
+        300, 6, n_informative=5, n_redundant=0, n_classes=n_classes, random_state=0
+    )
     ours = GradientBoostingClassifier(TREE, loss, n_estimators=15).fit(X, y)
     reference = Reference(loss=theirs, n_estimators=15, random_state=0).fit(X, y)
     stages = zip(ours.staged_predict_proba(X), reference.staged_predict_proba(X), strict=True)

@@ -146,7 +146,7 @@ def test_a_loss_of_ones_own_gives_what_the_built_in_gives(friedman) -> None:
     X, y = friedman
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     own = CustomLoss(
-        lambda y, raw: 0.5 * (y - raw) ** 2, lambda y, raw: raw - y, lambda y, raw: np.ones(len(y))
+        lambda y, raw: 0.5 * (y - raw) ** 2, lambda y, raw: raw - y, lambda y, _: np.ones(len(y))
     )
     ours = GradientBoostingRegressor(tree, own, n_estimators=10).fit(X, y).predict(X)
     built_in = GradientBoostingRegressor(tree, n_estimators=10).fit(X, y).predict(X)

@@ -51,7 +51,7 @@ def test_a_gradient_of_the_wrong_sign_is_refused() -> None:
 
 
 def test_a_loss_that_is_not_finite_is_refused() -> None:
-    broken = CustomLoss(lambda y, raw: y / 0.0 * raw, lambda y, raw: raw)
+    broken = CustomLoss(lambda y, raw: y / 0.0 * raw, lambda _, raw: raw)
     message = (
         "Owner: loss must give finite numbers from value(y, raw); got 2 that are not. "
         "Check that y is in the loss's range."

@@ -16,7 +16,7 @@ WEIGHTS_DIFFER = {
 
 @parametrize_with_checks(
     [NewtonBoostingClassifier(n_estimators=20, min_samples_leaf=5)],
-    expected_failed_checks=lambda estimator: WEIGHTS_DIFFER,
+    expected_failed_checks=lambda _: WEIGHTS_DIFFER,
 )
 def test_scikit_learns_checks_pass(estimator, check) -> None:
     check(estimator)

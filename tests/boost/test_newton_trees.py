@@ -35,7 +35,7 @@ def fit(loss, rows, rounds=10, watch=None, patience=5):
         categorical=[],
         watch=watch,
         patience=patience,
-        report=lambda m: None,
+        report=lambda _: None,
     )
 
 

@@ -6,6 +6,8 @@ from foldwise.boost.learner import make_table
 from foldwise.boost.pursuit import Recipe, Sample, boost_additive, gridded
 from foldwise.boost.regression_losses import Squared
 
+TREE = DecisionTreeRegressor()
+
 
 def recipe(learners, **changes):
     usual = {
@@ -19,7 +21,7 @@ def recipe(learners, **changes):
     return Recipe(learners, **(usual | changes))
 
 
-def sample(n=80, learners=(DecisionTreeRegressor(),)):
+def sample(n=80, learners=(TREE,)):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
     y = X[:, 0] ** 2 + rng.normal(scale=0.1, size=n)
@@ -29,7 +31,7 @@ def sample(n=80, learners=(DecisionTreeRegressor(),)):
 def test_the_model_is_its_constant_and_its_stages() -> None:
     rows = sample()
     learners = [DecisionTreeRegressor(max_depth=2)]
-    model = boost_additive(recipe(learners), Squared(), rows, 5, None, lambda m: None)
+    model = boost_additive(recipe(learners), Squared(), rows, 5, None, lambda _: None)
     expected = rows.y.mean() + sum(
         0.5 * stage.learners[0].predict(rows.table.X) for stage in model.stages
     )
@@ -50,7 +52,7 @@ def test_the_watched_loss_ends_the_boosting() -> None:
     rows = sample()
     noise = Sample(rows.table, np.random.default_rng(1).normal(size=80), np.ones(80), False)
     learners = [DecisionTreeRegressor(max_depth=4)]
-    model = boost_additive(recipe(learners), Squared(), rows, 100, noise, lambda m: None)
+    model = boost_additive(recipe(learners), Squared(), rows, 100, noise, lambda _: None)
     assert len(model.stages) == model.best_round + 3
     assert model.validation_loss is not None
     assert model.validation_loss.argmin() + 1 == model.best_round
@@ -59,7 +61,7 @@ def test_the_watched_loss_ends_the_boosting() -> None:
 def test_a_set_is_searched_in_every_round() -> None:
     learners = [Ridge(), DecisionTreeRegressor(max_depth=2)]
     rows = sample(learners=learners)
-    model = boost_additive(recipe(learners), Squared(), rows, 3, None, lambda m: None)
+    model = boost_additive(recipe(learners), Squared(), rows, 3, None, lambda _: None)
     assert model.stages[0].member == 1  # a parabola is nothing to a line
 
 
