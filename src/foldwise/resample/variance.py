@@ -43,7 +43,9 @@ def infinitesimal_jackknife(
 
     Notes
     -----
-    Costs n_learners² · (n_units + n_points).
+    Costs n_learners² · (n_units + n_points). The estimate is of first order: too low for learners
+    that hang on single rows, such as one nearest neighbour (by half, where it was measured). It is
+    noisy unless there are about as many learners as rows.
 
     References
     ----------
