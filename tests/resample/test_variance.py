@@ -30,6 +30,13 @@ def test_the_jackknife_of_a_mean_is_its_variance(n_units) -> None:
     assert estimate[0] == pytest.approx(y.var() / n_units, rel=0.1)
 
 
+def test_many_points_get_what_single_points_get() -> None:
+    rng = np.random.default_rng(0)
+    counts, answers = rng.poisson(1.0, size=(5, 20)).astype(float), rng.normal(size=(5, 9))
+    singly = [infinitesimal_jackknife(counts, answers[:, [k]])[0] for k in range(9)]
+    np.testing.assert_allclose(infinitesimal_jackknife(counts, answers), singly)
+
+
 def test_without_the_correction_few_learners_would_mislead() -> None:
     rng = np.random.default_rng(0)
     y = rng.normal(size=200)

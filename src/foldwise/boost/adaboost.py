@@ -1,6 +1,6 @@
 """AdaBoost over any classifier."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from foldwise.boost.learner import (
     check_features,
     check_targets,
     check_weights,
+    fit_learner,
     make_table,
     require_weights,
     seeded,
@@ -29,7 +30,8 @@ from foldwise.boost.learner import (
 )
 from foldwise.boost.margins import centred, class_margins, coefficient_path
 from foldwise.boost.progress import Progress
-from foldwise.boost.samme import Committee, boost_committee, staged_votes
+from foldwise.boost.samme import Committee, boost_committee, gridded, staged_votes
+from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
 from foldwise.errors import Plain, invalid_data
 
 
@@ -87,6 +89,8 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
     first, an error says so. At ε = 0 it ends with that learner, whose say is the one of
     ε = 1/(2n). ``predict_proba`` is the softmax of the votes, which with two classes is
     1 / (1 + exp(−2F)), the minimiser of the exponential loss; it tends to be too sure.
+    Plain stumps on dense data are found from columns sorted once, several times as fast as one
+    by one; of splits of equal merit they take the first column's, not a random one.
 
     References
     ----------
@@ -176,18 +180,14 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
 
         def run(rows: Indices, apart: Indices | None, rounds: int) -> Committee:
             part = table if len(rows) == len(table) else table.rows(rows)
-            draws = np.random.default_rng(seeds[-2])
             return boost_committee(
-                lambda m: seeded(self._learner, int(seeds[m % len(seeds)])),
+                self._fitter(part, codes[rows], start[rows], seeds),
                 part,
                 codes[rows],
                 len(self.classes_),
                 start[rows],
                 rounds,
                 learning_rate=self.learning_rate,
-                draw_rows=(
-                    (lambda d: draws.choice(len(d), len(d), p=d)) if self._resamples() else None
-                ),
                 watch=None if apart is None else (table.rows(apart), codes[apart]),
                 patience=self.n_iter_no_change,
                 report=progress.step,
@@ -204,6 +204,38 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
             seed=int(seeds[-1]),
         )
         return stop_early(run, splits, len(codes), self.n_estimators, self.refit)
+
+    def _fitter(
+        self, table: Table, codes: Indices, start: FloatArray, seeds: Indices
+    ) -> Callable[[int, FloatArray], Any]:
+        """Return how a learner is fitted in a round: by drawn rows, sorted columns or weights."""
+
+        def fresh(m: int) -> Any:
+            return seeded(self._learner, int(seeds[m % len(seeds)]))
+
+        def by_weights(m: int, weight: FloatArray) -> Any:
+            return fit_learner(fresh(m), table, codes, gridded(weight, start))
+
+        if self._resamples():
+            draws = np.random.default_rng(seeds[-2])
+
+            def by_rows(m: int, weight: FloatArray) -> Any:
+                rows = draws.choice(len(weight), len(weight), p=weight)
+                return fit_learner(fresh(m), table.rows(rows), codes[rows], None)
+
+            return by_rows
+        if not (table.trusted and is_plain_stump(self._learner)):
+            return by_weights
+        weighted = np.flatnonzero(start)  # a row of weight 0 must not even move a cut
+        columns = SortedColumns(table.X[weighted], codes[weighted], len(self.classes_))
+
+        def by_columns(m: int, weight: FloatArray) -> Any:
+            split = columns.best_split(gridded(weight, start)[weighted])
+            if split is None:
+                return by_weights(m, weight)
+            return stump_of(split, fresh(m), table.X.shape[1])
+
+        return by_columns
 
     def _resamples(self) -> bool:
         if self.weighting == "auto":

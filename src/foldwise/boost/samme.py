@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.boost.early_stopping import Patience
-from foldwise.boost.learner import FloatArray, Table, ask, fit_learner
+from foldwise.boost.learner import FloatArray, Table, ask
 from foldwise.boost.margins import BoostingPath
 
 Codes = NDArray[np.intp]
@@ -121,7 +121,7 @@ class Committee:
 
 
 def boost_committee(
-    make_learner: Callable[[int], Any],
+    fit_round: Callable[[int, FloatArray], Any],
     table: Table,
     codes: Codes,
     n_classes: int,
@@ -129,7 +129,6 @@ def boost_committee(
     rounds: int,
     *,
     learning_rate: float,
-    draw_rows: Callable[[FloatArray], Codes] | None,
     watch: tuple[Table, Codes] | None,
     patience: int,
     report: Callable[[int], None],
@@ -138,8 +137,8 @@ def boost_committee(
 
     Parameters
     ----------
-    make_learner : callable
-        ``make_learner(round)`` gives a fresh learner.
+    fit_round : callable
+        ``fit_round(round, d)`` gives a learner fitted to the weights d.
     table : Table
         Training rows.
     codes : ndarray of int, shape (n_samples,)
@@ -152,8 +151,6 @@ def boost_committee(
         How many learners at most.
     learning_rate : float
         Each say is multiplied by it.
-    draw_rows : callable or None
-        ``draw_rows(d)`` draws training rows for learners without weights.
     watch : (Table, ndarray) or None
         Rows set apart.
     patience : int
@@ -173,7 +170,7 @@ def boost_committee(
     tracker, judge = BoostingPath.start(), _Judge(watch, n_classes, patience)
     failed = None
     for m in range(rounds):
-        learner = _fit_round(make_learner(m), table, codes, weight, start, draw_rows)
+        learner = fit_round(m, weight)
         answers = ask(learner, table).astype(np.intp)
         wrong = answers != codes
         error = float(weight @ wrong)
@@ -199,20 +196,6 @@ def boost_committee(
         judge.patience.best_round,
         failed,
     )
-
-
-def _fit_round(
-    learner: Any,
-    table: Table,
-    codes: Codes,
-    weight: FloatArray,
-    start: FloatArray,
-    draw_rows: Callable[[FloatArray], Codes] | None,
-) -> Any:
-    if draw_rows is None:
-        return fit_learner(learner, table, codes, gridded(weight, start))
-    rows = draw_rows(weight)
-    return fit_learner(learner, table.rows(rows), codes[rows], None)
 
 
 class _Judge:

@@ -43,9 +43,10 @@ def infinitesimal_jackknife(
 
     Notes
     -----
-    Costs n_learners² · (n_units + n_points). The estimate is of first order: too low for learners
-    that hang on single rows, such as one nearest neighbour (by half, where it was measured). It is
-    noisy unless there are about as many learners as rows.
+    Costs n_learners · n_units · min(n_points, n_learners), and n_learners² · n_points. The
+    estimate is of first order: too low for learners that hang on single rows, such as one nearest
+    neighbour (by half, where it was measured). It is noisy unless there are about as many
+    learners as rows.
 
     References
     ----------
@@ -66,8 +67,11 @@ def infinitesimal_jackknife(
     """
     n_learners = len(counts)
     centred_counts, centred = counts - counts.mean(axis=0), answers - answers.mean(axis=0)
-    gram = centred_counts @ centred_counts.T
-    raw = np.einsum("bp,bp->p", centred, gram @ centred) / n_learners**2
+    if centred.shape[1] <= n_learners:
+        raw = np.sum((centred_counts.T @ centred) ** 2, axis=0) / n_learners**2
+    else:
+        gram = centred_counts @ centred_counts.T
+        raw = np.einsum("bp,bp->p", centred, gram @ centred) / n_learners**2
     bias = centred_counts.var(axis=0).sum() * centred.var(axis=0) / n_learners
     return factor * (raw - bias)
 
