@@ -187,3 +187,10 @@ def test_a_row_of_weight_two_counts_as_two_rows() -> None:
     weighted = AdaBoostClassifier(STUMP, 20).fit(X, y, sample_weight=weight)
     repeated = AdaBoostClassifier(STUMP, 20).fit(X.repeat(weight, axis=0), y.repeat(weight))
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-9)
+
+
+def test_margins_of_unknown_classes_are_refused() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    with pytest.raises(InvalidDataError, match=r"y must hold classes seen in fit; got 7\. Leave"):
+        model.margins(X[:2], [0, 7])

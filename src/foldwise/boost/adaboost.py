@@ -32,7 +32,7 @@ from foldwise.boost.margins import centred, class_margins, coefficient_path
 from foldwise.boost.progress import Progress
 from foldwise.boost.samme import Committee, boost_committee, gridded, staged_votes
 from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
-from foldwise.errors import Plain, invalid_data
+from foldwise.errors import Plain, invalid_data, listing
 
 
 class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
@@ -348,9 +348,23 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Margins.
         """
-        votes = self._votes(X)
+        return class_margins(self._votes(X), self._codes(y))
+
+    def staged_margins(self, X: Any, y: Any) -> Iterator[FloatArray]:
+        """Yield :meth:`margins` after each round."""
+        return (class_margins(votes, self._codes(y)) for votes in self._staged_votes(X))
+
+    def _codes(self, y: Any) -> Indices:
         codes = np.searchsorted(self.classes_, np.asarray(y)).clip(0, len(self.classes_) - 1)
-        return class_margins(votes, codes)
+        if (self.classes_[codes] != np.asarray(y)).any():
+            raise invalid_data(
+                type(self).__name__,
+                "y",
+                must="hold classes seen in fit",
+                got=listing(np.setdiff1d(y, self.classes_).tolist()),
+                fix="Leave such rows out.",
+            )
+        return codes
 
     def coefficient_path(self, X: Any) -> FloatArray:
         """Return the coefficient of each distinct learner after each round.
