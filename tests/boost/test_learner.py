@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 from foldwise.boost.learner import (
     Table,
     ask,
+    check_groups,
     check_weights,
     fit_learner,
     is_frame,
@@ -100,3 +101,14 @@ def test_bad_weights_are_refused(weight, words) -> None:
 
 def test_no_weights_are_ones() -> None:
     assert check_weights(Ridge(), None, 2).tolist() == [1, 1]
+
+
+def test_groups_must_be_as_long_as_the_rows() -> None:
+    message = (
+        "Ridge: groups must be one label a row, shape (3,); got shape (2,). "
+        "Pass one group for each row of X."
+    )
+    with pytest.raises(InvalidDataError) as caught:
+        check_groups(Ridge(), [1, 2], 3)
+    assert str(caught.value) == message
+    assert check_groups(Ridge(), None, 3) is None

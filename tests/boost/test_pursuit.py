@@ -46,6 +46,10 @@ def test_drawn_rows_alone_decide_the_tree() -> None:
     model = boost_additive(recipe(learners, n_rows=20), Squared(), rows, 1, None, seen.append)
     assert model.stages[0].learners[0].tree_.n_node_samples[0] == 20
     assert seen == [1, 2, 3, 1]
+    # Alone in their leaves the drawn rows are met exactly, whatever rows not drawn say.
+    said = model.raw(rows.table)
+    met = np.isclose(said, rows.y.mean() + 0.5 * (rows.y - rows.y.mean()))
+    assert met.sum() == 20
 
 
 def test_the_watched_loss_ends_the_boosting() -> None:

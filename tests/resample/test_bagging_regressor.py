@@ -12,7 +12,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import BaggingRegressor
-from foldwise.errors import InvalidParameterError, UnsupportedError
+from foldwise.errors import InvalidParameterError, NoScoreWarning, UnsupportedError
 
 WEIGHTS_DIFFER = {
     "check_sample_weight_equivalence_on_dense_data": "rows are drawn by weight",
@@ -229,3 +229,26 @@ def test_no_rho_without_rows_left_out(friedman) -> None:
     model = BaggingRegressor(n_estimators=3, sampling="subsample", random_state=0).fit(X, y)
     with pytest.raises(UnsupportedError, match="sampling must leave rows out or weight them"):
         model.variance(X)
+
+
+def test_no_row_left_out_is_a_warning(friedman) -> None:
+    X, y = friedman
+    model = BaggingRegressor(n_estimators=3, sampling="subsample", oob_score=True, random_state=0)
+    message = (
+        "BaggingRegressor: every learner had every row, so oob_score_ is NaN. "
+        "Use more learners or a smaller max_samples."
+    )
+    with pytest.warns(NoScoreWarning) as caught:
+        model.fit(X, y)
+    assert str(caught[0].message) == message
+    assert np.isnan(model.oob_score_)
+
+
+def test_rows_of_weight_zero_are_neither_drawn_nor_scored(friedman) -> None:
+    X, y = friedman
+    weight = (np.arange(300) < 200).astype(float)
+    spoiled = np.where(weight > 0, y, 1e6)
+    model = BaggingRegressor(n_estimators=20, oob_score=True, random_state=0)
+    model.fit(X, spoiled, sample_weight=weight)
+    assert model.predict(X).max() < 100
+    assert model.oob_score_ > 0.4

@@ -21,6 +21,7 @@ from foldwise.boost.learner import (
     Indices,
     Table,
     check_features,
+    check_groups,
     make_table,
     require_weights,
 )
@@ -84,6 +85,7 @@ class GradientBoosting(BaseEstimator):
     ) -> None:
         owner, learners = type(self).__name__, self._learners()
         loss.check_targets(owner, y)
+        groups = check_groups(self, groups, len(y))
         sample = Sample(make_table(X, learners), y, weight, given)
         start = np.asarray(loss.constant(y, weight), dtype=float)
         check_loss(owner, loss, y, np.tile(start, (len(y),) + (1,) * start.ndim))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from foldwise.boost._parameters import check_boosting, check_count, check_number
 from foldwise.boost.categories import categorical_columns, encode, learn_categories
 from foldwise.boost.early_stopping import inner_splits, stop_early
-from foldwise.boost.learner import FloatArray, Indices, is_frame
+from foldwise.boost.learner import FloatArray, Indices, check_groups, is_frame
 from foldwise.boost.loss import Loss, check_loss
 from foldwise.boost.newton_trees import NewtonTrees, Rows, Words, train, tree_words
 from foldwise.boost.progress import Progress
@@ -108,6 +108,7 @@ def fit_newton(
     """
     owner = type(estimator).__name__
     loss.check_targets(owner, y)
+    groups = check_groups(estimator, groups, len(y))
     start = np.asarray(loss.constant(y, weight), dtype=float)
     check_loss(owner, loss, y, np.tile(start, (len(y),) + (1,) * start.ndim))
     estimator.n_threads_ = effective_n_jobs(estimator.n_jobs)

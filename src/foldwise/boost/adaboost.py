@@ -20,6 +20,7 @@ from foldwise.boost.learner import (
     Table,
     ask,
     check_features,
+    check_groups,
     check_targets,
     check_weights,
     fit_learner,
@@ -162,6 +163,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         needs_two_classes(self, self.classes_)
         rng = check_random_state(self.random_state)
         table = make_table(X, [self._learner])
+        groups = check_groups(self, groups, len(y))
         committee = self._boost(table, codes, start, groups, rng)
         if not committee.learners:
             self._complain(committee)

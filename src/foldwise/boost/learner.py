@@ -198,6 +198,37 @@ def check_weights(estimator: Any, sample_weight: Any, n_samples: int) -> FloatAr
     return weight
 
 
+def check_groups(estimator: Any, groups: Any, n_samples: int) -> NDArray[Any] | None:
+    """Return the groups as an array as long as the rows, or None.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Who asks.
+    groups : array-like or None
+        A label for each row.
+    n_samples : int
+        How many there must be.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,) or None
+        The groups.
+    """
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.shape != (n_samples,):
+        raise invalid_data(
+            type(estimator).__name__,
+            "groups",
+            must=f"be one label a row, shape ({n_samples},)",
+            got=Plain(f"shape {labels.shape}"),
+            fix="Pass one group for each row of X.",
+        )
+    return labels
+
+
 def weight_keyword(learner: Any) -> str | None:
     """Return the keyword under which ``fit`` takes weights, None if it takes none.
 

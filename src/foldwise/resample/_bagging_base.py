@@ -14,13 +14,14 @@ from foldwise.boost._parameters import check_choice, check_count, check_number
 from foldwise.boost.learner import (
     Table,
     check_features,
+    check_groups,
     make_table,
     require_weights,
 )
 from foldwise.boost.progress import Progress
-from foldwise.errors import Plain, invalid_parameter, unsupported
+from foldwise.errors import NoScoreWarning, Plain, invalid_parameter, unsupported, warn
 from foldwise.resample.bag import Member, Plan, fit_members, mean_answer
-from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws, FloatArray
+from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws, FloatArray, Indices
 from foldwise.resample.targets import NewClasses, NewNumbers
 from foldwise.resample.variance import (
     BaggingVariance,
@@ -86,9 +87,9 @@ class Bagging(BaseEstimator):
         return int(seeds[-1])
 
     def _draws(self, n_samples: int, weight: FloatArray | None, groups: Any) -> Draws:
-        group = None
-        if groups is not None:
-            group = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
+        labels, group = check_groups(self, groups, n_samples), None
+        if labels is not None:
+            group = np.unique(labels, return_inverse=True)[1].reshape(-1)
         n_units = n_samples if group is None else int(group.max()) + 1
         share = isinstance(self.max_samples, float)
         size = round(self.max_samples * n_units) if share else int(self.max_samples)
@@ -120,6 +121,21 @@ class Bagging(BaseEstimator):
         plan = Plan(learner, table, y, passed, self.draws_, n_columns, targets)
         progress = Progress(owner, self.n_estimators, self.verbose)
         self.members_ = fit_members(plan, self.seeds_, self.n_jobs, progress.step)
+
+    def _scored_rows(
+        self, said: FloatArray, weight: FloatArray | None
+    ) -> tuple[Indices, FloatArray, Indices | None]:
+        """Return the rows to score out of bag, their weights and their groups."""
+        weight = np.ones(len(said)) if weight is None else weight
+        seen = np.flatnonzero(~np.isnan(said[:, 0]) & (weight > 0))
+        if not len(seen):
+            warn(
+                f"{type(self).__name__}: every learner had every row, so oob_score_ is NaN. "
+                "Use more learners or a smaller max_samples.",
+                NoScoreWarning,
+            )
+        group = self.draws_.group
+        return seen, weight[seen], None if group is None else group[seen]
 
     @property
     def estimators_(self) -> list[Any]:

@@ -186,13 +186,9 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             self.members_, self.seeds_, self.draws_, table, self._tally, len(self.classes_)
         )
         self.oob_decision_function_ = said
-        seen = np.flatnonzero(~np.isnan(said[:, 0]))
-        group = self.draws_.group
+        seen, mass, group = self._scored_rows(said, weight)
         self.oob_score_, self.oob_score_se_ = accuracy_with_error(
-            codes[seen],
-            said[seen],
-            np.ones(len(seen)) if weight is None else weight[seen],
-            None if group is None else group[seen],
+            codes[seen], said[seen], mass, group
         )
 
     def _tally(self, member: Member, table: Table) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
@@ -166,16 +165,10 @@ class BaggingRegressor(RegressorMixin, Bagging):
         return self
 
     def _score_out_of_bag(self, table: Table, y: FloatArray, weight: FloatArray | None) -> None:
-        said = out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, 1)[:, 0]
-        self.oob_prediction_ = said
-        seen = np.flatnonzero(~np.isnan(said))
-        group = self.draws_.group
-        self.oob_score_, self.oob_score_se_ = r2_with_error(
-            y[seen],
-            said[seen],
-            np.ones(len(seen)) if weight is None else weight[seen],
-            None if group is None else group[seen],
-        )
+        said = out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, 1)
+        self.oob_prediction_ = said[:, 0]
+        seen, mass, group = self._scored_rows(said, weight)
+        self.oob_score_, self.oob_score_se_ = r2_with_error(y[seen], said[seen, 0], mass, group)
 
     def _tally(self, member: Member, table: Table) -> FloatArray:
         return member.answer(table, "predict")

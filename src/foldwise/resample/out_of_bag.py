@@ -78,6 +78,8 @@ def mean_and_error(
     >>> mean, round(error, 4)
     (0.5, 0.2887)
     """
+    if not len(influence):
+        return np.nan, np.nan
     share = weight / weight.sum()
     mean = float(share @ influence)
     parts, masses = share * (influence - mean), share
@@ -99,6 +101,8 @@ def r2_with_error(
     >>> r2_with_error(y, y, np.ones(4), None)
     (1.0, 0.0)
     """
+    if not len(y):
+        return np.nan, np.nan
     share = weight / weight.sum()
     squared, around = (y - prediction) ** 2, (y - share @ y) ** 2
     variance = float(share @ around)
