@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
@@ -112,3 +113,12 @@ def test_groups_must_be_as_long_as_the_rows() -> None:
         check_groups(Ridge(), [1, 2], 3)
     assert str(caught.value) == message
     assert check_groups(Ridge(), None, 3) is None
+
+
+def test_with_metadata_routing_a_pipeline_finds_the_way_itself() -> None:
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), Ridge().set_fit_request(sample_weight=True))
+        pipeline[0].set_fit_request(sample_weight=False)
+        assert weight_keyword(pipeline) == "sample_weight"
+        table = Table(np.arange(6.0).reshape(3, 2), trusted=False)
+        assert fit_learner(pipeline, table, np.arange(3.0), np.ones(3)) is pipeline

@@ -132,7 +132,7 @@ class GradientBoosting(BaseEstimator):
         self.n_estimators_ = len(model.stages)
 
     def _table(self, X: Any) -> Table:
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         learners = self._learners()
         return make_table(check_features(self, X, learners, reset=False), learners)
 
@@ -170,7 +170,7 @@ class GradientBoosting(BaseEstimator):
     @property
     def feature_importances_(self) -> FloatArray:
         """How much each feature lowered the trees' squared error, summing to one."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         if not self.model_.only_trees:
             raise AttributeError(
                 f"{type(self).__name__}: feature_importances_ needs trees as learners. "

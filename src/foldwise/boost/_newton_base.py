@@ -16,11 +16,11 @@ class NewtonBoosting(BaseEstimator):
     """What the regressor and the classifier share."""
 
     def _raw(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         return self.model_.raw(table_of(self, X, reset=False), self.n_threads_)
 
     def _staged_raw(self, X: Any) -> Iterator[FloatArray]:
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         return self.model_.staged_raw(table_of(self, X, reset=False), self.n_threads_)
 
     def staged_loss(self, X: Any, y: Any) -> FloatArray:
@@ -48,7 +48,7 @@ class NewtonBoosting(BaseEstimator):
     @property
     def feature_importances_(self) -> FloatArray:
         """Total gain of each column's splits, summing to one."""
-        check_is_fitted(self)
+        check_is_fitted(self, "model_")
         gains = self.booster_.feature_importance("gain")
         return gains / (gains.sum() or 1.0)
 

@@ -1,6 +1,6 @@
 """AdaBoost over any classifier."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -23,16 +23,14 @@ from foldwise.boost.learner import (
     check_groups,
     check_targets,
     check_weights,
-    fit_learner,
     make_table,
     require_weights,
-    seeded,
     weight_keyword,
 )
 from foldwise.boost.margins import centred, class_margins, coefficient_path
 from foldwise.boost.progress import Progress
-from foldwise.boost.samme import Committee, boost_committee, gridded, staged_votes
-from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
+from foldwise.boost.rounds import round_fitter
+from foldwise.boost.samme import Committee, boost_committee, staged_votes
 from foldwise.errors import Plain, invalid_data, listing
 
 
@@ -183,7 +181,9 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         def run(rows: Indices, apart: Indices | None, rounds: int) -> Committee:
             part = table if len(rows) == len(table) else table.rows(rows)
             return boost_committee(
-                self._fitter(part, codes[rows], start[rows], seeds),
+                round_fitter(
+                    self._learner, part, codes[rows], start[rows], seeds, draw=self._resamples()
+                ),
                 part,
                 codes[rows],
                 len(self.classes_),
@@ -206,38 +206,6 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
             seed=int(seeds[-1]),
         )
         return stop_early(run, splits, len(codes), self.n_estimators, self.refit)
-
-    def _fitter(
-        self, table: Table, codes: Indices, start: FloatArray, seeds: Indices
-    ) -> Callable[[int, FloatArray], Any]:
-        """Return how a learner is fitted in a round: by drawn rows, sorted columns or weights."""
-
-        def fresh(m: int) -> Any:
-            return seeded(self._learner, int(seeds[m % len(seeds)]))
-
-        def by_weights(m: int, weight: FloatArray) -> Any:
-            return fit_learner(fresh(m), table, codes, gridded(weight, start))
-
-        if self._resamples():
-            draws = np.random.default_rng(seeds[-2])
-
-            def by_rows(m: int, weight: FloatArray) -> Any:
-                rows = draws.choice(len(weight), len(weight), p=weight)
-                return fit_learner(fresh(m), table.rows(rows), codes[rows], None)
-
-            return by_rows
-        if not (table.trusted and is_plain_stump(self._learner)):
-            return by_weights
-        weighted = np.flatnonzero(start)  # a row of weight 0 must not even move a cut
-        columns = SortedColumns(table.X[weighted], codes[weighted], len(self.classes_))
-
-        def by_columns(m: int, weight: FloatArray) -> Any:
-            split = columns.best_split(gridded(weight, start)[weighted])
-            if split is None:
-                return by_weights(m, weight)
-            return stump_of(split, fresh(m), table.X.shape[1])
-
-        return by_columns
 
     def _resamples(self) -> bool:
         if self.weighting == "auto":

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
@@ -241,6 +242,8 @@ def weight_keyword(learner: Any) -> str | None:
     'ridge__sample_weight'
     """
     if isinstance(learner, Pipeline):
+        if get_config()["enable_metadata_routing"]:
+            return "sample_weight"  # the steps' own requests say where it goes
         name, last = learner.steps[-1]
         inner = None if last in (None, "passthrough") else weight_keyword(last)
         return None if inner is None else f"{name}__{inner}"
