@@ -3,6 +3,7 @@ import pytest
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -59,8 +60,9 @@ def test_learners_without_probabilities_vote() -> None:
 
 def test_a_learner_that_missed_a_class_says_nothing_about_it() -> None:
     X, y = np.arange(30.0)[:, None], np.r_[np.zeros(29, int), 1]
-    model = BaggingClassifier(n_estimators=10, random_state=0).fit(X, y)
-    assert any(len(tree.classes_) == 1 for tree in model.estimators_) or True
+    model = BaggingClassifier(KNeighborsClassifier(1), 10, max_samples=15, random_state=0)
+    model.fit(X, y)
+    assert {len(learner.classes_) for learner in model.estimators_} == {1, 2}
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     drawn = BaggingClassifier(LogisticRegression(), 5, max_samples=5, random_state=0)
     with pytest.raises(ValueError, match="class"):
