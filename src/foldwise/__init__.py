@@ -16,6 +16,13 @@ _HOMES: dict[str, str] = {
     "BayesianModelAveragingClassifier": "foldwise.subset",
     "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
+    "AdaBoostClassifier": "foldwise.boost",
+    "BaggingClassifier": "foldwise.resample",
+    "BaggingRegressor": "foldwise.resample",
+    "GradientBoostingClassifier": "foldwise.boost",
+    "GradientBoostingRegressor": "foldwise.boost",
+    "NewtonBoostingClassifier": "foldwise.boost",
+    "NewtonBoostingRegressor": "foldwise.boost",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -1,5 +1,13 @@
-"""Figures of fitted ensembles. Needs matplotlib, which is imported when a figure is drawn."""
+"""Pictures of fitted ensembles. Needs matplotlib, which is imported when one is drawn."""
 
 from foldwise.plot.coefficients import plot_coefficients
+from foldwise.plot.margins import plot_margins
+from foldwise.plot.staged import plot_staged_loss
+from foldwise.plot.variance import plot_variance_curve
 
-__all__ = ["plot_coefficients"]
+__all__ = [
+    "plot_coefficients",
+    "plot_margins",
+    "plot_staged_loss",
+    "plot_variance_curve",
+]
