@@ -17,8 +17,7 @@ from foldwise.paths.path import (
     path_of_moments,
     rows_path,
 )
-from foldwise.paths.penalty import Penalty, lambda_grid
-from foldwise.paths.squared import largest_lambda_of_moments
+from foldwise.paths.penalty import Penalty
 
 FloatArray = NDArray[np.float64]
 
@@ -146,16 +145,15 @@ def _from_moments(
             total = total + each
     else:
         (total,) = fold_grams(rows.D, y, np.zeros(len(y), dtype=int), rows.weights)
-    moments = total.centred()
-    if lambdas is None:
-        largest = largest_lambda_of_moments(moments, penalty)
-        lambdas = lambda_grid(largest, n_lambdas, lambda_min_ratio)
-    whole = path_of_moments(moments, penalty, lambdas, max_nonzero, tol)
+    whole = path_of_moments(
+        total.centred(), penalty, lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol
+    )
     held_out = []
     parts = grams if kept else iterate_fold_grams(rows.D, y, folds, rows.weights)
     for fold, part in zip(names, parts, strict=True):
         if fold >= 0:
-            path = path_of_moments((total - part).centred(), penalty, whole.lambdas, None, tol)
+            train = (total - part).centred()
+            path = path_of_moments(train, penalty, whole.lambdas, 0, 0.0, None, tol)
             held_out.append(_mean_loss(rows.take(folds == fold), path))
     return _judged(whole, np.array(held_out), _fold_weights(rows, folds))
 

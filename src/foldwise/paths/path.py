@@ -15,7 +15,7 @@ from foldwise.paths.losses import Huber, Logistic, Loss, Poisson, Squared
 from foldwise.paths.multinomial import Classes, multinomial_loss
 from foldwise.paths.newton import Dictionary, Predictor, Problem, solve_one
 from foldwise.paths.penalty import Penalty, lambda_grid
-from foldwise.paths.squared import largest_lambda_of_moments, moments_path
+from foldwise.paths.squared import MomentsPath
 
 FloatArray = NDArray[np.float64]
 
@@ -186,11 +186,9 @@ def rows_path(
         (gram,) = fold_grams(
             rows.D, rows.y - rows.offset, np.zeros(len(rows.y), dtype=int), rows.weights
         )
-        moments = gram.centred()
-        if lambdas is None:
-            largest = largest_lambda_of_moments(moments, penalty)
-            lambdas = lambda_grid(largest, n_lambdas, lambda_min_ratio)
-        return path_of_moments(moments, penalty, lambdas, max_nonzero, tol)
+        return path_of_moments(
+            gram.centred(), penalty, lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol
+        )
     solver = _start(rows, penalty, tol)
     if lambdas is None:
         lambdas = lambda_grid(solver.largest, n_lambdas, lambda_min_ratio)
@@ -198,10 +196,19 @@ def rows_path(
 
 
 def path_of_moments(
-    moments: Moments, penalty: Penalty, lambdas: FloatArray, max_nonzero: int | None, tol: float
+    moments: Moments,
+    penalty: Penalty,
+    lambdas: FloatArray | None,
+    n_lambdas: int,
+    lambda_min_ratio: float,
+    max_nonzero: int | None,
+    tol: float,
 ) -> Path:
     """Return the squared-error path of some moments."""
-    coefs = moments_path(moments, penalty, lambdas, tol=tol, max_nonzero=max_nonzero)
+    follower = MomentsPath(moments, penalty, tol)
+    if lambdas is None:
+        lambdas = lambda_grid(follower.largest, n_lambdas, lambda_min_ratio)
+    coefs = follower.follow(lambdas, max_nonzero)
     return Path(lambdas[: len(coefs)], coefs, moments.mean_y - coefs @ moments.mean_d)
 
 

@@ -35,6 +35,12 @@ class Penalty:
     allowed: NDArray[np.bool_]
     non_negative: bool
 
+    @classmethod
+    def uniform(cls, l1_ratio: float, n_columns: int, non_negative: bool) -> Penalty:
+        """Return the penalty that all columns pay alike."""
+        every = np.ones(n_columns, dtype=bool)
+        return cls(l1_ratio, every.astype(float), every, non_negative)
+
     @property
     def free(self) -> NDArray[np.bool_]:
         """Columns without a penalty."""

@@ -7,28 +7,20 @@ from numpy.typing import NDArray
 
 from foldwise.paths.gram import Moments
 from foldwise.paths.penalty import Penalty
-from foldwise.paths.quadratic import solve_quadratic
+from foldwise.paths.pivoting import ActiveSet
+from foldwise.paths.quadratic import descend, regress_out, solve_quadratic
 
 FloatArray = NDArray[np.float64]
 
+# Relative to lambda: how far a column left aside may pull without being let in.
 KKT_SLACK = 1e-7
 
 
-def largest_lambda_of_moments(moments: Moments, penalty: Penalty) -> float:
-    """Return the smallest lambda at which only free columns are used."""
-    w = _free_columns(moments, penalty)
-    return penalty.largest_lambda(moments.Q @ w - moments.q)
+class MomentsPath:
+    """Follows the path of some moments from the largest lambda down.
 
-
-def moments_path(
-    moments: Moments,
-    penalty: Penalty,
-    lambdas: FloatArray,
-    *,
-    tol: float,
-    max_nonzero: int | None = None,
-) -> FloatArray:
-    """Return the coefficients at each lambda, each solve starting from the last.
+    Free columns are regressed out and columns that may not enter are left out at the start; the
+    others are measured in units in which they all pay the same.
 
     Parameters
     ----------
@@ -36,92 +28,111 @@ def moments_path(
         Centred second moments of the columns and the target.
     penalty : Penalty
         What the coefficients pay.
-    lambdas : ndarray of shape (L,)
-        Falling penalties.
     tol : float
-        Duality gap at which a solve stops, in units of the target's variance.
-    max_nonzero : int or None
-        End the path before the first solution with more non-zero coefficients.
-
-    Returns
-    -------
-    ndarray of shape (at most L, p)
-        The coefficients.
+        Duality gap, in units of the target's variance, at which a solve that is not exact stops.
 
     Notes
     -----
     Each lambda is solved over the columns the strong rule keeps; the others are then checked
-    and, if one was left out wrongly, let in. The solution is that of the full problem.
+    and, if one was left out wrongly, let in. The solution is that of the full problem. The lasso
+    is solved exactly by pivoting, each lambda starting from the last; where that fails, and for
+    elastic nets with many columns, by coordinate descent to ``tol``.
     """
-    solver = _Solver(moments, penalty, tol)
-    path: list[FloatArray] = []
-    last = max(lambdas[0], largest_lambda_of_moments(moments, penalty))
-    for lam in lambdas:
-        w = solver.solve(lam, last)
-        if max_nonzero is not None and np.count_nonzero(w) > max_nonzero:
-            break
-        path.append(w)
-        last = lam
-    return np.array(path).reshape(len(path), len(moments.q))
-
-
-def _free_columns(moments: Moments, penalty: Penalty) -> FloatArray:
-    w = np.zeros(len(moments.q))
-    free = np.flatnonzero(penalty.free)
-    if len(free):
-        none = np.zeros(len(free))
-        Q, q = moments.Q[np.ix_(free, free)], moments.q[free]
-        w[free] = solve_quadratic(Q, q, moments.yy, none, none, none, non_negative=False, gap=0.0)
-    return w
-
-
-class _Solver:
-    """The current solution, its gradient, and the columns it is sought among."""
 
     def __init__(self, moments: Moments, penalty: Penalty, tol: float) -> None:
-        self.moments, self.penalty = moments, penalty
+        self.n_columns = len(moments.q)
+        self.free = penalty.free & penalty.allowed
+        self.paying = np.flatnonzero(~penalty.free & penalty.allowed)
+        self.refit = np.zeros((0, len(self.paying) + 1))
+        Q, q, self.yy = moments.Q, moments.q, moments.yy
+        if self.free.any() or len(self.paying) < self.n_columns:
+            inside = np.flatnonzero(penalty.allowed)
+            kept = Q[np.ix_(inside, inside)], q[inside], self.yy
+            (Q, q, self.yy), self.refit = regress_out(*kept, self.free[inside])
+        self.factor = penalty.factor[self.paying]
+        if (self.factor != 1).any():
+            Q, q = Q / np.outer(self.factor, self.factor), q / self.factor
+        self.Q, self.q = np.ascontiguousarray(Q), q
+        self.penalty = Penalty.uniform(penalty.l1_ratio, len(q), penalty.non_negative)
         self.gap = tol * moments.yy
-        self.slack = KKT_SLACK * np.sqrt(moments.yy * moments.Q.diagonal().max(initial=0.0))
-        self.w = _free_columns(moments, penalty)
-        self._refresh_gradient()
-        self.working = np.zeros(len(self.w), dtype=bool)
-        self._gather()
+        self.active = ActiveSet(self.Q, self.q, penalty.non_negative)
+        self._use(np.zeros(len(q)))
+        self.working = np.zeros(len(q), dtype=bool)
+        self.last = self.largest
 
-    def solve(self, lam: float, last: float) -> FloatArray:
-        wanted = self.penalty.may_enter(self.w, self.gradient, lam, last)
+    @property
+    def largest(self) -> float:
+        """The smallest lambda at which only free columns are used."""
+        return self.penalty.largest_lambda(-self.q)
+
+    def follow(self, lambdas: FloatArray, max_nonzero: int | None = None) -> FloatArray:
+        """Return the coefficients at each lambda, ending before they are too many."""
+        path: list[FloatArray] = []
+        for lam in lambdas:
+            self.solve(lam)
+            if max_nonzero is not None and np.count_nonzero(self.w) > max_nonzero:
+                break
+            path.append(self.coefficients())
+        return np.array(path).reshape(len(path), self.n_columns)
+
+    def coefficients(self) -> FloatArray:
+        """Return the present coefficients of all columns, in their own units."""
+        w = np.zeros(self.n_columns)
+        w[self.paying] = self.w / self.factor
+        if self.free.any():
+            w[self.free] = self.refit[:, -1] - self.refit[:, :-1] @ w[self.paying]
+        return w
+
+    def solve(self, lam: float) -> None:
+        """Move to the solution at ``lam``, not larger than the last."""
+        wanted = self.penalty.may_enter(self.w, self.gradient, lam, max(self.last, lam))
         if (wanted & ~self.working).any():
-            self.working = wanted
-            self._gather()
+            self._work_on(wanted)
         while True:
             self._solve_working(lam)
-            violated = self.penalty.violated(self.gradient, lam, self.slack) & ~self.working
+            slack = KKT_SLACK * lam
+            violated = self.penalty.violated(self.gradient, lam, slack) & ~self.working
             if not violated.any():
-                return self.w
-            self.working |= violated
-            self._gather()
+                break
+            self._work_on(self.working | violated)
+        self.last = lam
 
-    def _gather(self) -> None:
-        self.columns = np.flatnonzero(self.working)
-        self.Q = self.moments.Q[np.ix_(self.columns, self.columns)]
+    def _work_on(self, working: NDArray[np.bool_]) -> None:
+        self.working, self.columns = working, np.flatnonzero(working)
+        self.Q_working = self.Q[np.ix_(self.columns, self.columns)]
 
     def _solve_working(self, lam: float) -> None:
-        columns = self.columns
-        if not len(columns):
+        if not self.working.any():
             return
-        found = solve_quadratic(
-            self.Q,
-            self.moments.q[columns],
-            self.moments.yy,
+        w = np.zeros_like(self.w)
+        exact = self.penalty.l1_ratio == 1
+        w[self.columns] = self._lasso(lam) if exact else self._elastic_net(lam)
+        self._use(w)
+
+    def _lasso(self, lam: float) -> FloatArray:
+        found = self.active.solve(lam, self.columns, self.Q_working)
+        if found is None:
+            q, start = self.q[self.columns], self.w[self.columns]
+            positive = self.penalty.non_negative
+            found = descend(self.Q_working, q, self.yy, lam, start, positive, self.gap)
+            whole = np.zeros_like(self.w)
+            whole[self.columns] = found
+            self.active.start_from(whole)
+        return found
+
+    def _elastic_net(self, lam: float) -> FloatArray:
+        columns = self.columns
+        return solve_quadratic(
+            self.Q_working,
+            self.q[columns],
+            self.yy,
             self.penalty.l1(lam)[columns],
-            self.penalty.l2(lam)[columns],
+            self.penalty.l2(lam)[columns] / self.factor[columns],
             self.w[columns],
             non_negative=self.penalty.non_negative,
             gap=self.gap,
         )
-        self.w = np.zeros_like(self.w)
-        self.w[columns] = found
-        self._refresh_gradient()
 
-    def _refresh_gradient(self) -> None:
-        used = np.flatnonzero(self.w)
-        self.gradient = self.w[used] @ self.moments.Q[used] - self.moments.q
+    def _use(self, w: FloatArray) -> None:
+        used = np.flatnonzero(w)
+        self.w, self.gradient = w, w[used] @ self.Q[used] - self.q
