@@ -69,6 +69,8 @@ class Classes:
     def settle(self, lam: float, working: list[NDArray[np.bool_]]) -> None:
         """Cycle over the classes until no step promises anything."""
         columns = [np.flatnonzero(each) for each in working]
+        for at in self.predictors:
+            at.promised = np.inf
         for _ in range(MAX_STEPS):
             promised = sum(self.step(k, lam, columns[k]) for k in range(len(columns)))
             if promised <= self.problem.gap:

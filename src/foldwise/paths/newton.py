@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from foldwise.paths.gram import weighted_products
+from foldwise.paths.curvature import Curvature, Dictionary
 from foldwise.paths.losses import Loss
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.quadratic import solve_quadratic
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
 
-MAX_STEPS = 100
+MAX_STEPS = 1000
 HALVINGS = 30
 ARMIJO = 1e-4
+# A curvature is kept while each step promises at most this share of the step before.
+KEEP_WHILE = 0.1
 # The quadratic of a step is solved to this fraction of the tolerance asked of the whole.
 INNER = 0.1
-KKT_SLACK = 1e-6
+# Relative to lambda: how far a column left aside may pull without being let in.
+KKT_SLACK = 1e-7
 
 
 @dataclass
@@ -31,7 +33,9 @@ class Predictor:
     w: FloatArray
     intercept: float
     eta: FloatArray
-    gradient: FloatArray = field(default_factory=lambda: np.zeros(0))
+    gradient: FloatArray
+    curvature: Curvature | None = field(default=None, repr=False)
+    promised: float = 0.0
 
     @classmethod
     def zero(cls, offset: FloatArray, n_columns: int) -> Predictor:
@@ -39,26 +43,9 @@ class Predictor:
         return cls(np.zeros(n_columns), 0.0, offset.copy(), np.zeros(n_columns))
 
 
-class Dictionary:
-    """The columns of a dense or sparse dictionary, gathered a few at a time."""
-
-    def __init__(self, D: Any) -> None:
-        self.by_column = D.tocsc() if sparse.issparse(D) else np.asarray(D, dtype=float)
-        self.shape = D.shape
-
-    def columns(self, which: NDArray[np.intp]) -> Any:
-        """Return the given columns."""
-        picked = self.by_column[:, which]
-        return picked.tocsr() if sparse.issparse(picked) else picked
-
-    def transposed_times(self, rows: FloatArray) -> FloatArray:
-        """Return the product of every column with ``rows``."""
-        return np.asarray(self.by_column.T @ rows)
-
-
 @dataclass
 class Problem:
-    """Rows, loss and penalty of one path; the weights sum to one."""
+    """Rows, penalty and precision of one path; the weights sum to one."""
 
     dictionary: Dictionary
     weights: FloatArray
@@ -70,56 +57,55 @@ class Problem:
         at.gradient = self.dictionary.transposed_times(self.weights * loss.slope(y, at.eta))
 
     def step(
-        self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: NDArray[np.intp]
+        self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray
     ) -> float:
         """Move ``at`` by one damped Newton step over ``columns``; return what it promised.
 
-        The intercept is free and is minimised out of the quadratic.
+        The intercept is free and is minimised out of the quadratic. Curvatures of an earlier
+        step serve again while the steps shrink quickly: any curvature gives the same optimum.
         """
-        D = self.dictionary.columns(columns)
+        model = self._model(at, loss, y, columns)
         slope = self.weights * loss.slope(y, at.eta)
-        curvature = self.weights * loss.curvature(y, at.eta)
-        mass = curvature.sum()
-        centre = np.asarray(D.T @ curvature).ravel() / mass
-        gradient = np.asarray(D.T @ slope).ravel()
-        w = at.w[columns]
-        moved = self._minimise_model(D, w, slope, curvature, centre, gradient, lam, columns)
-        change = moved - w
-        shift = -slope.sum() / mass - float(centre @ change)
-        direction = np.asarray(D @ change).ravel() + shift
+        gradient = np.asarray(model.D.T @ slope)
+        moved = self._minimise(model, at.w[columns], slope, gradient, lam)
+        change = moved - at.w[columns]
+        shift = -slope.sum() / model.mass - float(model.centre @ change)
+        direction = np.asarray(model.D @ change) + shift
         new = at.w.copy()
         new[columns] = moved
-        promised = float(gradient @ change) + float(slope.sum() * shift)
+        promised = float(gradient @ change + slope.sum() * shift)
         promised += self.penalty.value(new, lam) - self.penalty.value(at.w, lam)
         size = self._line_search(at, new, direction, loss, y, lam, promised)
+        if size < 1 or -promised > KEEP_WHILE * at.promised:
+            at.curvature = None
         at.w = at.w + size * (new - at.w) if size < 1 else new
         at.intercept += size * shift
         at.eta = at.eta + size * direction
+        at.promised = -promised
         return -promised
 
-    def _minimise_model(
-        self,
-        D: Any,
-        w: FloatArray,
-        slope: FloatArray,
-        curvature: FloatArray,
-        centre: FloatArray,
-        gradient: FloatArray,
-        lam: float,
-        columns: NDArray[np.intp],
+    def _model(self, at: Predictor, loss: Loss, y: FloatArray, columns: IntArray) -> Curvature:
+        if at.curvature is None:
+            at.promised = np.inf
+            weights = self.weights * loss.curvature(y, at.eta)
+            at.curvature = Curvature.at(self.dictionary, weights, columns)
+        at.curvature = at.curvature.moved_to(self.dictionary, columns)
+        return at.curvature
+
+    def _minimise(
+        self, model: Curvature, w: FloatArray, slope: FloatArray, gradient: FloatArray, lam: float
     ) -> FloatArray:
-        if not len(columns):
+        if not len(w):
             return w
-        Q = weighted_products(D, curvature, centre)
-        q = Q @ w - (gradient - centre * slope.sum())
-        fitted = np.asarray(D @ w).ravel() - slope / curvature
-        fitted -= (curvature @ fitted) / curvature.sum()
+        q = model.Q @ w - (gradient - model.centre * slope.sum())
+        working = np.asarray(model.D @ w) - slope / model.weights
+        working -= (model.weights @ working) / model.mass
         return solve_quadratic(
-            Q,
+            model.Q,
             q,
-            float(curvature @ fitted**2),
-            self.penalty.l1(lam)[columns],
-            self.penalty.l2(lam)[columns],
+            float(model.weights @ working**2),
+            self.penalty.l1(lam)[model.columns],
+            self.penalty.l2(lam)[model.columns],
             w,
             non_negative=self.penalty.non_negative,
             gap=INNER * self.gap,
@@ -136,7 +122,7 @@ class Problem:
         promised: float,
     ) -> float:
         before = float(self.weights @ loss.value(y, at.eta)) + self.penalty.value(at.w, lam)
-        # Below rounding error of the objective a descent cannot be seen, only trusted.
+        # A descent below the rounding error of the objective cannot be seen, only trusted.
         rounding = 1e-14 * abs(before)
         size = 1.0
         for _ in range(HALVINGS):
@@ -148,20 +134,22 @@ class Problem:
             size *= 0.5
         return 0.0
 
-
-def solve_one(
-    problem: Problem, at: Predictor, loss: Loss, y: FloatArray, lam: float, last: float
-) -> None:
-    """Bring ``at`` to the optimum at ``lam``, starting from the one at ``last``."""
-    working = problem.penalty.may_enter(at.w, at.gradient, lam, last)
-    while True:
-        columns = np.flatnonzero(working)
+    def settle(
+        self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray
+    ) -> None:
+        """Step until a step promises next to nothing, then refresh the gradient."""
+        at.promised = np.inf
         for _ in range(MAX_STEPS):
-            if problem.step(at, loss, y, lam, columns) <= problem.gap:
+            if self.step(at, loss, y, lam, columns) <= self.gap:
                 break
-        problem.refresh(at, loss, y)
-        slack = KKT_SLACK * lam
-        violated = problem.penalty.violated(at.gradient, lam, slack) & ~working
-        if not violated.any():
-            return
-        working |= violated
+        self.refresh(at, loss, y)
+
+    def solve(self, at: Predictor, loss: Loss, y: FloatArray, lam: float, last: float) -> None:
+        """Bring ``at`` to the optimum at ``lam``, starting from the one at ``last``."""
+        working = self.penalty.may_enter(at.w, at.gradient, lam, last)
+        while True:
+            self.settle(at, loss, y, lam, np.flatnonzero(working))
+            violated = self.penalty.violated(at.gradient, lam, KKT_SLACK * lam) & ~working
+            if not violated.any():
+                return
+            working |= violated

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
+from foldwise.paths.curvature import Dictionary
 from foldwise.paths.gram import Moments, fold_grams
 from foldwise.paths.losses import Huber, Logistic, Loss, Poisson, Squared
 from foldwise.paths.multinomial import Classes, multinomial_loss
-from foldwise.paths.newton import Dictionary, Predictor, Problem, solve_one
+from foldwise.paths.newton import Predictor, Problem
 from foldwise.paths.penalty import Penalty, lambda_grid
 from foldwise.paths.squared import MomentsPath
 
@@ -232,13 +233,7 @@ class _Follower:
             eta = self.classes.eta
         else:
             (at,) = self.predictors
-            for _ in range(100):
-                if (
-                    self.problem.step(at, self.rows.scale, self.rows.y, 0.0, np.flatnonzero(free))
-                    <= 1e-12
-                ):
-                    break
-            self.problem.refresh(at, self.rows.scale, self.rows.y)
+            self.problem.settle(at, self.rows.scale, self.rows.y, 0.0, np.flatnonzero(free))
             eta = at.eta
         least = 0.0 if self.rows.loss == "multinomial" else self.rows.scale.least(self.rows.y)
         null = float(self.problem.weights @ (self.rows.losses(eta) - least))
@@ -255,7 +250,8 @@ class _Follower:
             if self.rows.loss == "multinomial":
                 self.classes.solve(lam, last)
             else:
-                solve_one(self.problem, self.predictors[0], self.rows.scale, self.rows.y, lam, last)
+                (at,) = self.predictors
+                self.problem.solve(at, self.rows.scale, self.rows.y, lam, last)
             w = np.array([at.w for at in self.predictors])
             if max_nonzero is not None and w.any(axis=0).sum() > max_nonzero:
                 break
