@@ -1,0 +1,110 @@
+"""The dictionary of a rule ensemble: rules and linear terms, and their values as a matrix."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from foldwise.sparse.coverage import Bits, coverage, distinct, supports, unpacked
+from foldwise.sparse.cuts import Cuts
+from foldwise.sparse.grow import Growth, grow_trees
+from foldwise.sparse.linear_terms import LinearTerms, linear_terms
+from foldwise.sparse.rules import Rule
+from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.trees import lightgbm_trees, rules_of
+
+DENSE_NUMBERS = 2**25
+"""Up to this many numbers (256 MB) the matrix is dense, above it is sparse."""
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """Rules and linear terms to choose from.
+
+    Parameters
+    ----------
+    rules : tuple of Rule
+        No two select the same rows, or exactly each other's complement.
+    supports : ndarray of shape (n_rules,)
+        Weighted share of the training rows each rule selects.
+    linear : LinearTerms
+        Follow the rules in the matrix.
+    """
+
+    rules: tuple[Rule, ...]
+    supports: FloatArray
+    linear: LinearTerms
+
+    def __len__(self) -> int:
+        return len(self.rules) + len(self.linear)
+
+    def matrix(self, table: Table, bits: Bits | None = None) -> Any:
+        """Return the value of every term for every row.
+
+        Parameters
+        ----------
+        table : Table
+            The rows.
+        bits : ndarray, optional
+            The rules' coverage of these rows, where it is known already.
+
+        Returns
+        -------
+        ndarray or CSC matrix of shape (n_rows, n_rules + n_linear)
+            Rules are 0 or 1.
+        """
+        bits = coverage(self.rules, table) if bits is None else bits
+        terms = self.linear.values(table)
+        if table.n_rows * len(self) > DENSE_NUMBERS:
+            return sparse.hstack([sparse_rules(bits, table.n_rows), terms], format="csc")
+        return np.hstack([unpacked(bits, table.n_rows).T, terms])
+
+
+def sparse_rules(bits: Bits, n_rows: int) -> Any:
+    """Return packed bits as a CSC matrix of shape (n_rows, n_rules)."""
+    rows = [np.flatnonzero(unpacked(row[None], n_rows)[0]).astype(np.int32) for row in bits]
+    starts = np.concatenate([[0], np.cumsum([len(found) for found in rows])])
+    indices = np.concatenate([*rows, np.empty(0, np.int32)])
+    shape = (n_rows, len(bits))
+    return sparse.csc_matrix((np.ones(len(indices)), indices, starts), shape=shape)
+
+
+def grow_dictionary(
+    table: Table,
+    y: NDArray[Any],
+    weight: FloatArray,
+    growth: Growth,
+    linear_tail: float | None,
+) -> tuple[Dictionary, Bits]:
+    """Return the rules of trees grown on a table, and its linear terms.
+
+    Parameters
+    ----------
+    table : Table
+        Training rows.
+    y, weight : ndarray of shape (n_rows,)
+        Targets (classes are 0, 1, ...) and positive weights.
+    growth : Growth
+        How the trees are grown.
+    linear_tail : float or None
+        Share of rows cut off at each end of a linear term; None for no linear terms.
+
+    Returns
+    -------
+    Dictionary
+        The distinct terms.
+    Bits
+        The rules' coverage of the rows.
+    """
+    booster = grow_trees(table, y, weight, growth) if growth.leaves else None
+    trees = lightgbm_trees(booster, Cuts(table).move) if booster is not None else []
+    rules = list(dict.fromkeys(rules_of(trees)))
+    bits = coverage(rules, table)
+    kept = distinct(bits, table.n_rows, map(len, rules))
+    terms = linear_terms(table, weight, linear_tail or 0.0)
+    if linear_tail is None:
+        terms = terms[np.empty(0, dtype=np.intp)]
+    chosen = tuple(rules[k] for k in kept)
+    return Dictionary(chosen, supports(bits[kept], weight), terms), bits[kept]
