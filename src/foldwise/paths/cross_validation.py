@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foldwise.paths.gram import fold_grams, iterate_fold_grams
-from foldwise.paths.path import (
-    Path,
-    Rows,
-    checked_penalty,
-    checked_rows,
-    path_of_moments,
-    rows_path,
-)
+from foldwise.paths.follow import Grid, path_of_moments, path_of_rows
+from foldwise.paths.gram import Gram, fold_grams, iterate_fold_grams
+from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty
+from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
 
 # Moments of all folds are kept while they fit into this many bytes; else they are made twice.
 KEPT_BYTES = 5e8
@@ -111,70 +110,61 @@ non_negative, penalty_factor, max_nonzero, tol, huber_delta
     """
     rows = checked_rows(D, y, loss, sample_weight, offset, huber_delta)
     penalty = checked_penalty(l1_ratio, penalty_factor, non_negative, rows.D.shape[1])
-    folds = np.asarray(fold_of)
-    grid = None if lambdas is None else np.sort(np.asarray(lambdas, dtype=float))[::-1]
+    folds = checked_folds(fold_of, len(rows.y))
+    grid = Grid.checked(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol)
+    return judged_path(rows, penalty, folds, grid)
+
+
+def judged_path(rows: Rows, penalty: Penalty, folds: IntArray, grid: Grid) -> CVPath:
+    """Return the path of some rows and the loss of each fold under the path of the others."""
     if rows.from_moments():
-        settings = (grid, n_lambdas, lambda_min_ratio, max_nonzero, tol)
-        return _from_moments(rows, penalty, folds, *settings)
-    whole = rows_path(rows, penalty, grid, n_lambdas, lambda_min_ratio, max_nonzero, tol)
-    held_out = []
-    for fold in _held_out_folds(folds):
-        train = rows.take(folds != fold)
-        path = rows_path(train, penalty, whole.lambdas, 0, 0.0, None, tol)
-        held_out.append(_mean_loss(rows.take(folds == fold), path))
-    return _judged(whole, np.array(held_out), _fold_weights(rows, folds))
+        whole, parts = _moments_paths(rows, penalty, folds, grid)
+    else:
+        whole = path_of_rows(rows, penalty, grid)
+        grid = grid.fixed(whole.lambdas)
+        parts = [path_of_rows(rows.take(folds != k), penalty, grid) for k in held_out(folds)]
+    return judged(whole, parts, rows, folds)
 
 
-def _from_moments(
-    rows: Rows,
-    penalty: Penalty,
-    folds: NDArray,
-    lambdas: FloatArray | None,
-    n_lambdas: int,
-    lambda_min_ratio: float,
-    max_nonzero: int | None,
-    tol: float,
-) -> CVPath:
-    y = rows.y - rows.offset
-    names = np.unique(folds)
-    kept = len(names) * rows.D.shape[1] ** 2 * 8 <= KEPT_BYTES
-    if kept:
+def _moments_paths(
+    rows: Rows, penalty: Penalty, folds: IntArray, grid: Grid
+) -> tuple[Path, list[Path]]:
+    y, names = rows.y - rows.offset, np.unique(folds)
+    if len(names) * rows.D.shape[1] ** 2 * 8 <= KEPT_BYTES:
         grams = fold_grams(rows.D, y, folds, rows.weights)
-        total = grams[0]
-        for each in grams[1:]:
-            total = total + each
+        total = reduce(add, grams)
+        parts: Iterable[Gram] = grams
     else:
         (total,) = fold_grams(rows.D, y, np.zeros(len(y), dtype=int), rows.weights)
-    whole = path_of_moments(
-        total.centred(), penalty, lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol
-    )
-    held_out = []
-    parts = grams if kept else iterate_fold_grams(rows.D, y, folds, rows.weights)
-    for fold, part in zip(names, parts, strict=True):
-        if fold >= 0:
-            train = (total - part).centred()
-            path = path_of_moments(train, penalty, whole.lambdas, 0, 0.0, None, tol)
-            held_out.append(_mean_loss(rows.take(folds == fold), path))
-    return _judged(whole, np.array(held_out), _fold_weights(rows, folds))
+        parts = iterate_fold_grams(rows.D, y, folds, rows.weights)
+    whole = path_of_moments(total.centred(), penalty, grid)
+    grid = grid.fixed(whole.lambdas)
+    paths = [
+        path_of_moments((total - part).centred(), penalty, grid)
+        for k, part in zip(names, parts, strict=True)
+        if k >= 0
+    ]
+    return whole, paths
 
 
-def _held_out_folds(folds: NDArray) -> NDArray:
+def held_out(folds: IntArray) -> IntArray:
+    """Return the numbers of the folds that are held out in turn."""
     names = np.unique(folds)
     return names[names >= 0]
 
 
-def _fold_weights(rows: Rows, folds: NDArray) -> FloatArray:
-    return np.array([rows.weights[folds == fold].sum() for fold in _held_out_folds(folds)])
+def judged(whole: Path, parts: list[Path], rows: Rows, folds: IntArray) -> CVPath:
+    """Return the path of all rows with the loss of each fold under the path without it."""
+    groups = [rows.take(folds == k) for k in held_out(folds)]
+    fold_loss = np.array([_mean_loss(*pair) for pair in zip(groups, parts, strict=True)])
+    share = np.array([group.weights.sum() for group in groups])
+    share /= share.sum()
+    mean = share @ fold_loss
+    spread = share @ (fold_loss - mean) ** 2
+    se = np.sqrt(spread / max(len(share) - 1, 1))
+    return CVPath(whole.lambdas, whole.coefs, whole.intercepts, mean, se, fold_loss)
 
 
 def _mean_loss(rows: Rows, path: Path) -> FloatArray:
     losses = rows.losses(path.predictor(rows.D, rows.offset))
     return np.asarray(losses @ rows.weights / rows.weights.sum())
-
-
-def _judged(path: Path, fold_loss: FloatArray, weights: FloatArray) -> CVPath:
-    share = weights / weights.sum()
-    mean = share @ fold_loss
-    spread = share @ (fold_loss - mean) ** 2
-    se = np.sqrt(spread / max(len(weights) - 1, 1))
-    return CVPath(path.lambdas, path.coefs, path.intercepts, mean, se, fold_loss)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from foldwise.paths.gram import Moments
 from foldwise.paths.penalty import Penalty
@@ -49,7 +50,9 @@ class MomentsPath:
             inside = np.flatnonzero(penalty.allowed)
             kept = Q[np.ix_(inside, inside)], q[inside], self.yy
             (Q, q, self.yy), self.refit = regress_out(*kept, self.free[inside])
-        self.factor = penalty.factor[self.paying]
+        # A squared penalty is made uniform by the root of what makes an absolute one uniform.
+        factor = penalty.factor[self.paying]
+        self.factor = factor if penalty.l1_ratio else np.sqrt(factor)
         if (self.factor != 1).any():
             Q, q = Q / np.outer(self.factor, self.factor), q / self.factor
         self.Q, self.q = np.ascontiguousarray(Q), q
@@ -67,21 +70,28 @@ class MomentsPath:
 
     def follow(self, lambdas: FloatArray, max_nonzero: int | None = None) -> FloatArray:
         """Return the coefficients at each lambda, ending before they are too many."""
+        if not self.penalty.l1_ratio and not self.penalty.non_negative:
+            return np.array([self._in_own_units(w) for w in self._ridge(lambdas)])
         path: list[FloatArray] = []
         for lam in lambdas:
             self.solve(lam)
             if max_nonzero is not None and np.count_nonzero(self.w) > max_nonzero:
                 break
-            path.append(self.coefficients())
+            path.append(self._in_own_units(self.w))
         return np.array(path).reshape(len(path), self.n_columns)
 
-    def coefficients(self) -> FloatArray:
-        """Return the present coefficients of all columns, in their own units."""
+    def _in_own_units(self, scaled: FloatArray) -> FloatArray:
         w = np.zeros(self.n_columns)
-        w[self.paying] = self.w / self.factor
+        w[self.paying] = scaled / self.factor
         if self.free.any():
             w[self.free] = self.refit[:, -1] - self.refit[:, :-1] @ w[self.paying]
         return w
+
+    def _ridge(self, lambdas: FloatArray) -> FloatArray:
+        """Return the ridge solutions of all lambdas from one eigendecomposition."""
+        values, vectors = linalg.eigh(self.Q)
+        shrunk = (self.q @ vectors) / (np.maximum(values, 0.0) + lambdas[:, None])
+        return np.asarray(shrunk @ vectors.T)
 
     def solve(self, lam: float) -> None:
         """Move to the solution at ``lam``, not larger than the last."""
@@ -127,7 +137,8 @@ class MomentsPath:
             self.q[columns],
             self.yy,
             self.penalty.l1(lam)[columns],
-            self.penalty.l2(lam)[columns] / self.factor[columns],
+            self.penalty.l2(lam)[columns]
+            / (self.factor[columns] if self.penalty.l1_ratio else 1.0),
             self.w[columns],
             non_negative=self.penalty.non_negative,
             gap=self.gap,
