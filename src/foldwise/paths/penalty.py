@@ -44,7 +44,7 @@ class Penalty:
     @property
     def free(self) -> NDArray[np.bool_]:
         """Columns without a penalty."""
-        return self.factor == 0
+        return self.allowed & (self.factor == 0)
 
     def l1(self, lam: float) -> FloatArray:
         """Return the absolute-value penalty of every column."""

@@ -131,11 +131,16 @@ class ActiveSet:
         """Let some of the columns in use go."""
         if not gone.any():
             return
-        stay, out = np.flatnonzero(~gone), np.flatnonzero(gone)
-        kept, across = self.inverse[np.ix_(stay, stay)], self.inverse[np.ix_(stay, out)]
-        kept -= across @ np.linalg.solve(self.inverse[np.ix_(out, out)], across.T)
+        n_stay = len(gone) - int(gone.sum())
+        # Moving the few that go to the end leaves the rest in place, as a view.
+        low, high = np.flatnonzero(gone[:n_stay]), n_stay + np.flatnonzero(~gone[n_stay:])
+        inverse = self.inverse
+        for rows in (inverse, inverse.T, self.columns, self.signs):
+            rows[low], rows[high] = rows[high], rows[low]
+        kept, across = inverse[:n_stay, :n_stay], inverse[:n_stay, n_stay:]
+        kept -= across @ np.linalg.solve(inverse[n_stay:, n_stay:], across.T)
         self.inverse = kept
-        self.columns, self.signs = self.columns[stay], self.signs[stay]
+        self.columns, self.signs = self.columns[:n_stay], self.signs[:n_stay]
 
 
 def _bordered(inverse: FloatArray, half: FloatArray, unit: FloatArray) -> FloatArray:

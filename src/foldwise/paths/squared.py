@@ -17,6 +17,10 @@ FloatArray = NDArray[np.float64]
 KKT_SLACK = 1e-7
 
 
+# Columns are gathered for lambdas down to this share of the present one.
+LOOK_AHEAD = 0.9
+
+
 class MomentsPath:
     """Follows the path of some moments from the largest lambda down.
 
@@ -42,7 +46,7 @@ class MomentsPath:
 
     def __init__(self, moments: Moments, penalty: Penalty, tol: float) -> None:
         self.n_columns = len(moments.q)
-        self.free = penalty.free & penalty.allowed
+        self.free = penalty.free
         self.paying = np.flatnonzero(~penalty.free & penalty.allowed)
         self.refit = np.zeros((0, len(self.paying) + 1))
         Q, q, self.yy = moments.Q, moments.q, moments.yy
@@ -97,7 +101,8 @@ class MomentsPath:
         """Move to the solution at ``lam``, not larger than the last."""
         wanted = self.penalty.may_enter(self.w, self.gradient, lam, max(self.last, lam))
         if (wanted & ~self.working).any():
-            self._work_on(wanted)
+            ahead = LOOK_AHEAD * lam
+            self._work_on(self.penalty.may_enter(self.w, self.gradient, ahead, max(self.last, lam)))
         while True:
             self._solve_working(lam)
             slack = KKT_SLACK * lam
