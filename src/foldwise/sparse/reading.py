@@ -148,7 +148,7 @@ class RuleReading:
         dependence = PartialDependence(self.model_, table, np.ones(table.n_rows))
         names, n = self.columns_.names, len(self.columns_.names)
         if order == 1:
-            sets = sorted(
+            sets: list[tuple[int, ...]] = sorted(
                 {(f,) for rule in self.model_.rules if len(rule) > 1 for f in rule.features}
             )
             found = [dependence.total_interaction(f, n) for (f,) in sets]
