@@ -20,8 +20,10 @@ from foldwise.paths.squared import MomentsPath
 
 FloatArray = NDArray[np.float64]
 
-# The best constant is found to this precision, whatever is asked of the path.
-NULL_GAP = 1e-12
+# In units of the loss of the zero predictor: how precise the best constant is, whatever is asked
+# of the path, and the least loss of it that still serves as a unit.
+NULL_GAP = 1e-11
+LEAST_NULL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,9 @@ class Follower:
     def _find_null(self) -> None:
         """Fit intercept and free columns, and take their loss as the unit of precision."""
         problem, rows = self.problem, self.rows
-        tol, problem.gap = problem.gap, NULL_GAP
+        start = self.classes.eta if self.classes is not None else self.predictors[0].eta
+        unit = float(problem.weights @ np.abs(rows.losses(start)))
+        tol, problem.gap = problem.gap, NULL_GAP * unit
         free = problem.penalty.free
         if self.classes is not None:
             self.classes.settle(0.0, [free] * len(self.predictors))
@@ -148,4 +152,4 @@ class Follower:
             at = self.predictors[0]
             problem.settle(at, rows.scale, rows.y, 0.0, np.flatnonzero(free))
             losses = rows.losses(at.eta) - rows.scale.least(rows.y)
-        problem.gap = tol * max(float(problem.weights @ losses), np.finfo(float).tiny)
+        problem.gap = tol * max(float(problem.weights @ losses), LEAST_NULL * unit)

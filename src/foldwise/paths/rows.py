@@ -95,18 +95,40 @@ def checked_rows(
             got=[target.shape, weights.shape, moved.shape],
             fix="Drop or repeat rows in all of them alike.",
         )
-    return Rows(D, target, weights, moved, loss, _scale(loss, target, huber_delta), n_classes)
+    return Rows(
+        D, target, weights, moved, loss, _scale(loss, target, weights, huber_delta), n_classes
+    )
 
 
-def _scale(loss: str, y: NDArray, huber_delta: float | None) -> Loss:
+def _scale(loss: str, y: NDArray, weights: FloatArray, huber_delta: float | None) -> Loss:
     if loss == "huber":
-        if huber_delta is None:
-            spread = NORMAL_CONSISTENT * float(np.median(np.abs(y - np.median(y))))
-            huber_delta = HUBER_CONSTANT * (spread or float(np.std(y)) or 1.0)
-        return Huber(huber_delta)
+        return Huber(robust_delta(y, weights) if huber_delta is None else huber_delta)
     if loss == "poisson":
         return Poisson()
     return Squared() if loss == "squared" else Logistic()
+
+
+def robust_delta(y: FloatArray, weights: FloatArray) -> float:
+    """Return where Huber's loss turns linear by default: 1.345 robust standard deviations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(robust_delta(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5)), 3)
+    1.994
+    """
+    away = np.abs(y - _weighted_median(y, weights))
+    spread = NORMAL_CONSISTENT * _weighted_median(away, weights)
+    if spread == 0:
+        spread = float(np.sqrt(weights @ away**2 / weights.sum()))
+    return HUBER_CONSTANT * (spread or 1.0)
+
+
+def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
+    order = np.argsort(values)
+    passed = np.cumsum(weights[order]) / weights.sum()
+    low, high = np.searchsorted(passed, 0.5, "left"), np.searchsorted(passed, 0.5, "right")
+    return float(values[order[[low, min(high, len(order) - 1)]]].mean())
 
 
 def checked_penalty(
