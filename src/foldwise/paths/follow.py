@@ -22,7 +22,7 @@ FloatArray = NDArray[np.float64]
 
 # In units of the loss of the zero predictor: how precise the best constant is, whatever is asked
 # of the path, and the least loss of it that still serves as a unit.
-NULL_GAP = 1e-11
+NULL_GAP = 1e-15
 LEAST_NULL = 1e-9
 
 
@@ -83,6 +83,8 @@ def path_of_rows(rows: Rows, penalty: Penalty, grid: Grid) -> Path:
         everything = np.zeros(len(rows.y), dtype=int)
         (gram,) = fold_grams(rows.D, rows.y - rows.offset, everything, rows.weights)
         return path_of_moments(gram.centred(), penalty, grid)
+    # Rows of no weight would divide zero slopes by zero curvatures.
+    rows = rows.take(rows.weights > 0) if not rows.weights.all() else rows
     weights = rows.weights / rows.weights.sum()
     follower = Follower(rows, Problem(Dictionary(rows.D), weights, penalty, grid.tol))
     return follower.follow(grid.falling_from(follower.largest), grid.max_nonzero)
