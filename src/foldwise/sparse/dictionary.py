@@ -13,7 +13,7 @@ from foldwise.sparse.grow import Growth, grow_trees
 from foldwise.sparse.linear_terms import LinearTerms, linear_terms
 from foldwise.sparse.rules import Rule
 from foldwise.sparse.table import FloatArray, Table
-from foldwise.sparse.trees import lightgbm_trees, rules_of
+from foldwise.sparse.trees import Split, lightgbm_trees, rules_of
 
 DENSE_NUMBERS = 2**25
 """Up to this many numbers (256 MB) the matrix is dense, above it is sparse."""
@@ -98,8 +98,9 @@ def grow_dictionary(
     Bits
         The rules' coverage of the rows.
     """
-    booster = grow_trees(table, y, weight, growth) if growth.leaves else None
-    trees = lightgbm_trees(booster, Cuts(table).move) if booster is not None else []
+    trees: list[Split | None] = []
+    if growth.leaves and table.can_be_split():
+        trees = lightgbm_trees(grow_trees(table, y, weight, growth), Cuts(table).move)
     rules = list(dict.fromkeys(rules_of(trees)))
     bits = coverage(rules, table)
     kept = distinct(bits, table.n_rows, map(len, rules))

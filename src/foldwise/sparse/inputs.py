@@ -99,7 +99,6 @@ def new_table(estimator: Any, X: Any) -> Table:
     """
     levels = estimator.columns_.levels
     if levels:
-        validate_data(estimator, X, skip_check_array=True, reset=False)
         if not is_frame(X):
             raise invalid_data(
                 type(estimator).__name__,
@@ -108,6 +107,7 @@ def new_table(estimator: Any, X: Any) -> Table:
                 got=type(X).__name__,
                 fix="Columns of categories are known by their values.",
             )
+        validate_data(estimator, X, skip_check_array=True, reset=False)
         values = check_array(frame_numbers(X, levels), estimator=estimator, **_RULES)
     else:
         values = validate_data(estimator, X, reset=False, **_RULES)

@@ -71,6 +71,15 @@ class Table:
         values = self.values.tocsr()[selected].tocsc() if sparse.issparse(self.values) else None
         return Table(self.values[selected] if values is None else values, self.columns)
 
+    def can_be_split(self) -> bool:
+        """Say whether some column has two different values."""
+        for feature in range(len(self.columns.names)):
+            column = self.column(feature)
+            known = column[~np.isnan(column)]
+            if len(known) and known.min() < known.max():
+                return True
+        return False
+
 
 def is_frame(X: Any) -> bool:
     """Say whether X is a data frame (pandas or polars)."""
