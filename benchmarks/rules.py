@@ -23,9 +23,7 @@ from foldwise.sparse.rulefit import RuleFitClassifier, RuleFitRegressor
 from foldwise.sparse.text import rule_query
 
 DATA = Path(
-    os.environ.get(
-        "FOLDWISE_DATA", Path(__file__).resolve().parents[1].parent / "shared" / "data"
-    )
+    os.environ.get("FOLDWISE_DATA", Path(__file__).resolve().parents[1].parent / "shared" / "data")
 )
 REGRESSION = ["abalone", "auto_mpg", "california_housing", "concrete_strength", "ames_housing"]
 BINARY = ["breast_cancer_wdbc", "credit_g", "spambase", "sick_thyroid", "online_shoppers"]
@@ -37,7 +35,12 @@ def table(name, most):
     stratify = y if name in BINARY else None
     train = min(most, len(X) // 2)
     return train_test_split(
-        X, y, train_size=train, test_size=min(3000, len(X) - train), random_state=0, stratify=stratify
+        X,
+        y,
+        train_size=train,
+        test_size=min(3000, len(X) - train),
+        random_state=0,
+        stratify=stratify,
     )
 
 
@@ -88,7 +91,8 @@ def accuracy(quick):
         took_theirs = time.perf_counter() - started
         if name in REGRESSION:
             errors = [
-                root_mean_squared_error(y_new, p) for p in (model.predict(X_new), peer.predict(A_new))
+                root_mean_squared_error(y_new, p)
+                for p in (model.predict(X_new), peer.predict(A_new))
             ]
             won += errors[0] <= errors[1]
         else:

@@ -172,7 +172,9 @@ def test_binary_probabilities_are_the_logistic_of_the_sum():
 def test_binary_probabilities_beat_the_class_shares_on_new_rows_by_far():
     X, y = load_breast_cancer(return_X_y=True)
     rules = RuleFitClassifier(n_estimators=100, random_state=0)
-    p = cross_val_predict(rules, X, y, cv=KFold(3, shuffle=True, random_state=0), method="predict_proba")
+    p = cross_val_predict(
+        rules, X, y, cv=KFold(3, shuffle=True, random_state=0), method="predict_proba"
+    )
     assert log_loss(y, p) < 0.15
 
 
@@ -337,9 +339,18 @@ def test_no_trees_leave_linear_terms():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_estimators": -1}, "n_estimators must be a whole number of at least 0; got -1. Try 10."),
-        ({"mean_leaves": 1}, "mean_leaves must be a number above 1.999 and up to 1000; got 1. Try 4."),
-        ({"max_terms": 0}, "max_terms must be a whole number of at least 1 or None; got 0. Try 10."),
+        (
+            {"n_estimators": -1},
+            "n_estimators must be a whole number of at least 0; got -1. Try 10.",
+        ),
+        (
+            {"mean_leaves": 1},
+            "mean_leaves must be a number above 1.999 and up to 1000; got 1. Try 4.",
+        ),
+        (
+            {"max_terms": 0},
+            "max_terms must be a whole number of at least 1 or None; got 0. Try 10.",
+        ),
         ({"subsample": 0.0}, "subsample must be a number above 0 and up to 1; got 0.0."),
         ({"choose": "mn"}, "choose must be one of 'min', '1se'; got 'mn'. Did you mean 'min'?"),
         ({"loss": "square"}, "got 'square'. Did you mean 'squared'?"),

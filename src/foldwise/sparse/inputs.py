@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 from sklearn.utils.validation import validate_data
 
@@ -72,7 +73,7 @@ def training_data(
     estimator.columns_ = Columns(plain if names is None else tuple(names), levels)
     weight = _weights(type(estimator).__name__, sample_weight, len(y))
     used = weight > 0
-    table = Table(values, estimator.columns_)
+    table = Table(_known_to_lightgbm(values), estimator.columns_)
     if groups is not None:
         groups = column_or_1d(groups)
         check_consistent_length(y, groups)
@@ -111,7 +112,12 @@ def new_table(estimator: Any, X: Any) -> Table:
         values = check_array(frame_numbers(X, levels), estimator=estimator, **_RULES)
     else:
         values = validate_data(estimator, X, reset=False, **_RULES)
-    return Table(values, estimator.columns_)
+    return Table(_known_to_lightgbm(values), estimator.columns_)
+
+
+def _known_to_lightgbm(values: Any) -> Any:
+    """Return sparse arrays as sparse matrices, the only ones LightGBM takes."""
+    return sparse.csc_matrix(values) if sparse.issparse(values) else values
 
 
 def _weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray:

@@ -280,4 +280,5 @@ intercepts_, cv_loss_, cv_se_, index_, columns_
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]

@@ -10,7 +10,7 @@ from foldwise.paths import cross_validated_path
 from foldwise.paths.rows import checked_rows
 from foldwise.paths.stagewise import walk, walker
 from foldwise.sparse.dealing import Folds
-from foldwise.sparse.rule_fitting import chosen_index
+from foldwise.sparse.rule_fitting import chosen_index, penalty_grid
 from foldwise.sparse.table import FloatArray
 
 STEPS, POINTS = 4000, 100
@@ -108,6 +108,7 @@ def _lasso(columns: FloatArray, task: Task, factor: FloatArray | None = None) ->
         fold_of=task.folds,
         sample_weight=task.weight,
         huber_delta=task.huber_delta,
+        **penalty_grid(*columns.shape),
         non_negative=task.non_negative,
         penalty_factor=factor,
     )

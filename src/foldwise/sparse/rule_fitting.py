@@ -173,12 +173,14 @@ def chosen_index(cv_loss: FloatArray, cv_se: FloatArray, choose: str) -> int:
     return int(np.flatnonzero(cv_loss <= cv_loss[best] + cv_se[best])[0])
 
 
-def smallest_penalty_ratio(n_rows: int, n_terms: int) -> float:
-    """Return the last penalty of a path as a part of the first.
+def penalty_grid(n_rows: int, n_terms: int) -> dict[str, Any]:
+    """Return the length of a path: three decades of penalties, or two for many terms.
 
     With as many terms as half the rows, smaller penalties only follow the noise, slowly.
     """
-    return 1e-3 if 2 * n_terms < n_rows else 1e-2
+    if 2 * n_terms < n_rows:
+        return {"n_lambdas": 100, "lambda_min_ratio": 1e-3}
+    return {"n_lambdas": 67, "lambda_min_ratio": 1e-2}
 
 
 def _path(
@@ -197,7 +199,7 @@ def _path(
         sample_weight=weight,
         l1_ratio=settings.l1_ratio,
         lambdas=lambdas,
-        lambda_min_ratio=smallest_penalty_ratio(*D.shape),
+        **penalty_grid(*D.shape),
         max_nonzero=settings.max_terms if lambdas is None else None,
         huber_delta=settings.growth.huber_delta,
     )

@@ -292,4 +292,5 @@ model_, columns_
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_probable]
