@@ -8,7 +8,12 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "ISLEClassifier": "foldwise.sparse.isle",
+    "ISLERegressor": "foldwise.sparse.isle",
+    "RuleFitClassifier": "foldwise.sparse.rulefit",
+    "RuleFitRegressor": "foldwise.sparse.rulefit",
+}
 
 __all__ = ["__version__", *_HOMES]
 

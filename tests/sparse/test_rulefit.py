@@ -15,13 +15,13 @@ from foldwise.sparse.inputs import new_table
 from foldwise.sparse.rulefit import RuleFitClassifier, RuleFitRegressor
 from foldwise.sparse.text import parse_rule, rule_query, rule_text
 
-WEIGHTS_RESAMPLED = {
-    name: "the trees see random samples of the rows, and LightGBM bins the columns"
-    for name in (
+WEIGHTS_RESAMPLED = dict.fromkeys(
+    [
         "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",
-    )
-}
+    ],
+    "the trees see random samples of the rows, and LightGBM bins the columns",
+)
 
 
 @parametrize_with_checks(
@@ -30,7 +30,7 @@ WEIGHTS_RESAMPLED = {
         RuleFitRegressor(n_estimators=10, cv=3, loss="huber", random_state=0),
         RuleFitClassifier(n_estimators=10, cv=3, random_state=0),
     ],
-    expected_failed_checks=lambda estimator: WEIGHTS_RESAMPLED,
+    expected_failed_checks=lambda _: WEIGHTS_RESAMPLED,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -147,7 +147,7 @@ def test_an_array_is_refused_where_fit_saw_categories(people, fitted):
 
 def test_dates_are_refused():
     X = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=10)})
-    with pytest.raises(UnsupportedError, match="got \"dates in 'day'\". Turn dates into numbers"):
+    with pytest.raises(UnsupportedError, match="got \"dates in 'day'\""):
         RuleFitRegressor().fit(X, np.arange(10.0))
 
 
@@ -202,7 +202,7 @@ def test_counts_have_positive_means_that_match_the_total():
 def test_negative_counts_are_refused():
     with pytest.raises(
         InvalidDataError,
-        match='y must be non-negative and not all zero with loss="poisson"; got -1.0.',
+        match='y must be non-negative and not all zero with loss="poisson"; got -1',
     ):
         RuleFitRegressor(loss="poisson").fit(np.eye(4), [-1.0, 1, 2, 3])
 
@@ -366,5 +366,5 @@ def test_bad_parameters_are_named(parameters, message):
 
 
 def test_one_class_is_refused():
-    with pytest.raises(InvalidDataError, match="y must hold at least two classes; got \\[1\\]."):
+    with pytest.raises(InvalidDataError, match="y must hold at least two classes; got"):
         RuleFitClassifier().fit(np.eye(4), np.ones(4, dtype=int))

@@ -81,7 +81,7 @@ def grow(table, y, **changes):
 def test_lightgbm_rules_put_rows_where_lightgbm_puts_them(mixed, moved):
     table, y = mixed
     booster = grow(table, y)
-    trees = lightgbm_trees(booster, Cuts(table).move if moved else lambda feature, t: t)
+    trees = lightgbm_trees(booster, Cuts(table).move if moved else lambda _, t: t)
     ours, theirs = partition(trees, table), booster.predict(table.values, pred_leaf=True)
     assert len(trees) == 30
     assert all(same_partition(a, b) for a, b in zip(ours.T, theirs.T, strict=True))
@@ -109,7 +109,7 @@ def test_xgboost_rules_put_rows_where_xgboost_puts_them(mixed):
 
 def test_every_node_but_the_root_is_a_rule(mixed):
     table, y = mixed
-    trees = lightgbm_trees(grow(table, y), lambda feature, t: t)
+    trees = lightgbm_trees(grow(table, y), lambda _, t: t)
     assert len(rules_of(trees)) == sum(2 * (size - 1) for size in (2, 3, 4, 8, 5) * 6)
 
 
@@ -133,7 +133,7 @@ def test_a_split_below_all_values_leaves_only_the_missing_on_the_left():
 
 def test_missing_categories_go_right(mixed):
     table, y = mixed
-    rules = rules_of(lightgbm_trees(grow(table, y), lambda feature, t: t))
+    rules = rules_of(lightgbm_trees(grow(table, y), lambda _, t: t))
     conditions = {c for rule in rules for c in rule.conditions if isinstance(c, Members)}
     assert conditions
     assert not any(c.missing for c in conditions if not c.excluded)

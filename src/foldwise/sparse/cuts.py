@@ -26,7 +26,7 @@ def short_number_between(low: float, high: float) -> float:
     >>> short_number_between(5.23718, 5.24125)
     5.24
     >>> short_number_between(1999.0, 3500.0)
-    2700.0
+    3000.0
     """
     gap = high - low
     if not 0 < gap < math.inf:

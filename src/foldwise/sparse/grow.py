@@ -22,6 +22,8 @@ OBJECTIVES = {
     "multinomial": "multiclass",
 }
 
+LARGEST_STEP = 4.0
+
 
 @dataclass(frozen=True)
 class Growth:
@@ -170,7 +172,10 @@ def _parameters(growth: Growth) -> dict[str, Any]:
         "bagging_freq": 1,
         "min_data_in_leaf": growth.min_samples_leaf,
         "min_data_per_group": growth.min_samples_leaf,
-        "min_sum_hessian_in_leaf": 1e-9,
+        "min_sum_hessian_in_leaf": 0.0,
+        # Newton's step of a leaf grows without bound where the trees before it were sure and
+        # wrong; four units of the logit or logarithm are plenty.
+        "max_delta_step": 0.0 if growth.loss in {"squared", "huber"} else LARGEST_STEP,
         "min_data_in_bin": 1,
         "feature_pre_filter": False,
         "max_depth": growth.max_depth or -1,

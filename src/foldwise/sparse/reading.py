@@ -137,7 +137,7 @@ class RuleReading:
         -----
         Exact partial dependences, one O(n_samples) sum a rule and set. Even without any
         interaction H is above zero on finite data: compare with
-        :func:`foldwise.sparse.interaction_null`.
+        :func:`foldwise.sparse.bootstrap_null.interaction_null`.
 
         References
         ----------

@@ -1,4 +1,4 @@
-"""Would other rows have given the same rules?"""
+"""Whether other rows would have given the same rules."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -38,7 +38,9 @@ class Width:
         if self.relative < NARROW:
             return "narrow: the trees look alike; lower subsample or raise learning_rate"
         if self.relative > WIDE:
-            return "wide: single trees say little; raise subsample or max_leaf_nodes if many are noise"
+            return (
+                "wide: single trees say little; raise subsample or max_leaf_nodes if many are noise"
+            )
         return "neither narrow nor wide"
 
     def __str__(self) -> str:
