@@ -1,4 +1,4 @@
-"""Paths of the multinomial loss: class after class, each a logistic problem given the others."""
+"""Paths of the multinomial loss: all classes at once, or class after class where they are many."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from foldwise.paths.joint import JointNewton
 from foldwise.paths.losses import Logistic
 from foldwise.paths.newton import KKT_SLACK, MAX_STEPS, Predictor, Problem
 
 FloatArray = NDArray[np.float64]
 
 LOGISTIC = Logistic()
+# Up to here the curvature between all classes is worth its price.
+MOST_JOINT_COEFFICIENTS = 800
+CYCLES_BEFORE_JOINT = 4
 
 
 def multinomial_loss(codes: NDArray[np.intp], eta: FloatArray) -> FloatArray:
@@ -67,15 +71,32 @@ class Classes:
             self.problem.refresh(at, LOGISTIC, self.targets[k])
 
     def settle(self, lam: float, working: list[NDArray[np.bool_]]) -> None:
-        """Cycle over the classes until no step promises anything."""
+        """Step until no step promises anything: in turn, and jointly if that takes long."""
+        union = np.flatnonzero(np.any(working, axis=0))
+        joint = (len(union) + 1) * len(self.predictors) <= MOST_JOINT_COEFFICIENTS
+        settled = self._settle_in_turn(lam, working, CYCLES_BEFORE_JOINT if joint else MAX_STEPS)
+        if joint and not settled:
+            self._settle_jointly(lam, union)
+        self.refresh()
+
+    def _settle_jointly(self, lam: float, columns: NDArray[np.intp]) -> None:
+        joint = JointNewton(self.problem, np.array(self.targets), columns)
+        theta = np.array([np.r_[at.intercept, at.w[columns]] for at in self.predictors])
+        theta, self.eta = joint.settle(theta, self.eta, lam)
+        for at, each in zip(self.predictors, theta, strict=True):
+            at.intercept, at.w = each[0], np.zeros_like(at.w)
+            at.w[columns] = each[1:]
+            at.curvature = None
+
+    def _settle_in_turn(self, lam: float, working: list[NDArray[np.bool_]], cycles: int) -> bool:
         columns = [np.flatnonzero(each) for each in working]
         for at in self.predictors:
             at.promised = np.inf
-        for _ in range(MAX_STEPS):
+        for _ in range(cycles):
             promised = sum(self.step(k, lam, columns[k]) for k in range(len(columns)))
             if promised <= self.problem.gap:
-                break
-        self.refresh()
+                return True
+        return False
 
     def solve(self, lam: float, last: float) -> None:
         """Bring all classes to the optimum at ``lam``, starting from the one at ``last``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +16,7 @@ from foldwise.paths.quadratic import solve_quadratic
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
-MAX_STEPS = 1000
+MAX_STEPS = 100
 HALVINGS = 30
 ARMIJO = 1e-4
 # A curvature is kept while each step promises at most this share of the step before.
@@ -24,6 +25,32 @@ KEEP_WHILE = 0.1
 INNER = 0.1
 # Relative to lambda: how far a column left aside may pull without being let in.
 KKT_SLACK = 1e-7
+
+
+def damping(objective: Callable[[float], float], promised: float) -> float:
+    """Return how much of a step to take: one, or halves of it until the objective falls enough.
+
+    Parameters
+    ----------
+    objective : callable
+        Maps a share of the step to the objective there.
+    promised : float
+        By how much the whole step would change it to first order; negative.
+
+    Returns
+    -------
+    float
+        The share; zero if none of them helps.
+    """
+    before = objective(0.0)
+    # A descent below the rounding error of the objective cannot be seen, only trusted.
+    rounding = 1e-14 * abs(before)
+    size = 1.0
+    for _ in range(HALVINGS):
+        if objective(size) <= before + ARMIJO * size * promised + rounding:
+            return size
+        size *= 0.5
+    return 0.0
 
 
 @dataclass
@@ -75,7 +102,13 @@ class Problem:
         new[columns] = moved
         promised = float(gradient @ change + slope.sum() * shift)
         promised += self.penalty.value(new, lam) - self.penalty.value(at.w, lam)
-        size = self._line_search(at, new, direction, loss, y, lam, promised)
+
+        def objective(size: float) -> float:
+            w = at.w + size * (new - at.w)
+            losses = loss.value(y, at.eta + size * direction)
+            return float(self.weights @ losses) + self.penalty.value(w, lam)
+
+        size = damping(objective, promised)
         if size < 1 or -promised > KEEP_WHILE * at.promised:
             at.curvature = None
         at.w = at.w + size * (new - at.w) if size < 1 else new
@@ -110,29 +143,6 @@ class Problem:
             non_negative=self.penalty.non_negative,
             gap=INNER * self.gap,
         )
-
-    def _line_search(
-        self,
-        at: Predictor,
-        new: FloatArray,
-        direction: FloatArray,
-        loss: Loss,
-        y: FloatArray,
-        lam: float,
-        promised: float,
-    ) -> float:
-        before = float(self.weights @ loss.value(y, at.eta)) + self.penalty.value(at.w, lam)
-        # A descent below the rounding error of the objective cannot be seen, only trusted.
-        rounding = 1e-14 * abs(before)
-        size = 1.0
-        for _ in range(HALVINGS):
-            w = at.w + size * (new - at.w)
-            after = float(self.weights @ loss.value(y, at.eta + size * direction))
-            after += self.penalty.value(w, lam)
-            if after <= before + ARMIJO * size * promised + rounding:
-                return size
-            size *= 0.5
-        return 0.0
 
     def settle(
         self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray
