@@ -9,8 +9,12 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
+    "ForwardStagewiseClassifier": "foldwise.sparse.stagewise",
+    "ForwardStagewiseRegressor": "foldwise.sparse.stagewise",
     "ISLEClassifier": "foldwise.sparse.isle",
     "ISLERegressor": "foldwise.sparse.isle",
+    "LassoPathClassifier": "foldwise.sparse.lasso",
+    "LassoPathRegressor": "foldwise.sparse.lasso",
     "RuleFitClassifier": "foldwise.sparse.rulefit",
     "RuleFitRegressor": "foldwise.sparse.rulefit",
 }

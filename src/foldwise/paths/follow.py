@@ -23,6 +23,8 @@ FloatArray = NDArray[np.float64]
 # In units of the loss of the zero predictor: how precise the best constant is, whatever is asked
 # of the path, and the least loss of it that still serves as a unit.
 NULL_GAP = 1e-15
+# Free columns may separate classes, where the optimum is at infinity and precision is a journey.
+FREE_GAP = 1e-9
 LEAST_NULL = 1e-9
 
 
@@ -145,8 +147,8 @@ class Follower:
         problem, rows = self.problem, self.rows
         start = self.classes.eta if self.classes is not None else self.predictors[0].eta
         unit = float(problem.weights @ np.abs(rows.losses(start)))
-        tol, problem.gap = problem.gap, NULL_GAP * unit
         free = problem.penalty.free
+        tol, problem.gap = problem.gap, (FREE_GAP if free.any() else NULL_GAP) * unit
         if self.classes is not None:
             self.classes.settle(0.0, [free] * len(self.predictors))
             losses = rows.losses(self.classes.eta)

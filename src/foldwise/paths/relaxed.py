@@ -19,6 +19,8 @@ from foldwise.paths.quadratic import ridge
 from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
 
 FloatArray = NDArray[np.float64]
+# Columns that separate classes have no finite refit; this much ridge ends the journey there.
+LEAST_RIDGE = 1e-7
 Refit = Callable[[NDArray[np.bool_]], tuple[FloatArray, FloatArray]]
 
 
@@ -196,8 +198,8 @@ def _refit_moments(rows: Rows) -> Refit:
 
 def _refit_rows(rows: Rows) -> Refit:
     def refit(used: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-        penalty = Penalty(1.0, np.zeros(len(used)), used, False)
-        path = path_of_rows(rows, penalty, Grid(np.ones(1), 0, 0.0, None, 1e-8))
+        penalty = Penalty(0.0, np.ones(len(used)), used, False)
+        path = path_of_rows(rows, penalty, Grid(np.array([LEAST_RIDGE]), 0, 0.0, None, 1e-8))
         return path.coefs[0], path.intercepts[0]
 
     return refit

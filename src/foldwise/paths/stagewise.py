@@ -206,9 +206,10 @@ class RowsWalker:
         self.eta = np.atleast_2d(rows.offset.copy())
         self.intercept = np.zeros(len(self.eta))
         self.w = np.zeros((len(self.eta), rows.D.shape[1]))
-        for _ in range(100):
-            if self._refit_intercepts() < 1e-12:
-                break
+        # With several classes a Newton step of every intercept counts what they share twice.
+        n_predictors = len(self.eta)
+        self.caution = 1.0 - 1.0 / n_predictors if n_predictors > 1 else 1.0
+        self._refit_intercepts(100)
         self.loss = self._mean_loss()
 
     def step(self) -> bool:
@@ -220,7 +221,7 @@ class RowsWalker:
         before = self.eta.copy(), self.intercept.copy()
         column = self.dictionary.columns(np.array([best]))
         self.eta[k] += move * np.asarray(column.sum(axis=1)).ravel()
-        self._refit_intercepts()
+        self._refit_intercepts(3)
         loss = self._mean_loss()
         if loss >= self.loss:
             self.eta, self.intercept = before
@@ -242,12 +243,14 @@ class RowsWalker:
         slopes = self.weights * self.rows.slopes(self.eta)
         return -np.array([self.dictionary.transposed_times(row) for row in slopes]) * self.per_size
 
-    def _refit_intercepts(self) -> float:
-        slopes, curvatures = self.rows.slopes(self.eta), self.rows.curvatures(self.eta)
-        shift = -(slopes @ self.weights) / (curvatures @ self.weights)
-        self.intercept += shift
-        self.eta += shift[:, None]
-        return float(np.abs(shift).max())
+    def _refit_intercepts(self, most: int) -> None:
+        for _ in range(most):
+            slopes, curvatures = self.rows.slopes(self.eta), self.rows.curvatures(self.eta)
+            shift = -self.caution * (slopes @ self.weights) / (curvatures @ self.weights)
+            self.intercept += shift
+            self.eta += shift[:, None]
+            if np.abs(shift).max() < 1e-9:
+                break
 
     def _mean_loss(self) -> float:
         eta = self.eta if self.rows.loss == "multinomial" else self.eta[0]
