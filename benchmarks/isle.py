@@ -88,7 +88,7 @@ def simulated(n, rng):
 
 
 def figure(quick):
-    n_trees, repeats = (300, 1) if quick else (1000, 3)
+    n_trees, repeats = (1000, 1) if quick else (2500, 2)
     errors = {}
     for repeat in range(repeats):
         rng = np.random.default_rng(repeat)
@@ -100,19 +100,19 @@ def figure(quick):
         def boosting(share, common=common, repeat=repeat, X=X, y=y):
             return LGBMRegressor(
                 n_estimators=n_trees,
-                learning_rate=0.05,
+                learning_rate=0.01,
                 subsample=share,
                 subsample_freq=int(share < 1),
                 random_state=repeat,
                 **common,
             ).fit(X, y)
 
-        full, half = boosting(1.0), boosting(0.1)
+        full, part = boosting(1.0), boosting(0.1)
         models = {
             "boosting": full,
             "boosting + lasso": ISLERegressor.from_fitted(full, random_state=0).fit(X, y),
-            "boosting, 10 % samples": half,
-            "boosting, 10 % samples + lasso": ISLERegressor.from_fitted(half, random_state=0).fit(
+            "boosting, 10 % samples": part,
+            "boosting, 10 % samples + lasso": ISLERegressor.from_fitted(part, random_state=0).fit(
                 X, y
             ),
             "forest": RandomForestRegressor(

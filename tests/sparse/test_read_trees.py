@@ -11,7 +11,7 @@ from foldwise.sparse.read_trees import read_trees
 
 
 def test_rounds_of_several_classes_are_read_class_by_class():
-    X, y = make_friedman1(90, random_state=0)
+    X, _ = make_friedman1(90, random_state=0)
     model = GradientBoostingClassifier(n_estimators=4).fit(X, np.arange(90) % 3)
     trees = read_trees("test", model)
     assert trees.finder.trees == tuple(tree.tree_ for tree in model.estimators_.ravel())

