@@ -263,6 +263,14 @@ def test_caps_on_terms_and_conditions_hold():
     assert frame["n_conditions"].max() <= 2
 
 
+def test_few_terms_are_not_shrunk_as_if_there_were_many():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 10, size=(400, 3))
+    y = 5.0 * ((X[:, 0] > 4) & (X[:, 1] <= 2)) + rng.normal(scale=0.1, size=400)
+    one = RuleFitRegressor(max_terms=1, linear_terms=False, random_state=0).fit(X, y)
+    assert_allclose(one.rules_["coef"], [5.0], atol=0.1)
+
+
 def test_the_model_of_single_conditions_is_additive():
     X, y = make_friedman1(300, random_state=0)
     additive = RuleFitRegressor(n_estimators=50, max_conditions=1, random_state=0).fit(X, y)

@@ -104,14 +104,16 @@ def fit_rule_ensemble(
     dictionary, bits = grow_dictionary(table, y, weight, growth, settings.linear_tail)
     if len(dictionary) == 0:
         return _constant(dictionary, start(y, weight, growth))
-    path = _path(dictionary.matrix(table, bits), y, weight, folds, settings)
+    D = dictionary.matrix(table, bits)
+    path = _path(D, y, weight, folds, settings)
     cv_loss, cv_se = path.cv_loss, path.cv_se
     if settings.regrow:
         cv_loss, cv_se = regrown_losses(table, y, weight, folds, settings, path.lambdas)
     index = chosen_index(cv_loss, cv_se, settings.choose)
-    model = kept_terms(
-        dictionary, np.atleast_2d(path.coefs[index]), np.atleast_1d(path.intercepts[index])
-    )
+    coefs, intercepts = np.atleast_2d(path.coefs[index]), np.atleast_1d(path.intercepts[index])
+    if settings.max_terms is not None and coefs.any():
+        coefs, intercepts = _relaxed(D, y, weight, folds, settings, coefs)
+    model = kept_terms(dictionary, coefs, intercepts)
     return RuleFit(model, len(dictionary), path.lambdas, cv_loss, cv_se, path.cv_loss, index)
 
 
@@ -203,6 +205,27 @@ def _path(
         max_nonzero=settings.max_terms if lambdas is None else None,
         huber_delta=settings.growth.huber_delta,
     )
+
+
+def _relaxed(
+    D: Any,
+    y: NDArray[Any],
+    weight: FloatArray,
+    folds: Folds,
+    settings: RuleSettings,
+    coefs: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return new coefficients for the terms in use, with a penalty of their own.
+
+    A cap on the number of terms is met by a large penalty, which shrinks the few terms left far
+    more than they deserve.
+    """
+    used = np.flatnonzero(coefs.any(axis=0))
+    path = _path(D[:, used], y, weight, folds, replace(settings, max_terms=None))
+    index = chosen_index(path.cv_loss, path.cv_se, settings.choose)
+    relaxed = np.zeros_like(coefs)
+    relaxed[:, used] = np.atleast_2d(path.coefs[index])
+    return relaxed, np.atleast_1d(path.intercepts[index])
 
 
 def _constant(dictionary: Dictionary, intercepts: FloatArray) -> RuleFit:

@@ -45,7 +45,8 @@ class RuleFitRegressor(RegressorMixin, RuleFitBase):
     winsorize : float, default=0.025
         Share of rows cut off at each end of a linear term.
     max_terms : int, optional
-        Most rules and linear terms kept.
+        Most rules and linear terms kept. Their coefficients are then fitted anew with a penalty
+        of their own (relaxed lasso), since the penalty that leaves few terms shrinks them much.
     l1_ratio : float, default=1.0
         1 for the lasso, less for the elastic net.
     choose : {"min", "1se"}, default="min"
