@@ -72,7 +72,7 @@ def accuracy(quick):
     from imodels import RuleFitClassifier as TheirClassifier
     from imodels import RuleFitRegressor as TheirRegressor
 
-    most, trees = (400, 60) if quick else (1000, 200)
+    most, trees = (300, 50) if quick else (600, 100)
     won, won_log_loss, exact, ratios = 0, 0, 0, []
     print(f"{'data':22s} {'ours':>9s} {'imodels':>9s} {'terms':>6s} {'s':>6s} {'s theirs':>8s}")
     for name in REGRESSION + BINARY:
@@ -87,7 +87,7 @@ def accuracy(quick):
         model = ours(n_estimators=trees, random_state=0).fit(X, y)
         took = time.perf_counter() - started
         started = time.perf_counter()
-        peer = theirs(n_estimators=trees, max_rules=200, random_state=0).fit(A, y.to_numpy())
+        peer = theirs(n_estimators=trees, max_rules=100, random_state=0).fit(A, y.to_numpy())
         took_theirs = time.perf_counter() - started
         if name in REGRESSION:
             errors = [

@@ -30,3 +30,12 @@ def test_two_sets_together_select_what_both_select(first, second):
 def test_a_range_and_a_set_on_one_column_cannot_be():
     with pytest.raises(TypeError, match="numbers or categories, not both"):
         both(Interval(0), Members(0, frozenset({1})))
+
+
+def test_missing_passes_only_where_said():
+    column = np.array([1.0, 2.0, np.nan])
+    assert_array_equal(Members(0, frozenset({1})).holds(column), [True, False, False])
+    assert_array_equal(Members(0, frozenset({1}), True).holds(column), [False, True, False])
+    assert_array_equal(Members(0, frozenset({1}), True, True).holds(column), [False, True, True])
+    assert_array_equal(Interval(0, high=1.0).holds(column), [True, False, False])
+    assert_array_equal(Interval(0, low=1.0, missing=True).holds(column), [False, True, True])

@@ -5,7 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import expit, softmax
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris, make_friedman1
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -376,3 +379,29 @@ def test_bad_parameters_are_named(parameters, message):
 def test_one_class_is_refused():
     with pytest.raises(InvalidDataError, match="y must hold at least two classes; got"):
         RuleFitClassifier().fit(np.eye(4), np.ones(4, dtype=int))
+
+
+def test_rules_can_come_from_a_forest():
+    X, y = make_friedman1(300, random_state=0)
+    forest = RandomForestRegressor(20, max_leaf_nodes=5, random_state=0)
+    fitted = clone(forest).fit(X, y)
+    for ensemble in (forest, FrozenEstimator(fitted)):
+        model = RuleFitRegressor(ensemble, random_state=0).fit(X, y)
+        nodes = np.asarray(fitted.decision_path(X)[0].todense(), dtype=bool).T
+        known = {row.tobytes() for row in nodes}
+        assert model.n_candidates_ <= 20 * 8 + 10
+        selected = [rule.holds(new_table(model, X)) for rule in model.model_.rules]
+        assert all(rows.tobytes() in known for rows in selected)
+        assert model.score(X, y) > 0.8
+
+
+def test_a_fitted_ensemble_cannot_be_regrown():
+    frozen = FrozenEstimator(RandomForestRegressor(2).fit(np.eye(9), np.arange(9.0)))
+    with pytest.raises(InvalidParameterError, match='dictionary must be "shared" for the trees of'):
+        RuleFitRegressor(frozen, dictionary="regrown").fit(np.eye(9), np.arange(9.0))
+
+
+def test_an_ensemble_makes_no_rules_of_categories(people):
+    X, y = people
+    with pytest.raises(InvalidDataError, match="X must hold numbers only when rules come from an"):
+        RuleFitRegressor(RandomForestRegressor(2)).fit(X, y)

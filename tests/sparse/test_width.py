@@ -41,6 +41,18 @@ def test_equal_trees_have_width_zero_and_irrelevant_ones_width_one():
     assert astray.similarity < 0.01
 
 
+def test_the_width_is_the_mean_distance_from_the_best():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=300)
+    trees = y[:, None] + rng.normal(size=(300, 4))
+    best = y + 0.5 * rng.normal(size=300)
+    shares = np.full(300, 1 / 300)
+    width = sampling_width(trees, best, y, np.ones(300), "squared")
+    q, least = squared_relevance(trees, y, shares), squared_relevance(best[:, None], y, shares)[0]
+    assert_allclose(width.sigma, q.mean() - least)
+    assert_allclose(width.relative, width.sigma / (y.var() / 2 - least))
+
+
 @pytest.mark.parametrize(
     ("relative", "word"), [(0.02, "narrow: "), (0.95, "wide: "), (0.5, "neither ")]
 )

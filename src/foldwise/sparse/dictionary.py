@@ -9,8 +9,10 @@ from scipy import sparse
 
 from foldwise.sparse.coverage import Bits, coverage, distinct, supports, unpacked
 from foldwise.sparse.cuts import Cuts
+from foldwise.sparse.ensembles import fitted_ensemble
 from foldwise.sparse.grow import Growth, grow_trees
 from foldwise.sparse.linear_terms import LinearTerms, linear_terms
+from foldwise.sparse.read_trees import read_splits
 from foldwise.sparse.rules import Rule
 from foldwise.sparse.table import FloatArray, Table
 from foldwise.sparse.trees import Split, lightgbm_trees, rules_of
@@ -93,6 +95,7 @@ def grow_dictionary(
     weight: FloatArray,
     growth: Growth,
     linear_tail: float | None,
+    ensemble: Any = None,
 ) -> tuple[Dictionary, Bits]:
     """Return the rules of trees grown on a table, and its linear terms.
 
@@ -106,6 +109,8 @@ def grow_dictionary(
         How the trees are grown.
     linear_tail : float or None
         Share of rows cut off at each end of a linear term; None for no linear terms.
+    ensemble : estimator, optional
+        Where to take trees from instead of growing them.
 
     Returns
     -------
@@ -115,7 +120,10 @@ def grow_dictionary(
         The rules' coverage of the rows.
     """
     trees: list[Split | None] = []
-    if growth.leaves and table.can_be_split():
+    if ensemble is not None:
+        model = fitted_ensemble("RuleFit", ensemble, table, y, weight, growth.loss)
+        trees = read_splits("RuleFit", model, Cuts(table).move)
+    elif growth.leaves and table.can_be_split():
         trees = lightgbm_trees(grow_trees(table, y, weight, growth), Cuts(table).move)
     rules = list(dict.fromkeys(rules_of(trees)))
     bits = coverage(rules, table)

@@ -4,13 +4,13 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from foldwise.errors import invalid_data
 from foldwise.sparse.dealing import deal_folds
+from foldwise.sparse.ensembles import fitted_ensemble
 from foldwise.sparse.grow import Growth, grow_trees, sampling_fraction
 from foldwise.sparse.inputs import TrainingData, new_table
 from foldwise.sparse.parameters import (
@@ -127,7 +127,8 @@ class ISLEBase(BaseEstimator):
     ) -> TreeSet:
         owner = type(self).__name__
         if self.ensemble is not None:
-            return _trees_of(owner, self.ensemble, data, y, loss)
+            model = fitted_ensemble(owner, self.ensemble, data.table, y, data.weight, loss)
+            return read_trees(owner, model)
         n_rows = data.table.n_rows
         growth = Growth(
             loss=loss,
@@ -178,26 +179,6 @@ class ISLEBase(BaseEstimator):
         tags.input_tags.allow_nan = self.ensemble is None and self.trees == "lightgbm"
         tags.input_tags.sparse = True
         return tags
-
-
-def _trees_of(owner: str, ensemble: Any, data: TrainingData, y: FloatArray, loss: str) -> TreeSet:
-    """Return the trees of the user's model, fitted here unless it is frozen."""
-    X = data.table.values
-    if isinstance(ensemble, FrozenEstimator):
-        model = ensemble.estimator
-    else:
-        target = y.astype(int) if loss in {"logistic", "multinomial"} else y
-        model = clone(ensemble).fit(X, target, sample_weight=data.weight)
-    trees = read_trees(owner, model)
-    if getattr(model, "n_features_in_", X.shape[1]) != X.shape[1]:
-        raise invalid_data(
-            owner,
-            "X",
-            must=f"have the {model.n_features_in_} columns the ensemble was fitted on",
-            got=X.shape[1],
-            fix="Pass the same columns.",
-        )
-    return trees
 
 
 def _width(

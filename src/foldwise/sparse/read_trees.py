@@ -17,6 +17,13 @@ from foldwise.sparse.tree_set import (
     XGBoostLeaves,
     lightgbm_blocks,
 )
+from foldwise.sparse.trees import (
+    MoveCut,
+    Split,
+    lightgbm_trees,
+    sklearn_trees,
+    xgboost_trees,
+)
 
 
 def read_trees(owner: str, model: Any) -> TreeSet:
@@ -35,11 +42,47 @@ def read_trees(owner: str, model: Any) -> TreeSet:
     TreeSet
         One tree after the other; of several classes, round by round.
     """
-    library = type(model).__module__.split(".")[0]
+    library = library_of(model)
     if library == "lightgbm":
         return lightgbm_set(owner, getattr(model, "booster_", model))
     if library == "xgboost":
         return xgboost_set(model.get_booster() if hasattr(model, "get_booster") else model)
+    return sklearn_set(decision_trees(owner, model))
+
+
+def read_splits(owner: str, model: Any, move: MoveCut) -> list[Split | None]:
+    """Return the splits of the trees of a fitted model, for making rules of them.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    model : fitted estimator or booster
+        As in :func:`read_trees`.
+    move : callable
+        Maps (feature, threshold) to the threshold to use instead.
+
+    Returns
+    -------
+    list of Split or None
+        One root a tree.
+    """
+    library = library_of(model)
+    if library == "lightgbm":
+        return lightgbm_trees(getattr(model, "booster_", model), move)
+    if library == "xgboost":
+        booster = model.get_booster() if hasattr(model, "get_booster") else model
+        return xgboost_trees(booster, move)
+    return sklearn_trees(decision_trees(owner, model), move)
+
+
+def library_of(model: Any) -> str:
+    """Return the name of the package a model comes from."""
+    return type(model).__module__.split(".")[0]
+
+
+def decision_trees(owner: str, model: Any) -> list[Any]:
+    """Return the decision trees of a fitted scikit-learn ensemble, or say why not."""
     trees = list(np.ravel(getattr(model, "estimators_", [])))
     if not trees or not all(isinstance(tree, BaseDecisionTree) for tree in trees):
         raise unsupported(
@@ -50,7 +93,7 @@ def read_trees(owner: str, model: Any) -> TreeSet:
             fix="Use a forest, extra trees, GradientBoosting, LightGBM or XGBoost.",
         )
     _refuse_column_samples(owner, model)
-    return sklearn_set(trees)
+    return trees
 
 
 def sklearn_set(trees: Iterable[Any]) -> TreeSet:

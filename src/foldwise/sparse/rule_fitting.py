@@ -34,6 +34,8 @@ class RuleSettings:
         Most terms kept.
     regrow : bool
         Whether the dictionary is grown anew without each fold.
+    ensemble : estimator or None
+        Where to take trees from instead of growing them.
     """
 
     growth: Growth
@@ -43,6 +45,7 @@ class RuleSettings:
     choose: str
     max_terms: int | None
     regrow: bool
+    ensemble: Any = None
 
     def growth_for(self, n_rows: int) -> Growth:
         """Return the growth with the sampling fraction for so many rows."""
@@ -101,7 +104,9 @@ def fit_rule_ensemble(
         The model and how it was chosen.
     """
     growth = settings.growth_for(table.n_rows)
-    dictionary, bits = grow_dictionary(table, y, weight, growth, settings.linear_tail)
+    dictionary, bits = grow_dictionary(
+        table, y, weight, growth, settings.linear_tail, settings.ensemble
+    )
     if len(dictionary) == 0:
         return _constant(dictionary, start(y, weight, growth))
     D = dictionary.matrix(table, bits)
@@ -148,6 +153,7 @@ def regrown_losses(
             weight[seen],
             settings.growth_for(int(seen.sum())),
             settings.linear_tail,
+            settings.ensemble,
         )
         # Folds numbered −1 only train, so that this path holds out the one fold.
         only = np.where(seen, -1, 0)

@@ -22,6 +22,9 @@ class RuleFitRegressor(RegressorMixin, RuleFitBase):
 
     Parameters
     ----------
+    ensemble : estimator, optional
+        A forest or boosted trees (scikit-learn, LightGBM, XGBoost) to take rules from instead of
+        growing trees: it is cloned and fitted, or used as it is inside a FrozenEstimator.
     loss : {"squared", "huber", "poisson"}, default="squared"
         What the trees and the lasso minimise. "poisson" is for counts; predictions are means.
     huber_delta : float, optional
@@ -108,6 +111,7 @@ class RuleFitRegressor(RegressorMixin, RuleFitBase):
 
     def __init__(
         self,
+        ensemble: Any = None,
         *,
         loss: str = "squared",
         huber_delta: float | None = None,
@@ -128,6 +132,7 @@ class RuleFitRegressor(RegressorMixin, RuleFitBase):
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(
+            ensemble,
             n_estimators=n_estimators,
             mean_leaves=mean_leaves,
             max_conditions=max_conditions,
@@ -199,8 +204,8 @@ class RuleFitClassifier(ClassifierMixin, RuleFitBase):
 
     Parameters
     ----------
-    n_estimators, mean_leaves, max_conditions, subsample, learning_rate, min_samples_leaf, \
-linear_terms, winsorize, max_terms, l1_ratio, choose, cv, dictionary, random_state, n_jobs
+    ensemble, n_estimators, mean_leaves, max_conditions, subsample, learning_rate, \
+min_samples_leaf, linear_terms, winsorize, max_terms, l1_ratio, choose, cv, dictionary, random_state, n_jobs
         As in :class:`RuleFitRegressor`. With C > 2 classes, C trees are grown for each of
         ``n_estimators``.
 

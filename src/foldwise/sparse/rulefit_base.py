@@ -5,9 +5,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.errors import invalid_data, invalid_parameter
 from foldwise.sparse.dealing import deal_folds
 from foldwise.sparse.grow import Growth, tree_sizes
 from foldwise.sparse.inputs import TrainingData, new_table
@@ -28,6 +30,7 @@ class RuleFitBase(RuleReading, BaseEstimator):
 
     def __init__(
         self,
+        ensemble: Any = None,
         *,
         n_estimators: int = 500,
         mean_leaves: float = 4.0,
@@ -45,6 +48,7 @@ class RuleFitBase(RuleReading, BaseEstimator):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
+        self.ensemble = ensemble
         self.n_estimators = n_estimators
         self.mean_leaves = mean_leaves
         self.max_conditions = max_conditions
@@ -74,9 +78,28 @@ class RuleFitBase(RuleReading, BaseEstimator):
         check_between(owner, "l1_ratio", self.l1_ratio, 0, 1, "Try 1, the lasso.")
         check_word(owner, "choose", self.choose, ("min", "1se"))
         check_word(owner, "dictionary", self.dictionary, ("shared", "regrown"))
+        if self.dictionary == "regrown" and isinstance(self.ensemble, FrozenEstimator):
+            raise invalid_parameter(
+                owner,
+                "dictionary",
+                must='be "shared" for the trees of a fitted model',
+                got=self.dictionary,
+                fix="Pass the ensemble unfitted.",
+            )
+
+    def _check_columns(self, data: TrainingData) -> None:
+        if self.ensemble is not None and data.table.columns.levels:
+            raise invalid_data(
+                type(self).__name__,
+                "X",
+                must="hold numbers only when rules come from an ensemble",
+                got="columns of categories",
+                fix="Encode them, or leave ensemble out.",
+            )
 
     def _fit(self, data: TrainingData, y: NDArray[Any], loss: str, delta: float) -> Self:
         """Fit ``model_`` to validated rows; classes are 0, 1, ..."""
+        self._check_columns(data)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         n_classes = int(y.max()) + 1 if loss == "multinomial" else 1
         growth = Growth(
@@ -99,6 +122,7 @@ class RuleFitBase(RuleReading, BaseEstimator):
             choose=self.choose,
             max_terms=self.max_terms,
             regrow=self.dictionary == "regrown",
+            ensemble=self.ensemble,
         )
         classify = loss in {"logistic", "multinomial"}
         folds = deal_folds(
@@ -128,6 +152,6 @@ class RuleFitBase(RuleReading, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = self.ensemble is None
         tags.input_tags.sparse = True
         return tags
