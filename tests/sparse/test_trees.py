@@ -92,7 +92,9 @@ def test_sklearn_rules_put_rows_where_sklearn_puts_them(mixed):
     # Values in eighths are exact in float32, in which scikit-learn compares.
     table = Table(np.round(table.values * 8) / 8, table.columns)
     forest = RandomForestRegressor(5, max_leaf_nodes=20, random_state=0).fit(table.values, y)
-    ours = partition(sklearn_trees(forest.estimators_, Cuts(table).move), table)
+    ours = partition(
+        sklearn_trees(forest.estimators_, Cuts(table).move, Cuts(table).has_missing), table
+    )
     theirs = forest.apply(table.values)
     assert all(same_partition(a, b) for a, b in zip(ours.T, theirs.T, strict=True))
 
@@ -102,7 +104,9 @@ def test_xgboost_rules_put_rows_where_xgboost_puts_them(mixed):
     table, y = mixed
     table = Table(np.round(table.values * 8) / 8, table.columns)
     model = xgboost.XGBRegressor(n_estimators=5, max_depth=3).fit(table.values, y)
-    ours = partition(xgboost_trees(model.get_booster(), Cuts(table).move), table)
+    ours = partition(
+        xgboost_trees(model.get_booster(), Cuts(table).move, Cuts(table).has_missing), table
+    )
     theirs = model.apply(table.values)
     assert all(same_partition(a, b) for a, b in zip(ours.T, theirs.T, strict=True))
 
@@ -137,3 +141,11 @@ def test_missing_categories_go_right(mixed):
     conditions = {c for rule in rules for c in rule.conditions if isinstance(c, Members)}
     assert conditions
     assert not any(c.missing for c in conditions if not c.excluded)
+
+
+def test_rules_do_not_speak_of_missing_values_that_never_were():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    forest = RandomForestRegressor(3, random_state=0).fit(X, X[:, 0])
+    cuts = Cuts(Table(X, Columns.numeric(2)))
+    rules = rules_of(sklearn_trees(forest.estimators_, cuts.move, cuts.has_missing))
+    assert not any(c.missing for rule in rules for c in rule.conditions)

@@ -58,11 +58,15 @@ class Cuts:
         self._table = table
         self._sorted = cache(self._sorted_values)
         self.move = cache(self._move)
+        self.has_missing = cache(self._has_missing)
 
     def _sorted_values(self, feature: int) -> tuple[FloatArray, bool]:
         values = np.unique(self._table.column(feature))
         values = values[~np.isnan(values)]
         return values, bool(np.all(values == np.round(values)))
+
+    def _has_missing(self, feature: int) -> bool:
+        return bool(np.isnan(self._table.column(feature)).any())
 
     def _move(self, feature: int, threshold: float) -> float:
         values, whole = self._sorted(feature)

@@ -122,7 +122,7 @@ def grow_dictionary(
     trees: list[Split | None] = []
     if ensemble is not None:
         model = fitted_ensemble("RuleFit", ensemble, table, y, weight, growth.loss)
-        trees = read_splits("RuleFit", model, Cuts(table).move)
+        trees = read_splits("RuleFit", model, Cuts(table))
     elif growth.leaves and table.can_be_split():
         trees = lightgbm_trees(grow_trees(table, y, weight, growth), Cuts(table).move)
     rules = list(dict.fromkeys(rules_of(trees)))

@@ -38,7 +38,9 @@ def fitted_ensemble(
         model = ensemble.estimator
     else:
         target = y.astype(int) if loss in {"logistic", "multinomial"} else y
-        model = clone(ensemble).fit(X, target, sample_weight=weight)
+        # Weights of one change the random numbers a forest draws.
+        weights = {} if (weight == 1).all() else {"sample_weight": weight}
+        model = clone(ensemble).fit(X, target, **weights)
     if getattr(model, "n_features_in_", X.shape[1]) != X.shape[1]:
         raise invalid_data(
             owner,

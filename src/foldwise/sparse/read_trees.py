@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.tree import BaseDecisionTree
 
 from foldwise.errors import unsupported
+from foldwise.sparse.cuts import Cuts
 from foldwise.sparse.tree_set import (
     FloatArray,
     LightGBMLeaves,
@@ -18,7 +19,6 @@ from foldwise.sparse.tree_set import (
     lightgbm_blocks,
 )
 from foldwise.sparse.trees import (
-    MoveCut,
     Split,
     lightgbm_trees,
     sklearn_trees,
@@ -50,7 +50,7 @@ def read_trees(owner: str, model: Any) -> TreeSet:
     return sklearn_set(decision_trees(owner, model))
 
 
-def read_splits(owner: str, model: Any, move: MoveCut) -> list[Split | None]:
+def read_splits(owner: str, model: Any, cuts: Cuts) -> list[Split | None]:
     """Return the splits of the trees of a fitted model, for making rules of them.
 
     Parameters
@@ -59,8 +59,8 @@ def read_splits(owner: str, model: Any, move: MoveCut) -> list[Split | None]:
         Who complains.
     model : fitted estimator or booster
         As in :func:`read_trees`.
-    move : callable
-        Maps (feature, threshold) to the threshold to use instead.
+    cuts : Cuts
+        Thresholds to use instead, and which columns have missing values.
 
     Returns
     -------
@@ -69,11 +69,11 @@ def read_splits(owner: str, model: Any, move: MoveCut) -> list[Split | None]:
     """
     library = library_of(model)
     if library == "lightgbm":
-        return lightgbm_trees(getattr(model, "booster_", model), move)
+        return lightgbm_trees(getattr(model, "booster_", model), cuts.move)
     if library == "xgboost":
         booster = model.get_booster() if hasattr(model, "get_booster") else model
-        return xgboost_trees(booster, move)
-    return sklearn_trees(decision_trees(owner, model), move)
+        return xgboost_trees(booster, cuts.move, cuts.has_missing)
+    return sklearn_trees(decision_trees(owner, model), cuts.move, cuts.has_missing)
 
 
 def library_of(model: Any) -> str:

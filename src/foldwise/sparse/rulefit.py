@@ -205,7 +205,8 @@ class RuleFitClassifier(ClassifierMixin, RuleFitBase):
     Parameters
     ----------
     ensemble, n_estimators, mean_leaves, max_conditions, subsample, learning_rate, \
-min_samples_leaf, linear_terms, winsorize, max_terms, l1_ratio, choose, cv, dictionary, random_state, n_jobs
+min_samples_leaf, linear_terms, winsorize, max_terms, l1_ratio, choose, cv, dictionary, \
+random_state, n_jobs
         As in :class:`RuleFitRegressor`. With C > 2 classes, C trees are grown for each of
         ``n_estimators``.
 

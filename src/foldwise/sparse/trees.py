@@ -11,6 +11,7 @@ from foldwise.sparse.conditions import Condition, Interval, Members
 from foldwise.sparse.rules import Rule, conjunction
 
 MoveCut = Callable[[int, float], float]
+HasMissing = Callable[[int], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,9 @@ def lightgbm_trees(booster: Any, move: MoveCut) -> list[Split | None]:
     return [read(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
 
 
-def sklearn_trees(trees: Iterable[Any], move: MoveCut) -> list[Split | None]:
+def sklearn_trees(
+    trees: Iterable[Any], move: MoveCut, has_missing: HasMissing
+) -> list[Split | None]:
     """Return scikit-learn's decision trees.
 
     Parameters
@@ -128,6 +131,8 @@ def sklearn_trees(trees: Iterable[Any], move: MoveCut) -> list[Split | None]:
         For instance ``forest.estimators_``.
     move : callable
         Maps (feature, threshold) to the threshold to use instead.
+    has_missing : callable
+        Says of a column whether it had missing values in training.
 
     Returns
     -------
@@ -142,13 +147,14 @@ def sklearn_trees(trees: Iterable[Any], move: MoveCut) -> list[Split | None]:
             return None
         feature = int(tree.feature[node])
         threshold = move(feature, float(tree.threshold[node]))
-        asks = number_split(feature, threshold, bool(tree.missing_go_to_left[node]))
+        side = bool(tree.missing_go_to_left[node]) if has_missing(feature) else None
+        asks = number_split(feature, threshold, side)
         return Split(asks, (read(tree, left), read(tree, right)))
 
     return [read(tree.tree_, 0) for tree in trees]
 
 
-def xgboost_trees(booster: Any, move: MoveCut) -> list[Split | None]:
+def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[Split | None]:
     """Return the trees of an XGBoost booster over numeric columns.
 
     Parameters
@@ -157,6 +163,8 @@ def xgboost_trees(booster: Any, move: MoveCut) -> list[Split | None]:
         Fitted trees.
     move : callable
         Maps (feature, threshold) to the threshold to use instead.
+    has_missing : callable
+        Says of a column whether it had missing values in training.
 
     Returns
     -------
@@ -174,7 +182,8 @@ def xgboost_trees(booster: Any, move: MoveCut) -> list[Split | None]:
             return None
         feature = positions[row["Feature"]]
         before = float(np.nextafter(np.float32(row["Split"]), np.float32(-np.inf)))
-        asks = number_split(feature, move(feature, before), row["Missing"] == row["Yes"])
+        side = row["Missing"] == row["Yes"] if has_missing(feature) else None
+        asks = number_split(feature, move(feature, before), side)
         return Split(asks, (read(nodes, row["Yes"]), read(nodes, row["No"])))
 
     return [
