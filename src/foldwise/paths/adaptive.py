@@ -13,6 +13,7 @@ from foldwise.paths.follow import Grid, path_of_rows
 from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
+from foldwise.paths.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 
@@ -52,6 +53,7 @@ def adaptive_factors(coefs: FloatArray, power: float = 1.0) -> FloatArray:
     return factors
 
 
+@one_blas_thread
 def cross_validated_adaptive_path(
     D: Any,
     y: Any,

@@ -16,6 +16,7 @@ from foldwise.paths.gram import Gram, fold_grams, iterate_fold_grams
 from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
+from foldwise.paths.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -60,6 +61,7 @@ class CVPath(Path):
         return self.index_min if rule == "min" else self.index_1se
 
 
+@one_blas_thread
 def cross_validated_path(
     D: Any,
     y: Any,

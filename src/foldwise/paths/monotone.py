@@ -12,6 +12,7 @@ from foldwise.paths.gram import Moments, fold_grams
 from foldwise.paths.pivoting import ActiveSet
 from foldwise.paths.rows import checked_rows
 from foldwise.paths.stagewise import StagewisePath
+from foldwise.paths.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 
@@ -19,6 +20,7 @@ FloatArray = NDArray[np.float64]
 TIE = 1e-9
 
 
+@one_blas_thread
 def monotone_lasso_path(
     D: Any,
     y: Any,

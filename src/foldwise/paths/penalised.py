@@ -7,8 +7,10 @@ from typing import Any
 from foldwise.paths.follow import Grid, path_of_rows
 from foldwise.paths.path import Path
 from foldwise.paths.rows import checked_penalty, checked_rows
+from foldwise.paths.threads import one_blas_thread
 
 
+@one_blas_thread
 def penalised_path(
     D: Any,
     y: Any,

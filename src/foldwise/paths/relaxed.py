@@ -17,6 +17,7 @@ from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.quadratic import ridge
 from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
+from foldwise.paths.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 # Columns that separate classes have no finite refit; this much ridge ends the journey there.
@@ -46,6 +47,7 @@ class RelaxedCVPath:
         return int(len(least) - 1 - np.argmin(least[::-1]))
 
 
+@one_blas_thread
 def relaxed_path(
     D: Any,
     y: Any,
@@ -84,6 +86,7 @@ def relaxed_path(
     return _refitted(checked_rows(D, y, loss, sample_weight, offset, huber_delta), path)
 
 
+@one_blas_thread
 def cross_validated_relaxed_path(
     D: Any,
     y: Any,

@@ -65,7 +65,7 @@ class Rows:
     def from_moments(self) -> bool:
         """Tell whether moments alone are the cheapest way: squared error, and not too wide."""
         n, p = self.D.shape
-        return self.loss == "squared" and p <= max(2 * n, 100)
+        return self.loss == "squared" and p <= max(2 * n, 1000)
 
 
 def checked_rows(
@@ -127,8 +127,9 @@ def robust_delta(y: FloatArray, weights: FloatArray) -> float:
 def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
     order = np.argsort(values)
     passed = np.cumsum(weights[order]) / weights.sum()
-    low, high = np.searchsorted(passed, 0.5, "left"), np.searchsorted(passed, 0.5, "right")
-    return float(values[order[[low, min(high, len(order) - 1)]]].mean())
+    low = int(np.searchsorted(passed, 0.5, "left"))
+    high = min(int(np.searchsorted(passed, 0.5, "right")), len(order) - 1)
+    return float(values[order[low]] + values[order[high]]) / 2
 
 
 def checked_penalty(

@@ -13,6 +13,7 @@ from foldwise.paths.curvature import Dictionary
 from foldwise.paths.gram import Moments, fold_grams
 from foldwise.paths.path import Path
 from foldwise.paths.rows import Rows, checked_rows
+from foldwise.paths.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -80,6 +81,7 @@ def arc_length(coefs: FloatArray) -> FloatArray:
     return np.cumsum(steps)
 
 
+@one_blas_thread
 def stagewise_path(
     D: Any,
     y: Any,

@@ -16,6 +16,7 @@ from foldwise.paths.gram import Gram, Moments, fold_grams
 from foldwise.paths.monotone import monotone_path_of_moments
 from foldwise.paths.rows import Rows, checked_folds, checked_rows
 from foldwise.paths.stagewise import MomentsWalker, RowsWalker, StagewisePath, walk
+from foldwise.paths.threads import one_blas_thread
 
 FloatArray = NDArray[np.float64]
 
@@ -55,6 +56,7 @@ class Walk:
         return walk(RowsWalker(rows, self.epsilon), self.max_steps, self.n_points)
 
 
+@one_blas_thread
 def cross_validated_stagewise_path(
     D: Any,
     y: Any,

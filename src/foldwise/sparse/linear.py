@@ -30,7 +30,7 @@ class Prepared:
     weights: FloatArray
     folds: IntArray
     scale: FloatArray
-    classes: NDArray | None
+    classes: Any
 
 
 def prepare(
