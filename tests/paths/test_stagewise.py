@@ -77,9 +77,19 @@ def test_squared_error_from_rows_and_from_moments_take_the_same_steps(make_probl
 
 def test_points_between_are_linear(make_problem):
     D, y, _ = make_problem("squared")
-    path = stagewise_path(D, y, epsilon=0.01, max_steps=20, n_points=2)
-    middle = path.at(np.array([0.05, 99.0]))
-    assert_allclose(middle.coefs, [path.coefs[1] / 2, path.coefs[-1]])
+    path = stagewise_path(D, y, epsilon=0.01, max_steps=20, n_points=5)
+    between = path.at(np.array([0.013, 0.05, 99.0]))
+    expected = [np.interp([0.013, 0.05, 99.0], path.arc_length, c) for c in path.coefs.T]
+    assert_allclose(between.coefs, np.transpose(expected), atol=1e-15)
+
+
+@pytest.mark.parametrize("max_steps", [3, 50, 777])
+def test_the_points_kept_are_enough_evenly_spaced_and_reach_the_end(make_problem, max_steps):
+    D, y, _ = make_problem("squared")
+    path = stagewise_path(D, y, epsilon=1e-4, max_steps=max_steps, n_points=10)
+    assert min(max_steps, 10) < len(path.arc_length) <= 22
+    assert len(np.unique(np.diff(path.arc_length)[:-1].round(9))) == 1
+    assert_allclose(path.arc_length[-1], 1e-4 * max_steps)
 
 
 def test_arc_length_counts_ways_back():

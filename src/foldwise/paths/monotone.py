@@ -90,7 +90,7 @@ def monotone_path_of_moments(
     w, level = np.zeros(len(left)), float(np.abs(left).max(initial=0.0))
     end = lambda_min_ratio * level
     levels, corners, rates = [level], [w], np.zeros(len(left))
-    while level > end and len(levels) <= max_events:
+    while level > end * (1.0 + TIE) and len(levels) <= max_events:
         rates = _rates(Q, left, level, rates)
         fall = Q @ rates
         step = min(_next_tie(left, fall, level), level - end)

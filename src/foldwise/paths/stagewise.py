@@ -117,7 +117,8 @@ def stagewise_path(
         Stop after so many steps at the latest; the path ends by itself when no step of this size
         lowers the loss.
     n_points : int, default=200
-        About how many points of the path to keep, evenly spaced in steps.
+        How many points of the path to keep at least (where it has as many steps), evenly spaced;
+        at most twice as many.
 
     Returns
     -------
@@ -269,13 +270,17 @@ def walker(rows: Rows, epsilon: float) -> MomentsWalker | RowsWalker:
 
 
 def walk(along: MomentsWalker | RowsWalker, max_steps: int, n_points: int) -> StagewisePath:
-    """Walk to the end, keeping points of the path evenly spaced in steps."""
-    every = max(1, -(-max_steps // n_points))
-    points, moving = [along.snapshot()], True
-    while moving and along.steps < max_steps:
-        moving = along.step()
-        if moving and along.steps % every == 0:
+    """Walk to the end, keeping points of the path evenly spaced in steps.
+
+    How long the path is shows only at its end, so the spacing starts at one step and doubles,
+    every other point being dropped, whenever there are twice as many points as asked for.
+    """
+    points, every = [along.snapshot()], 1
+    while along.steps < max_steps and along.step():
+        if along.steps % every == 0:
             points.append(along.snapshot())
+        if len(points) > 2 * n_points:
+            points, every = points[::2], 2 * every
     if along.steps % every:
         points.append(along.snapshot())
     return StagewisePath(

@@ -59,7 +59,7 @@ def plot_path(
     ax = plt.subplots()[1] if ax is None else ax
     walked, coefs = _drawn(path, until)
     for column in np.flatnonzero(coefs.any(axis=0)):
-        ax.plot(walked, coefs[:, column], linewidth=1.2)
+        ax.plot(walked, coefs[:, column], color=f"C{column % 10}", linewidth=1.2)
     ax.axhline(0, color="0.6", linewidth=0.6)
     _label(ax, walked, coefs, names)
     if mark is None and isinstance(path, CVPath):
