@@ -45,11 +45,11 @@ class Table:
 
     def rows(self, indices: Indices) -> "Table":
         """Return some of the rows."""
-        return Table(take(self.X, indices, 0), self.trusted)
+        return Table(take(self.X, indices, axis=0), self.trusted)
 
     def columns(self, indices: Indices | None) -> "Table":
         """Return some of the columns; None stands for all of them."""
-        return self if indices is None else Table(take(self.X, indices, 1), self.trusted)
+        return self if indices is None else Table(take(self.X, indices, axis=1), self.trusted)
 
 
 def is_frame(X: Any) -> bool:
