@@ -36,7 +36,7 @@ def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
     if wanted is None:
         return []
     if isinstance(wanted, str) and wanted == "from_dtype":
-        return [i for i in range(len(names)) if _is_categorical(take(X, i, 1))]
+        return [i for i in range(len(names)) if _is_categorical(take(X, i, axis=1))]
     chosen = list(wanted)
     if len(chosen) == X.shape[1] and all(isinstance(c, bool | np.bool_) for c in chosen):
         return [int(i) for i in np.flatnonzero(chosen)]
@@ -77,7 +77,7 @@ def _sorted(values: Any) -> NDArray[Any]:
 
 
 def _values(X: Any, i: int) -> NDArray[Any]:
-    return np.asarray(take(X, i, 1)) if is_frame(X) else np.asarray(X)[:, i]
+    return np.asarray(take(X, i, axis=1)) if is_frame(X) else np.asarray(X)[:, i]
 
 
 def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
