@@ -56,6 +56,7 @@ class Oracle:
     classify: bool = False
     tune: list | None = None
     weight: np.ndarray | None = None
+    passthrough: bool = False
 
     def __post_init__(self):
         self.loss = log_loss if self.classify else rmse
@@ -93,7 +94,7 @@ class Oracle:
         """Return one array for each learner, fitted without the left-out folds, for rows Z."""
         below = Z
         if depth:
-            below = self.columns(self.learner_values(depth - 1, left_out, Z, owner))
+            below = self.columns(self.learner_values(depth - 1, left_out, Z, owner), Z)
         values = []
         for m in range(len(self.layers[depth])):
             chosen = self.tuned(m, owner) if self.tune else {}
@@ -117,24 +118,26 @@ class Oracle:
         parts = [self.inside(j, left_out) for j in outside]
         owners = [j if owner is None else owner for j in outside]
         values = [
-            self.columns(self.learner_values(depth, left_out | {j}, self.X[part], owner))
+            self.columns(
+                self.learner_values(depth, left_out | {j}, self.X[part], owner), self.X[part]
+            )
             for j, part, owner in zip(outside, parts, owners, strict=True)
             if part
         ]
         return np.vstack(values), [row for part in parts for row in part]
 
-    def columns(self, values):
+    def columns(self, values, Z):
         if self.classify:
             weight = np.ones(len(self.y)) if self.weight is None else self.weight
             # A weight of two is a row twice; weights that sum to one are still so many rows.
             n_rows = max(weight.sum(), np.count_nonzero(weight))
             values = [logits(v, n_rows) for v in values]
-        return np.hstack(values)
+        return np.hstack([*values, Z] if self.passthrough else values)
 
     def mean_over(self, nodes, Z):
         """Return the stacker's columns for Z: the mean over (left-out folds, owner) pairs."""
         each = [self.learner_values(len(self.layers) - 1, S, Z, owner) for S, owner in nodes]
-        return self.columns([np.mean(learner, axis=0) for learner in zip(*each, strict=True)])
+        return self.columns([np.mean(learner, axis=0) for learner in zip(*each, strict=True)], Z)
 
     def tuned(self, m, owner):
         """Return learner m's best parameters by the folds that `owner` may look at."""

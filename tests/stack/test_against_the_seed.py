@@ -6,7 +6,9 @@ shortcut (ridge, Gaussian naive Bayes).
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import Lasso, LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -20,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
+from foldwise.stack.again import with_rows
 from tests.stack.oracle import Oracle, forward_in_time
 
 EXACT, SHORTCUT = 1e-10, 1e-8
@@ -71,6 +74,7 @@ def fit_ours(oracle, predict_with, hold_out):
         predict_with=predict_with,
         hold_out=hold_out,
         tune=tune,
+        passthrough=oracle.passthrough,
         random_state=0,
     )
     return stack.fit(oracle.X, oracle.y, sample_weight=oracle.weight)
@@ -80,7 +84,7 @@ def check(oracle, X_new, predict_with="folds", hold_out="node", tolerance=EXACT)
     """Compare everything that the equations name."""
     expected = oracle.answer(X_new, predict_with, hold_out)
     stack = fit_ours(oracle, predict_with, hold_out)
-    (deal,) = stack.deals_
+    deal = with_rows(stack.deals_[0], oracle.X)
 
     def same(ours, theirs):
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
@@ -205,6 +209,20 @@ def test_two_layers_of_classifiers() -> None:
     check(oracle, X_new, "folds", "mean", SHORTCUT)
 
 
+@pytest.mark.parametrize("predict_with", ["folds", "refit", "pairs"])
+def test_columns_passed_through(predict_with) -> None:
+    X, y, X_new = regression_data()
+    oracle = Oracle([[TREE, LASSO]], Ridge(), GRID, X, y, folds_of(3, X), passthrough=True)
+    check(oracle, X_new, predict_with, "node")
+
+
+def test_columns_passed_through_two_layers() -> None:
+    X, y, X_new = regression_data(30)
+    layers = [[TREE, LASSO], [Lasso(0.01)]]
+    oracle = Oracle(layers, Ridge(), {"alpha": [1.0]}, X, y, folds_of(4, X), passthrough=True)
+    check(oracle, X_new, "folds", "mean")
+
+
 @pytest.mark.parametrize("predict_with", ["folds", "pairs"])
 def test_weights(predict_with) -> None:
     X, y, X_new = regression_data()
@@ -323,3 +341,80 @@ def test_out_of_fold_predictions_are_the_oos_matrix_in_the_order_of_the_rows() -
     clip = 0.5 / (len(y) + 1)
     own = np.clip(out[covered], clip, 1 - clip)
     np.testing.assert_allclose(np.log(own / (1 - own)), expected.oos[:, 0], rtol=EXACT)
+
+
+def test_repeats_average_predictions_and_scores_of_whole_stacks() -> None:
+    X, y, X_new = regression_data()
+    stack = StackingRegressor(
+        named([TREE, LASSO]), (Ridge(), GRID), cv=3, n_repeats=3, hold_out="node", random_state=0
+    ).fit(X, y)
+    answers = []
+    for deal in stack.deals_:
+        splits = list(zip(deal.lattice.trains, deal.lattice.tests, strict=True))
+        oracle = Oracle([[TREE, LASSO]], Ridge(), GRID, X, y, splits)
+        answers.append(oracle.answer(X_new, "folds", "node"))
+    assert len({answer.score for answer in answers}) == 3
+    np.testing.assert_allclose(stack.score_, np.mean([a.score for a in answers]), rtol=EXACT)
+    expected = np.mean([a.predictions[:, 0] for a in answers], axis=0)
+    np.testing.assert_allclose(stack.predict(X_new), expected, rtol=EXACT)
+
+
+@pytest.mark.parametrize("predict_with", ["folds", "refit"])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_blending(predict_with, ordered) -> None:
+    """The base models learn from one part, the stacker from the other, judged inside it."""
+    X, y, X_new = regression_data(60)
+    rows = np.arange(60) if ordered else np.random.default_rng(3).permutation(60)
+    base, rest = np.sort(rows[:30]), np.sort(rows[30:])
+    stack = StackingRegressor(
+        named([TREE, LASSO]),
+        Ridge(2.0),
+        cv=[(base, rest)],
+        predict_with=predict_with,
+        random_state=0,
+    ).fit(X, y)
+    models = [clone(model).fit(X[base], y[base]) for model in (TREE, LASSO)]
+    columns = np.column_stack([model.predict(X) for model in models])
+    (deal,) = stack.deals_
+    judged, values = [], []
+    for judgement in deal.reading.judgements:
+        test = judgement.test.rows
+        train = rest[rest < test[0]] if ordered else np.setdiff1d(rest, test)
+        top = Ridge(2.0).fit(columns[train], y[train])
+        judged.append(test)
+        values.append(top.predict(columns[test]))
+    covered = np.concatenate(judged)
+    assert set(covered) <= set(rest)
+    assert len(covered) == len(set(covered)) >= (25 if ordered else 30)
+    expected = -np.sqrt(np.mean((y[covered] - np.concatenate(values)) ** 2))
+    np.testing.assert_allclose(stack.score_, expected, rtol=EXACT)
+    if predict_with == "refit":
+        models = [clone(model).fit(X, y) for model in (TREE, LASSO)]
+    new = np.column_stack([model.predict(X_new) for model in models])
+    top = Ridge(2.0).fit(columns[rest], y[rest])
+    np.testing.assert_allclose(stack.predict(X_new), top.predict(new), rtol=EXACT)
+
+
+def test_several_targets_are_stacked_side_by_side() -> None:
+    X, y, X_new = regression_data()
+    both = np.column_stack([y, X[:, 2] - y])
+    learners = [("lasso", LASSO), ("ridge", Ridge())]
+    arguments = {"cv": folds_of(4, X), "random_state": 0}
+    together = StackingRegressor(learners, "mean", **arguments).fit(X, both)
+    alone = [StackingRegressor(learners, "mean", **arguments).fit(X, t) for t in both.T]
+    expected = np.column_stack([stack.predict(X_new) for stack in alone])
+    np.testing.assert_allclose(together.predict(X_new), expected, rtol=1e-8)
+
+
+def test_the_area_under_the_curve_is_averaged_over_folds() -> None:
+    X, y, _ = class_data(2)
+    stack = StackingClassifier(
+        named([CLASS_TREE, GaussianNB()]), "mean", cv=4, scoring="roc_auc", random_state=0
+    ).fit(X, y)
+    verdict, lattice = stack.deals_[0].verdict, stack.deals_[0].lattice
+    scores = [
+        roc_auc_score(y[test], verdict.response.values[np.isin(verdict.rows, test), 1])
+        for test in lattice.tests
+    ]
+    assert np.array_equal(verdict.rows, np.concatenate(lattice.tests))
+    np.testing.assert_allclose(stack.score_, np.mean(scores), rtol=EXACT)

@@ -18,7 +18,7 @@ from foldwise import StackingClassifier, StackingRegressor
         StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor())], cv=3),
         StackingClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], cv=3),
         StackingClassifier(
-            [[("tree", DecisionTreeClassifier())], [("bayes", GaussianNB())]],
+            [[("tree", DecisionTreeClassifier())], [("logistic", LogisticRegression())]],
             LogisticRegression(),
             cv=3,
             predict_with="refit",
