@@ -169,8 +169,8 @@ def fresh_rows(n_seeds):
                 stack = StackingRegressor(
                     [
                         ("ridge", Ridge()),
-                        ("nn", KNeighborsRegressor(5)),
-                        ("forest", RandomForestRegressor(30, random_state=0)),
+                        ("tree", DecisionTreeRegressor(min_samples_leaf=5, random_state=0)),
+                        ("forest", RandomForestRegressor(20, random_state=0)),
                     ],
                     predict_with=predict_with,
                     random_state=seed,
