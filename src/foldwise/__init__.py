@@ -9,6 +9,26 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
+    "AdaBoostClassifier": "foldwise.boost",
+    "AveragedCVClassifier": "foldwise.subset",
+    "AveragedCVRegressor": "foldwise.subset",
+    "BaggingClassifier": "foldwise.resample",
+    "BaggingRegressor": "foldwise.resample",
+    "BayesianModelAveragingClassifier": "foldwise.subset",
+    "BayesianModelAveragingRegressor": "foldwise.subset",
+    "BestSubsetRegressor": "foldwise.subset",
+    "ForwardStagewiseClassifier": "foldwise.sparse.stagewise",
+    "ForwardStagewiseRegressor": "foldwise.sparse.stagewise",
+    "GradientBoostingClassifier": "foldwise.boost",
+    "GradientBoostingRegressor": "foldwise.boost",
+    "ISLEClassifier": "foldwise.sparse.isle",
+    "ISLERegressor": "foldwise.sparse.isle",
+    "LassoPathClassifier": "foldwise.sparse.lasso",
+    "LassoPathRegressor": "foldwise.sparse.lasso",
+    "NewtonBoostingClassifier": "foldwise.boost",
+    "NewtonBoostingRegressor": "foldwise.boost",
+    "RuleFitClassifier": "foldwise.sparse.rulefit",
+    "RuleFitRegressor": "foldwise.sparse.rulefit",
     "StackingClassifier": "foldwise.stack",
     "StackingRegressor": "foldwise.stack",
 }

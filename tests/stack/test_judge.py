@@ -9,7 +9,8 @@ from sklearn.tree import DecisionTreeRegressor
 from foldwise import StackingRegressor
 from foldwise.folds import Block, Reading, Ref
 from foldwise.stack.judge import Judge, Option, inner_splits
-from foldwise.stack.metric import Evaluation
+from foldwise.stack.metric import Target, as_metric
+from foldwise.stack.response import Response
 
 X, Y = make_regression(80, 4, noise=30, random_state=0)
 LEARNERS = [
@@ -20,40 +21,37 @@ LEARNERS = [
 GRID = [0.01, 10.0, 1000.0, 100_000.0]
 
 
-def evaluation(score: float, *contributions: float) -> Evaluation:
-    return Evaluation(score, np.array(contributions))
-
-
-def pick(evaluations: dict[Option, Evaluation]) -> Option:
-    return Judge(None, None, (), None, 0).pick(evaluations)
+def picked(*losses: tuple[int, int, list[float]]) -> tuple[int, int]:
+    """Choose among options (candidate, point) with the given absolute errors of the rows."""
+    metric = as_metric(
+        "neg_mean_absolute_error", owner="S", classify=False, has_probabilities=False
+    )
+    responses = {
+        Option(candidate, point): Response("value", np.array(errors, dtype=float)[:, None])
+        for candidate, point, errors in losses
+    }
+    n_rows = len(losses[0][2])
+    target = Target(np.zeros(n_rows), None, None, np.zeros(n_rows, dtype=int))
+    found = Judge(None, None, (), metric, 0).pick(responses, target)
+    return found.candidate, found.point
 
 
 def test_the_best_point_of_a_grid_is_taken_without_any_rule() -> None:
-    found = pick({Option(0, 0): evaluation(1.0, 1, -1), Option(0, 1): evaluation(1.1, 1, -1)})
-    assert found == Option(0, 1)
+    assert picked((0, 0, [9, 1, 9, 1]), (0, 1, [8.9, 1, 9, 1])) == (0, 1)
 
 
 def test_a_simpler_one_within_one_paired_error_wins() -> None:
-    close = {Option(0, 0): evaluation(1.0, 0.3, -0.3), Option(1, 0): evaluation(1.1, 0, 0)}
-    assert pick(close) == Option(0, 0)
+    assert picked((0, 0, [9, 1, 5, 6]), (1, 0, [1, 9, 6, 4])) == (0, 0)
 
 
 def test_a_simpler_one_that_is_surely_worse_loses() -> None:
-    # Both errors are large, but they are the same for both: the difference is sure.
-    sure = {Option(0, 0): evaluation(1.0, 5, -5), Option(1, 0): evaluation(1.1, 5, -5)}
-    assert pick(sure) == Option(1, 0)
+    # Both losses vary a lot, but in the same way: the difference is sure.
+    assert picked((0, 0, [9, 1, 50, 2]), (1, 0, [8, 0.1, 49, 1])) == (1, 0)
 
 
 def test_a_candidate_without_a_score_is_never_taken() -> None:
-    nan = float("nan")
-    found = pick(
-        {
-            Option(0, 0): evaluation(nan, nan, nan),
-            Option(1, 0): evaluation(nan, nan, nan),
-            Option(1, 1): evaluation(-3.0, 0, 0),
-        }
-    )
-    assert found == Option(1, 1)
+    nan = [np.nan] * 4
+    assert picked((0, 0, nan), (1, 0, nan), (1, 1, [3, 4, 5, 6])) == (1, 1)
 
 
 def block(*rows: int, fold: int = 0) -> Block:

@@ -325,12 +325,13 @@ def _read_single(
     if inner is None:
         return Reading((), (Block(test, (ref,)),), deployed, predict_with=predict_with)
     blocks = [Block(test[rows], (ref,), i) for i, rows in enumerate(inner.tests)]
+    parts = {-1: np.flatnonzero(inner.fold_of < 0), **dict(enumerate(inner.tests))}
     judgements = []
     for i in range(inner.n_folds):
         train = tuple(
             Block(test[rows], (ref,), j)
-            for j in range(inner.n_folds)
-            if j != i and len(rows := rows_inside(inner.tests[j], inner.trains[i]))
+            for j, part in parts.items()
+            if j != i and len(rows := rows_inside(part, inner.trains[i]))
         )
         if train:
             judgements.append(Judgement(i, train, blocks[i], (ref,)))
@@ -348,7 +349,8 @@ def _read_single(
 
 def rows_inside(rows: Rows, train: Rows) -> Rows:
     """Return the rows that lie in the training part."""
-    return np.intersect1d(rows, train, assume_unique=True)
+    place = np.minimum(np.searchsorted(train, rows), len(train) - 1)
+    return rows[train[place] == rows]
 
 
 def rows_before(rows: Rows, train: Rows) -> Rows:

@@ -7,13 +7,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from foldwise._sklearn import feature_names_in
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import Block
 from foldwise.learners import TrainingData
@@ -22,7 +20,7 @@ from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
 from foldwise.stack.diagram import diagram
 from foldwise.stack.entries import Entry, as_layers, checked_layers
-from foldwise.stack.features import beside, column_names
+from foldwise.stack.features import column_names
 from foldwise.stack.fold_models import FoldModels
 from foldwise.stack.inputs import (
     check_columns,
@@ -39,6 +37,7 @@ from foldwise.stack.reader import Problem
 from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
 from foldwise.stack.response import Response
 from foldwise.stack.stackers import Candidate, candidates_from, respond
+from foldwise.stack.transforming import LearnersOutMixin
 
 CHOICES = {
     "predict_with": ("auto", "folds", "refit", "pairs"),
@@ -48,7 +47,7 @@ CHOICES = {
 MOST_SEEDS = np.iinfo(np.int32).max
 
 
-class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
+class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
@@ -357,64 +356,6 @@ class BaseStacking(TransformerMixin, AgainMixin, NamedLearnersMixin):
         if len(kinds) > 1:
             return Response("label", votes.argmax(axis=1).astype(np.float64)[:, None])
         return Response(each[0].kind, np.mean([r.values for r in each], axis=0), labels)
-
-    def transform(self, X: Any) -> Any:
-        """Return the learners' predictions of new rows, as the deployed stack reads them.
-
-        Out-of-fold predictions of the training rows are in ``oof_``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_features)
-            New rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_columns)
-            Probabilities for classes; the columns passed through come last.
-        """
-        X = self._new_rows(X)
-        features = [d.fresh(X, d.reading.deployed) for d in self.deals_]
-        values = np.mean([np.hstack(f.outputs) for f in features], axis=0)
-        names = list(self.get_feature_names_out())[: values.shape[1]]
-        if features[0].extra is not None and hasattr(X, "columns") and not hasattr(X, "iloc"):
-            passed = self._passed_names(list(X.columns))
-            own = {name: values[:, i] for i, name in enumerate(names)}
-            return type(X)({**own, **{name: X[name] for name in passed}})
-        return beside(values, names, features[0].extra)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that transform gives, as scikit-learn's stacks do.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None
-            Names of the features, where the stack was fitted on an array.
-
-        Returns
-        -------
-        ndarray of str
-            The class name and the learner's, numbered if it has several columns; then the
-            columns passed through.
-        """
-        check_is_fitted(self, "deals_")
-        features = feature_names_in(self, input_features)
-        own = []
-        for entry in self.deals_[0].top.entries:
-            columns = [
-                c for c in self._columns if c == entry.name or c.startswith(entry.name + "__")
-            ]
-            numbers = [""] if len(columns) == 1 else range(len(columns))
-            own += [f"{self._owner.lower()}_{entry.name}{number}" for number in numbers]
-        return np.asarray([*own, *self._passed_names(features)], dtype=object)
-
-    def _passed_names(self, names: Any) -> list[str]:
-        passed = self.deals_[0].top.problem.passthrough
-        if passed is None:
-            return []
-        if isinstance(passed, slice):
-            return list(names)
-        return [c if isinstance(c, str) else names[c] for c in passed]
 
     def _sk_visual_block_(self) -> Any:
         return diagram(self.estimators, self.final_estimator)

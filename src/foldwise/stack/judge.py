@@ -209,8 +209,10 @@ class Judge:
             return winner
         top = self.metric.evaluate(responses[winner], target)
         for option in best.values():
+            if option == winner:
+                return winner
             this = self.metric.evaluate(responses[option], target)
-            if option == winner or top.score - this.score <= this.error_of_difference(top):
+            if top.score - this.score <= this.error_of_difference(top):
                 return option
         return winner
 

@@ -146,15 +146,20 @@ class Metric:
         losses = self._row_losses(response, target)
         if losses is not None:
             return _from_rows(losses, target, self.sign, self.function)
-        if self.function is metrics.roc_auc_score and _two_plain_classes(response, target):
+        if self._has_area(response, target):
             return _area_under_curve(response, target)
         return self._from_blocks(response, target)
 
     def score(self, response: Response, target: Target) -> float:
         """Return the score alone, which is cheaper than an evaluation for many metrics."""
-        if self._row_losses(response, target) is not None:
+        losses = self._row_losses(response, target)
+        if losses is not None or self._has_area(response, target):
             return self.evaluate(response, target).score
         return self._pool(response, target)
+
+    def _has_area(self, response: Response, target: Target) -> bool:
+        plain = self.function is metrics.roc_auc_score and not getattr(self.scorer, "_kwargs", None)
+        return plain and _two_plain_classes(response, target)
 
     def fold_scores(self, response: Response, target: Target) -> FloatArray:
         """Return the score of each fold, in the order of the folds."""

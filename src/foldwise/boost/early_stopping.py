@@ -1,0 +1,221 @@
+"""How many rounds are enough, found on rows set apart inside the training rows."""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+
+from foldwise.boost.learner import Indices
+from foldwise.errors import Plain, invalid_data, invalid_parameter
+
+Splits = list[tuple[Indices, Indices]]
+
+
+def inner_splits(
+    owner: str,
+    validation: Any,
+    y: NDArray[Any],
+    *,
+    classes: bool,
+    groups: NDArray[Any] | None,
+    seed: int,
+) -> Splits:
+    """Return the (training, validation) rows on which the rounds are found.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    validation : float, int, splitter or iterable of splits
+        A share of the rows set apart once, a number of folds, or a scikit-learn splitter.
+    y : ndarray of shape (n_samples,)
+        Targets; classes are dealt in proportion where each has members enough.
+    classes : bool
+        Whether ``y`` holds classes.
+    groups : ndarray of shape (n_samples,) or None
+        Rows of one group stay together.
+    seed : int
+        Of the deal.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Row indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.arange(10.0)
+    >>> (train, test), = inner_splits("Owner", 0.2, y, classes=False, groups=None, seed=0)
+    >>> len(train), len(test)
+    (8, 2)
+    """
+    smallest = int(np.unique(y, return_counts=True)[1].min()) if classes else 0
+    splitter = _splitter(owner, validation, smallest, classes, groups is not None, seed)
+    if isinstance(splitter, Iterable):
+        return [(np.asarray(train), np.asarray(test)) for train, test in splitter]
+    try:
+        splits: Splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
+    except ValueError as error:
+        raise invalid_data(
+            owner,
+            "validation",
+            must=f"leave rows to fit and rows to judge out of n_samples={len(y)}",
+            got=validation,
+            fix=f"Set early_stopping=False ({error})",
+        ) from error
+    return splits
+
+
+def _splitter(
+    owner: str, validation: Any, smallest_class: int, classes: bool, grouped: bool, seed: int
+) -> Any:
+    if isinstance(validation, bool | str) or validation is None:
+        validation = -1.0
+    if isinstance(validation, float) and 0 < validation < 1:
+        if grouped:
+            return GroupShuffleSplit(1, test_size=validation, random_state=seed)
+        kind = StratifiedShuffleSplit if classes and smallest_class > 1 else ShuffleSplit
+        return kind(1, test_size=validation, random_state=seed)
+    if isinstance(validation, int | np.integer) and validation >= 2:
+        if grouped:
+            return GroupKFold(int(validation), shuffle=True, random_state=seed)
+        stratify = classes and smallest_class >= validation
+        return (StratifiedKFold if stratify else KFold)(
+            int(validation), shuffle=True, random_state=seed
+        )
+    if hasattr(validation, "split") or isinstance(validation, Iterable):
+        return validation
+    raise invalid_parameter(
+        owner,
+        "validation",
+        must="be a share between 0 and 1, a number of folds from 2 on, or a splitter",
+        got=validation if validation != -1.0 else Plain("none of these"),
+        fix="Try 0.1, the default.",
+    )
+
+
+def scaled_rounds(best: list[int], n_training: list[int], n_samples: int) -> int:
+    """Return the rounds for a refit on all rows: the mean of best · n_samples / n_training.
+
+    A model of more rows can afford more rounds; to first order in proportion.
+
+    Parameters
+    ----------
+    best : list of int
+        The best number of rounds on each split.
+    n_training : list of int
+        How many rows each was found with.
+    n_samples : int
+        How many rows the refit has.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Examples
+    --------
+    >>> scaled_rounds([40, 50], [80, 80], 100)
+    56
+    """
+    ratios = [b * n_samples / n for b, n in zip(best, n_training, strict=True)]
+    return max(1, math.floor(sum(ratios) / len(ratios) + 0.5))
+
+
+class Patience:
+    """Says when a loss has not fallen for some rounds.
+
+    Parameters
+    ----------
+    rounds : int
+        How many rounds without a new lowest loss are too many.
+
+    Attributes
+    ----------
+    best_round : int
+        Rounds at the lowest loss so far; the first of equals.
+
+    Examples
+    --------
+    >>> patience = Patience(2)
+    >>> [patience.exhausted(loss) for loss in [3.0, 2.0, 2.5, 2.1]]
+    [False, False, False, True]
+    >>> patience.best_round
+    2
+    """
+
+    def __init__(self, rounds: int) -> None:
+        self.rounds = rounds
+        self.best_round = 0
+        self._lowest = math.inf
+        self._seen = 0
+
+    def exhausted(self, loss: float) -> bool:
+        """Take the next round's loss; return whether to stop."""
+        self._seen += 1
+        if loss < self._lowest:
+            self._lowest, self.best_round = loss, self._seen
+        return self._seen - self.best_round >= self.rounds
+
+
+class Stageable(Protocol):
+    """A boosted model that knows its best round and can be cut there."""
+
+    @property
+    def best_round(self) -> int:
+        """Rounds at the lowest validation loss."""
+        ...
+
+    def first(self, rounds: int) -> Self:
+        """Return the model of the first rounds."""
+        ...
+
+
+Model = TypeVar("Model", bound=Stageable)
+
+
+def stop_early(
+    run: Callable[[Indices, Indices | None, int], Model],
+    splits: Splits,
+    n_samples: int,
+    rounds: int,
+    refit: str | None,
+) -> Model:
+    """Return the model with the number of rounds found on the splits.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(training_rows, validation_rows or None, rounds)`` boosts.
+    splits : list of (ndarray, ndarray)
+        From :func:`inner_splits`; more than one needs a refit.
+    n_samples : int
+        How many rows there are in all.
+    rounds : int
+        How many rounds there may be at most on each split.
+    refit : {"scaled", "same"} or None
+        Whether all rows are boosted once more, for scaled rounds or as many as were found, or
+        the model of the one split is kept.
+
+    Returns
+    -------
+    Model
+        What ``run`` returned.
+    """
+    models = [run(train, test, rounds) for train, test in splits]
+    best = [model.best_round for model in models]
+    if refit is None:
+        return models[0].first(best[0])
+    sizes = [len(train) if refit == "scaled" else n_samples for train, _ in splits]
+    return run(np.arange(n_samples), None, scaled_rounds(best, sizes, n_samples))

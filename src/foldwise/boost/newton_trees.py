@@ -1,0 +1,276 @@
+"""Newton boosted trees on LightGBM: our parameters in its words, training, raw predictions."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.boost.class_losses import Logistic, Multinomial
+from foldwise.boost.loss import Loss, total_loss
+from foldwise.boost.regression_losses import (
+    Absolute,
+    Huber,
+    Poisson,
+    Quantile,
+    Squared,
+    Tweedie,
+)
+
+FloatArray = NDArray[np.float64]
+Words = dict[str, Any]
+
+
+def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | None:
+    """Return LightGBM's words for a loss, or None if it has none.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    y : ndarray of shape (n_samples,)
+        Targets: Huber's threshold is taken from them once, at the best constant.
+    weight : ndarray of shape (n_samples,)
+        Weights.
+
+    Returns
+    -------
+    dict or None
+        Parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> objective_words(Quantile(0.9), np.ones(3), np.ones(3))
+    {'objective': 'quantile', 'alpha': 0.9}
+    """
+    if isinstance(loss, Huber):
+        start = np.full(len(y), float(loss.constant(y, weight)))
+        fixed = loss if loss.threshold is not None else loss.adapted(y, start, weight)
+        threshold = fixed.threshold if isinstance(fixed, Huber) else None
+        return {"objective": "huber", "alpha": max(threshold or 0.0, 1e-12)}
+    if isinstance(loss, Quantile) and not isinstance(loss, Absolute):
+        return {"objective": "quantile", "alpha": loss.level}
+    if isinstance(loss, Tweedie) and not isinstance(loss, Poisson):
+        return {"objective": "tweedie", "tweedie_variance_power": loss.power}
+    if isinstance(loss, Multinomial):
+        return {"objective": "multiclass", "num_class": loss.n_classes}
+    plain = {
+        Squared: "regression",
+        Absolute: "regression_l1",
+        Poisson: "poisson",
+        Logistic: "binary",
+    }
+    return {"objective": plain[type(loss)]} if type(loss) in plain else None
+
+
+def tree_words(
+    *,
+    learning_rate: float,
+    max_leaf_nodes: int,
+    max_depth: int | None,
+    gamma: float,
+    reg_lambda: float,
+    subsample: float,
+    max_features: float,
+    min_samples_leaf: int,
+    min_hessian: float,
+    max_bins: int,
+) -> Words:
+    """Return LightGBM's words for the parameters of the trees.
+
+    LightGBM's gain lacks the ½ of ours, so that its smallest gain is 2γ.
+
+    Examples
+    --------
+    >>> words = tree_words(learning_rate=0.1, max_leaf_nodes=31, max_depth=None, gamma=0.5,
+    ...     reg_lambda=1.0, subsample=1.0, max_features=1.0, min_samples_leaf=20,
+    ...     min_hessian=0.001, max_bins=255)
+    >>> words["min_gain_to_split"]
+    1.0
+    """
+    return {
+        "learning_rate": learning_rate,
+        "num_leaves": max_leaf_nodes,
+        "max_depth": -1 if max_depth is None else max_depth,
+        "min_gain_to_split": 2 * gamma,
+        "lambda_l2": reg_lambda,
+        "bagging_fraction": subsample,
+        "bagging_freq": int(subsample < 1),
+        "feature_fraction": max_features,
+        "min_data_in_leaf": min_samples_leaf,
+        "min_sum_hessian_in_leaf": min_hessian,
+        "max_bin": max_bins,
+    }
+
+
+@dataclass(frozen=True)
+class NewtonTrees:
+    """A LightGBM model and what was measured while it was built.
+
+    Attributes
+    ----------
+    booster : lightgbm.Booster
+        The trees.
+    loss : Loss
+        What was lowered.
+    offset : ndarray of shape () or (n_outputs,)
+        What to add to the trees' sum: F⁰ where LightGBM does not add it itself.
+    rounds : int
+        How many rounds count.
+    validation_loss : ndarray or None
+        LightGBM's metric on the rows set apart, after each round.
+    best_round : int
+        Rounds at its lowest point.
+    """
+
+    booster: lightgbm.Booster
+    loss: Loss
+    offset: FloatArray
+    rounds: int
+    validation_loss: FloatArray | None
+    best_round: int
+
+    def first(self, rounds: int) -> Self:
+        """Return the model of the first rounds."""
+        text = self.booster.model_to_string(num_iteration=rounds)
+        return replace(self, booster=lightgbm.Booster(model_str=text), rounds=rounds)
+
+    def shifted(self, shift: float) -> Self:
+        """Return the model whose predictions are higher by ``shift``."""
+        return replace(self, offset=self.offset + shift)
+
+    def raw(self, X: Any, n_threads: int) -> FloatArray:
+        """Return F."""
+        answer = self.booster.predict(X, raw_score=True, num_threads=n_threads)
+        return np.asarray(answer) + self.offset
+
+    def staged_raw(self, X: Any, n_threads: int) -> Iterator[FloatArray]:
+        """Yield F after each round."""
+        raw = np.asarray(self.offset)
+        for m in range(self.rounds):
+            raw = raw + self.booster.predict(
+                X, start_iteration=m, num_iteration=1, raw_score=True, num_threads=n_threads
+            )
+            yield raw
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows for LightGBM."""
+
+    X: Any
+    y: FloatArray
+    weight: FloatArray
+    given: bool
+
+    def part(self, indices: NDArray[np.intp]) -> "Rows":
+        """Return some of the rows."""
+        return Rows(self.X[indices], self.y[indices], self.weight[indices], self.given)
+
+
+def train(
+    words: Words,
+    loss: Loss,
+    rows: Rows,
+    rounds: int,
+    *,
+    categorical: list[int],
+    watch: Rows | None,
+    patience: int,
+    report: Callable[[int], None],
+) -> NewtonTrees:
+    """Return the boosted trees.
+
+    Parameters
+    ----------
+    words : dict
+        LightGBM's parameters of the trees.
+    loss : Loss
+        What to lower; one LightGBM does not know is passed to it as gradient and Hessian (ones
+        if it has no Hessian).
+    rows : Rows
+        Training rows.
+    rounds : int
+        How many rounds at most.
+    categorical : list of int
+        Positions of columns that hold codes.
+    watch : Rows or None
+        Rows set apart, on which to stop.
+    patience : int
+        Rounds without a lower metric before boosting stops.
+    report : callable
+        Told the number of rounds done.
+
+    Returns
+    -------
+    NewtonTrees
+        The model.
+    """
+    known = objective_words(loss, rows.y, rows.weight)
+    offset = np.zeros(()) if known is not None else loss.constant(rows.y, rows.weight)
+    words = words | (known or _own_objective(loss))
+    data = _dataset(rows, offset, categorical, words)
+    curve: dict[str, Any] = {}
+    callbacks: list[Any] = [lambda env: report(env.iteration + 1)]
+    extra: dict[str, Any] = {}
+    if watch is not None:
+        extra = {"valid_sets": [_dataset(watch, offset, categorical, words, like=data)]}
+        extra |= {"feval": None if known is not None else _metric(loss)}
+        callbacks += [
+            lightgbm.record_evaluation(curve),
+            lightgbm.early_stopping(patience, verbose=False),
+        ]
+    booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **extra)
+    losses = next(iter(curve["valid_0"].values())) if curve else None
+    return NewtonTrees(
+        booster,
+        loss,
+        np.asarray(offset, dtype=float),
+        booster.current_iteration(),
+        None if losses is None else np.array(losses),
+        max(booster.best_iteration, 1),
+    )
+
+
+def _own_objective(loss: Loss) -> Words:
+    def objective(raw: FloatArray, data: lightgbm.Dataset) -> tuple[FloatArray, FloatArray]:
+        y, weight = np.asarray(data.get_label(), dtype=float), data.get_weight()
+        hessian = loss.hessian(y, raw)
+        hessian = np.ones_like(raw) if hessian is None else hessian
+        scale = 1.0 if weight is None else np.asarray(weight, dtype=float)
+        return scale * loss.gradient(y, raw), scale * hessian
+
+    return {"objective": objective, "metric": "None"}
+
+
+def _metric(loss: Loss) -> Callable[[FloatArray, lightgbm.Dataset], tuple[str, float, bool]]:
+    def metric(raw: FloatArray, data: lightgbm.Dataset) -> tuple[str, float, bool]:
+        y, weight = np.asarray(data.get_label(), dtype=float), data.get_weight()
+        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+        return loss.name, total_loss(loss, y, raw, weight), False
+
+    return metric
+
+
+def _dataset(
+    rows: Rows,
+    offset: FloatArray,
+    categorical: list[int],
+    words: Words,
+    like: lightgbm.Dataset | None = None,
+) -> lightgbm.Dataset:
+    start = np.full(len(rows.y), float(offset)) if np.any(offset) else None
+    kept = {name: value for name, value in words.items() if not callable(value)}
+    return lightgbm.Dataset(
+        rows.X,
+        label=rows.y,
+        weight=rows.weight if rows.given else None,
+        init_score=start,
+        reference=like,
+        categorical_feature=categorical,
+        params=kept,
+        free_raw_data=True,
+    )

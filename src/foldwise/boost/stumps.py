@@ -1,0 +1,142 @@
+"""Decision stumps for many weightings of the same rows, from columns sorted once.
+
+Growing a stump costs scikit-learn's tree one sort of every column; boosting asks for the same
+sorts in every round. Here they are done once, and a round costs one pass over the sorted rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+FloatArray = NDArray[np.float64]
+SAME_VALUE = 1e-7  # scikit-learn's trees do not split between values closer than this
+
+
+def is_plain_stump(learner: Any) -> bool:
+    """Return whether the learner is scikit-learn's tree of depth one with nothing else set.
+
+    Examples
+    --------
+    >>> is_plain_stump(DecisionTreeClassifier(max_depth=1, random_state=3))
+    True
+    >>> is_plain_stump(DecisionTreeClassifier(max_depth=1, criterion="entropy"))
+    False
+    """
+    if type(learner) is not DecisionTreeClassifier:
+        return False
+    plain = DecisionTreeClassifier(max_depth=1, random_state=learner.random_state)
+    return learner.get_params() == plain.get_params()
+
+
+@dataclass(frozen=True)
+class Split:
+    """A split of rows in two by a column.
+
+    Attributes
+    ----------
+    column : int
+        The column.
+    low, high : float
+        Its values on both sides of the cut.
+    left, right : ndarray of shape (n_classes,)
+        Weights of the classes on both sides.
+    """
+
+    column: int
+    low: float
+    high: float
+    left: FloatArray
+    right: FloatArray
+
+
+class SortedColumns:
+    """Rows sorted by each column, ready to be split for any weights.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Finite features.
+    codes : ndarray of int, shape (n_samples,)
+        Classes, 0..n_classes−1.
+    n_classes : int
+        How many classes there are.
+    """
+
+    def __init__(self, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> None:
+        self.n_classes = n_classes
+        self.codes = codes
+        self.orders = [np.argsort(column, kind="stable") for column in X.T]
+        self.values = [column[order] for column, order in zip(X.T, self.orders, strict=True)]
+        self.cuts = [np.flatnonzero(np.diff(values) > SAME_VALUE) for values in self.values]
+
+    def best_split(self, weight: FloatArray) -> Split | None:
+        """Return the split with the lowest weighted Gini impurity, None if there is none.
+
+        Parameters
+        ----------
+        weight : ndarray of shape (n_samples,)
+            Weights of the rows.
+
+        Returns
+        -------
+        Split or None
+            Of equals the first; costs one pass over the rows a column and class.
+        """
+        shares = [np.where(self.codes == k, weight, 0.0) for k in range(self.n_classes)]
+        totals = np.array([share.sum() for share in shares])
+        best, found = -np.inf, None
+        for column, (order, cuts) in enumerate(zip(self.orders, self.cuts, strict=True)):
+            if not len(cuts):
+                continue
+            left = np.array([np.cumsum(share[order])[cuts] for share in shares])
+            right = totals[:, None] - left
+            merit = _purity(left) + _purity(right)
+            at = int(np.argmax(merit))
+            if merit[at] > best:
+                best, found = merit[at], (column, at, left[:, at], right[:, at])
+        if found is None:
+            return None
+        column, at, left, right = found
+        low, high = self.values[column][[self.cuts[column][at], self.cuts[column][at] + 1]]
+        return Split(column, float(low), float(high), left, np.maximum(right, 0.0))
+
+
+def _purity(sides: FloatArray) -> FloatArray:
+    """Return Σ_c w_c² / Σ_c w_c of each candidate, 0 where there is no weight."""
+    total = sides.sum(axis=0)
+    squares = np.einsum("cs,cs->s", sides, sides)
+    return np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+
+
+def stump_of(split: Split, learner: DecisionTreeClassifier, n_features: int) -> Any:
+    """Return the fitted scikit-learn tree of a split.
+
+    Parameters
+    ----------
+    split : Split
+        The split.
+    learner : DecisionTreeClassifier
+        A fresh clone; it is fitted in place.
+    n_features : int
+        How many features there are.
+
+    Returns
+    -------
+    DecisionTreeClassifier
+        The tree: grown on one row a class, which leave it no other split, then given the class
+        shares of the real rows.
+    """
+    n_classes = len(split.left)
+    X = np.zeros((n_classes, n_features), dtype=np.float32)
+    X[:, split.column] = split.high
+    X[0, split.column] = split.low
+    learner.fit(X, np.arange(n_classes), check_input=False)
+    sides = np.array([split.left + split.right, split.left, split.right])
+    masses = np.maximum(sides.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    learner.tree_.value[:, 0, :] = sides / masses
+    learner.tree_.impurity[:] = 1 - np.sum((sides / masses) ** 2, axis=1)
+    learner.tree_.weighted_n_node_samples[:] = masses[:, 0]
+    return learner

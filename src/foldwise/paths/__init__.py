@@ -1,0 +1,39 @@
+"""Lasso, ridge, elastic-net and stagewise paths over a dictionary: pure functions."""
+
+from foldwise.paths.adaptive import adaptive_factors, cross_validated_adaptive_path
+from foldwise.paths.cross_validation import CVPath, cross_validated_path
+from foldwise.paths.gram import Gram, fold_grams
+from foldwise.paths.monotone import monotone_lasso_path
+from foldwise.paths.path import Path
+from foldwise.paths.penalised import (
+    elastic_net_path,
+    lasso_path,
+    penalised_path,
+    ridge_path,
+)
+from foldwise.paths.relaxed import RelaxedCVPath, cross_validated_relaxed_path, relaxed_path
+from foldwise.paths.stagewise import StagewisePath, arc_length, stagewise_path
+from foldwise.paths.stagewise_folds import CVStagewisePath, cross_validated_stagewise_path
+
+__all__ = [
+    "CVPath",
+    "CVStagewisePath",
+    "Gram",
+    "Path",
+    "RelaxedCVPath",
+    "StagewisePath",
+    "adaptive_factors",
+    "arc_length",
+    "cross_validated_adaptive_path",
+    "cross_validated_path",
+    "cross_validated_relaxed_path",
+    "cross_validated_stagewise_path",
+    "elastic_net_path",
+    "fold_grams",
+    "lasso_path",
+    "monotone_lasso_path",
+    "penalised_path",
+    "relaxed_path",
+    "ridge_path",
+    "stagewise_path",
+]

@@ -1,0 +1,165 @@
+"""Paths for any smooth loss by proximal Newton steps over working sets of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.paths.curvature import Curvature, Dictionary
+from foldwise.paths.losses import Loss
+from foldwise.paths.penalty import Penalty
+from foldwise.paths.quadratic import solve_quadratic
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+MAX_STEPS = 100
+HALVINGS = 30
+ARMIJO = 1e-4
+# A curvature is kept while each step promises at most this share of the step before.
+KEEP_WHILE = 0.1
+# The quadratic of a step is solved to this fraction of the tolerance asked of the whole.
+INNER = 0.1
+# Relative to lambda: how far a column left aside may pull without being let in.
+KKT_SLACK = 1e-7
+
+
+def damping(objective: Callable[[float], float], promised: float) -> float:
+    """Return how much of a step to take: one, or halves of it until the objective falls enough.
+
+    Parameters
+    ----------
+    objective : callable
+        Maps a share of the step to the objective there.
+    promised : float
+        By how much the whole step would change it to first order; negative.
+
+    Returns
+    -------
+    float
+        The share; zero if none of them helps.
+    """
+    before = objective(0.0)
+    # A descent below the rounding error of the objective cannot be seen, only trusted.
+    rounding = 1e-14 * abs(before)
+    size = 1.0
+    for _ in range(HALVINGS):
+        if objective(size) <= before + ARMIJO * size * promised + rounding:
+            return size
+        size *= 0.5
+    return 0.0
+
+
+@dataclass
+class Predictor:
+    """One linear predictor: its coefficients, intercept and value on every row."""
+
+    w: FloatArray
+    intercept: float
+    eta: FloatArray
+    gradient: FloatArray
+    curvature: Curvature | None = field(default=None, repr=False)
+    promised: float = 0.0
+
+    @classmethod
+    def zero(cls, offset: FloatArray, n_columns: int) -> Predictor:
+        """Return the predictor that is the offset alone."""
+        return cls(np.zeros(n_columns), 0.0, offset.copy(), np.zeros(n_columns))
+
+
+@dataclass
+class Problem:
+    """Rows, penalty and precision of one path; the weights sum to one."""
+
+    dictionary: Dictionary
+    weights: FloatArray
+    penalty: Penalty
+    gap: float
+
+    def refresh(self, at: Predictor, loss: Loss, y: FloatArray) -> None:
+        """Recompute the gradient of the mean loss over all columns."""
+        at.gradient = self.dictionary.transposed_times(self.weights * loss.slope(y, at.eta))
+
+    def step(
+        self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray
+    ) -> float:
+        """Move ``at`` by one damped Newton step over ``columns``; return what it promised.
+
+        The intercept is free and is minimised out of the quadratic. Curvatures of an earlier
+        step serve again while the steps shrink quickly: any curvature gives the same optimum.
+        """
+        model = self._model(at, loss, y, columns)
+        slope = self.weights * loss.slope(y, at.eta)
+        gradient = np.asarray(model.D.T @ slope)
+        moved = self._minimise(model, at.w[columns], slope, gradient, lam)
+        change = moved - at.w[columns]
+        shift = -slope.sum() / model.mass - float(model.centre @ change)
+        direction = np.asarray(model.D @ change) + shift
+        new = at.w.copy()
+        new[columns] = moved
+        promised = float(gradient @ change + slope.sum() * shift)
+        promised += self.penalty.value(new, lam) - self.penalty.value(at.w, lam)
+
+        def objective(size: float) -> float:
+            w = at.w + size * (new - at.w)
+            losses = loss.value(y, at.eta + size * direction)
+            return float(self.weights @ losses) + self.penalty.value(w, lam)
+
+        size = damping(objective, promised)
+        if size < 1 or -promised > KEEP_WHILE * at.promised:
+            at.curvature = None
+        at.w = at.w + size * (new - at.w) if size < 1 else new
+        at.intercept += size * shift
+        at.eta = at.eta + size * direction
+        at.promised = -promised
+        return -promised
+
+    def _model(self, at: Predictor, loss: Loss, y: FloatArray, columns: IntArray) -> Curvature:
+        if at.curvature is None:
+            at.promised = np.inf
+            weights = self.weights * loss.curvature(y, at.eta)
+            at.curvature = Curvature.at(self.dictionary, weights, columns)
+        at.curvature = at.curvature.moved_to(self.dictionary, columns)
+        return at.curvature
+
+    def _minimise(
+        self, model: Curvature, w: FloatArray, slope: FloatArray, gradient: FloatArray, lam: float
+    ) -> FloatArray:
+        if not len(w):
+            return w
+        q = model.Q @ w - (gradient - model.centre * slope.sum())
+        working = np.asarray(model.D @ w) - slope / model.weights
+        working -= (model.weights @ working) / model.mass
+        return solve_quadratic(
+            model.Q,
+            q,
+            float(model.weights @ working**2),
+            self.penalty.l1(lam)[model.columns],
+            self.penalty.l2(lam)[model.columns],
+            w,
+            non_negative=self.penalty.non_negative,
+            gap=INNER * self.gap,
+        )
+
+    def settle(
+        self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray
+    ) -> None:
+        """Step until a step promises next to nothing, then refresh the gradient."""
+        at.promised = np.inf
+        for _ in range(MAX_STEPS):
+            if self.step(at, loss, y, lam, columns) <= self.gap:
+                break
+        self.refresh(at, loss, y)
+
+    def solve(self, at: Predictor, loss: Loss, y: FloatArray, lam: float, last: float) -> None:
+        """Bring ``at`` to the optimum at ``lam``, starting from the one at ``last``."""
+        working = self.penalty.may_enter(at.w, at.gradient, lam, last)
+        while True:
+            self.settle(at, loss, y, lam, np.flatnonzero(working))
+            violated = self.penalty.violated(at.gradient, lam, KKT_SLACK * lam) & ~working
+            if not violated.any():
+                return
+            working |= violated

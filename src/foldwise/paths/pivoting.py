@@ -1,0 +1,166 @@
+"""The exact lasso solution of a Gram matrix by exchanging blocks of columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+
+# A column that keeps less than this of its variance beside the others is made of them.
+DEPENDENT = 1e-9
+# Exchanges that do not lower the number of wrong columns before giving up.
+PATIENCE = 5
+# Relative to lambda: how far a correlation may exceed it, and how exact the equations must be.
+EXCESS = 1e-9
+ROUNDING = 1e-8
+
+
+class ActiveSet:
+    """Columns in use, their signs, and the inverse of their Gram matrix.
+
+    Parameters
+    ----------
+    Q, q : ndarray of shape (p, p), ndarray of shape (p,)
+        Second moments of the columns, and with the target.
+    non_negative : bool
+        Whether negative coefficients are forbidden.
+
+    Notes
+    -----
+    Adding or dropping m columns costs O(m a^2) with a columns in use, in matrix products. All
+    columns whose coefficient has the wrong sign, or whose correlation exceeds lambda, are
+    exchanged at once (block principal pivoting); a few rounds solve a lambda near the last one.
+
+    References
+    ----------
+    .. [1] Kim, J. and Park, H. (2010). Fast active-set-type algorithms for L1-regularized linear
+       regression. AISTATS.
+    """
+
+    def __init__(self, Q: FloatArray, q: FloatArray, non_negative: bool) -> None:
+        self.Q, self.q, self.non_negative = Q, q, non_negative
+        self.clear()
+
+    def clear(self) -> None:
+        """Let all columns go."""
+        self.columns: IntArray = np.zeros(0, dtype=np.intp)
+        self.signs: FloatArray = np.zeros(0)
+        self.inverse: FloatArray = np.zeros((0, 0))
+
+    def start_from(self, w: FloatArray) -> None:
+        """Take in the columns that ``w`` uses, but for those made of others."""
+        self.clear()
+        used = np.flatnonzero(w)
+        self.add(used, np.sign(w[used]))
+
+    def solve(self, lam: float, candidates: IntArray, Q: FloatArray) -> FloatArray | None:
+        """Return the lasso solution at ``lam`` over ``candidates``, or None if not found.
+
+        Parameters
+        ----------
+        lam : float
+            The penalty.
+        candidates : ndarray of int
+            Columns that may be used, ascending, all active ones among them.
+        Q : ndarray
+            Their second moments.
+
+        Returns
+        -------
+        ndarray of shape (len(candidates),) or None
+            The coefficients. None if the exchanges did not end.
+        """
+        fewest, patience = np.inf, PATIENCE
+        while patience:
+            w, correlation = self._coefficients(lam, candidates, Q)
+            places = np.searchsorted(candidates, self.columns)
+            if self._rounding(lam, correlation[places]) > ROUNDING:
+                return None
+            correlation[places] = 0.0
+            pull = correlation if self.non_negative else np.abs(correlation)
+            entering = np.flatnonzero(pull > lam * (1.0 + EXCESS))
+            flipped = w[places] * self.signs < 0
+            n_wrong = len(entering) + int(flipped.sum())
+            if not n_wrong:
+                return w
+            patience = PATIENCE if n_wrong < fewest else patience - 1
+            fewest = min(fewest, n_wrong)
+            self.drop(flipped)
+            self.add(candidates[entering], np.sign(correlation[entering]))
+        return None
+
+    def _coefficients(
+        self, lam: float, candidates: IntArray, Q: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the solution with the present columns and signs, and what it leaves over."""
+        places = np.searchsorted(candidates, self.columns)
+        q, w = self.q[candidates], np.zeros(len(candidates))
+        w[places] = self.inverse @ (self.q[self.columns] - lam * self.signs)
+        correlation = q - Q @ w
+        if self._rounding(lam, correlation[places]) > ROUNDING:
+            w[places] += self.inverse @ (correlation[places] - lam * self.signs)
+            correlation = q - Q @ w
+        return w, correlation
+
+    def _rounding(self, lam: float, correlation: FloatArray) -> float:
+        """Return by how much the equations of the active columns are missed."""
+        return float(np.abs(correlation - lam * self.signs).max(initial=0.0)) / lam
+
+    def add(self, new: IntArray, signs: FloatArray) -> None:
+        """Take columns in, but for those made of others."""
+        if not len(new):
+            return
+        across = self.Q[np.ix_(self.columns, new)]
+        fitted = self.inverse @ across
+        own = self.Q[np.ix_(new, new)]
+        left = own - across.T @ fitted
+        chosen = _independent(left, own.diagonal())
+        if len(chosen) < len(new):
+            left, fitted = left[np.ix_(chosen, chosen)], fitted[:, chosen]
+        unit = linalg.solve_triangular(
+            np.linalg.cholesky(left), np.eye(len(chosen)), lower=True, check_finite=False
+        )
+        self.inverse = _bordered(self.inverse, fitted @ unit.T, unit)
+        self.columns = np.concatenate([self.columns, new[chosen]])
+        self.signs = np.concatenate([self.signs, signs[chosen]])
+
+    def drop(self, gone: NDArray[np.bool_]) -> None:
+        """Let some of the columns in use go."""
+        if not gone.any():
+            return
+        n_stay = len(gone) - int(gone.sum())
+        # Moving the few that go to the end leaves the rest in place, as a view.
+        low, high = np.flatnonzero(gone[:n_stay]), n_stay + np.flatnonzero(~gone[n_stay:])
+        inverse = self.inverse
+        for rows in (inverse, inverse.T, self.columns, self.signs):
+            rows[low], rows[high] = rows[high], rows[low]
+        kept, across = inverse[:n_stay, :n_stay], inverse[:n_stay, n_stay:]
+        kept -= across @ np.linalg.solve(inverse[n_stay:, n_stay:], across.T)
+        self.inverse = kept
+        self.columns, self.signs = self.columns[:n_stay], self.signs[:n_stay]
+
+
+def _bordered(inverse: FloatArray, half: FloatArray, unit: FloatArray) -> FloatArray:
+    """Return the inverse of a matrix grown by new rows and columns.
+
+    ``unit`` is the inverse Cholesky root of what the new columns keep beside the old, ``half``
+    their regression on the old in those units.
+    """
+    a, m = half.shape
+    grown = np.empty((a + m, a + m))
+    np.matmul(half, half.T, out=grown[:a, :a])
+    grown[:a, :a] += inverse
+    grown[:a, a:] = -half @ unit
+    grown[a:, :a] = grown[:a, a:].T
+    grown[a:, a:] = unit.T @ unit
+    return grown
+
+
+def _independent(left: FloatArray, before: FloatArray) -> IntArray:
+    """Return the columns that keep some of the variance they had before, beside one another."""
+    scale = np.sqrt(np.where(before > 0, before, np.inf))
+    _, order, rank, _ = linalg.lapack.dpstrf(left / np.outer(scale, scale), tol=DEPENDENT)
+    return np.sort(order[:rank] - 1)

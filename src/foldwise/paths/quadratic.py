@@ -1,0 +1,185 @@
+"""Minimise a quadratic with an elastic-net penalty: the inner problem of every path."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, optimize
+from sklearn.exceptions import ConvergenceWarning
+
+from foldwise._sklearn import enet_coordinate_descent_gram
+from foldwise.paths.pivoting import ActiveSet
+
+FloatArray = NDArray[np.float64]
+
+EPOCHS_BETWEEN_CHECKS = 10
+MAX_EPOCHS = 100_000
+# Inverting the Gram matrix of more columns than this costs more than coordinate descent.
+MOST_COLUMNS_TO_INVERT = 1000
+# The kernel asks for a generator but draws from it only in its random order, which we never use.
+_UNUSED_GENERATOR = np.random.RandomState(0)
+
+
+def solve_quadratic(
+    Q: FloatArray,
+    q: FloatArray,
+    yy: float,
+    l1: FloatArray,
+    l2: FloatArray,
+    start: FloatArray,
+    *,
+    non_negative: bool,
+    gap: float,
+) -> FloatArray:
+    """Return the minimiser of ``w'Qw/2 - q'w + sum(l1 |w|) + sum(l2 w^2)/2``.
+
+    Parameters
+    ----------
+    Q, q, yy : ndarray of shape (p, p), ndarray of shape (p,), float
+        Second moments of some columns, with a target, and of the target.
+    l1, l2 : ndarray of shape (p,)
+        Penalties of each coefficient: all ``l1`` zero, or none but those of free columns, which
+        have ``l1 == l2 == 0``: they are regressed out of the others and know no sign constraint.
+    start : ndarray of shape (p,)
+        Where to begin.
+    non_negative : bool
+        Whether penalised coefficients must not be negative.
+    gap : float
+        Duality gap at which coordinate descent stops, where the exact solution is not found.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        The coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Q, q = np.eye(2), np.array([3.0, 0.5])
+    >>> zero, one = np.zeros(2), np.ones(2)
+    >>> solve_quadratic(Q, q, 10.0, one, zero, zero, non_negative=False, gap=1e-9)
+    array([2., 0.])
+    """
+    free = (l1 == 0) & (l2 == 0)
+    if free.any():
+        return _without_free(Q, q, yy, l1, l2, start, free, non_negative, gap)
+    if not l1.any():
+        return non_negative_ridge(Q, q, l2) if non_negative else ridge(Q, q, l2)
+    level = float(l1.max())
+    unit = level / l1
+    scaled = Q if (unit == 1).all() else Q * np.outer(unit, unit)
+    if l2.any():
+        scaled = scaled + np.diag(l2 * unit**2)
+    return unit * lasso(scaled, q * unit, yy, level, start / unit, non_negative, gap)
+
+
+def lasso(
+    Q: FloatArray,
+    q: FloatArray,
+    yy: float,
+    level: float,
+    start: FloatArray,
+    non_negative: bool,
+    gap: float,
+) -> FloatArray:
+    """Return the lasso solution: exact if pivoting finds it, else to within ``gap``."""
+    if np.count_nonzero(start) <= MOST_COLUMNS_TO_INVERT:
+        active = ActiveSet(Q, q, non_negative)
+        active.start_from(start)
+        found = active.solve(level, np.arange(len(q)), Q)
+        if found is not None:
+            return found
+    return descend(Q, q, yy, level, start, non_negative, gap)
+
+
+def descend(
+    Q: FloatArray,
+    q: FloatArray,
+    yy: float,
+    level: float,
+    start: FloatArray,
+    non_negative: bool,
+    gap: float,
+) -> FloatArray:
+    """Run scikit-learn's coordinate descent until the duality gap is small enough."""
+    # The kernel knows the target only by its squared norm, and scales its tolerance by it.
+    scale = max(yy, np.finfo(float).tiny)
+    target, w = np.array([np.sqrt(scale)]), np.array(start)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for _ in range(MAX_EPOCHS // EPOCHS_BETWEEN_CHECKS):
+            w, reached, _, _ = enet_coordinate_descent_gram(
+                w,
+                level,
+                0.0,
+                Q,
+                q,
+                target,
+                EPOCHS_BETWEEN_CHECKS,
+                gap / scale,
+                _UNUSED_GENERATOR,
+                False,
+                non_negative,
+            )
+            if reached <= gap:
+                break
+    return w
+
+
+def ridge(Q: FloatArray, q: FloatArray, l2: FloatArray) -> FloatArray:
+    """Return the minimiser of ``w'Qw/2 - q'w + sum(l2 w^2)/2``, of least norm if not unique."""
+    system = Q + np.diag(l2)
+    try:
+        return np.asarray(linalg.cho_solve(linalg.cho_factor(system, lower=True), q))
+    except linalg.LinAlgError:
+        return np.asarray(linalg.lstsq(system, q)[0])
+
+
+def non_negative_ridge(Q: FloatArray, q: FloatArray, l2: FloatArray) -> FloatArray:
+    """Return the minimiser of :func:`ridge` among non-negative coefficients."""
+    root = linalg.cholesky(Q + np.diag(l2), lower=True)
+    return np.asarray(optimize.nnls(root.T, linalg.solve_triangular(root, q, lower=True))[0])
+
+
+def _without_free(
+    Q: FloatArray,
+    q: FloatArray,
+    yy: float,
+    l1: FloatArray,
+    l2: FloatArray,
+    start: FloatArray,
+    free: NDArray[np.bool_],
+    non_negative: bool,
+    gap: float,
+) -> FloatArray:
+    """Regress the free columns out of the rest, solve the rest, then put them back."""
+    w, rest = np.zeros(len(q)), ~free
+    reduced, refit = regress_out(Q, q, yy, free)
+    if rest.any():
+        w[rest] = solve_quadratic(
+            *reduced, l1[rest], l2[rest], start[rest], non_negative=non_negative, gap=gap
+        )
+    w[free] = refit[:, -1] - refit[:, :-1] @ w[rest]
+    return w
+
+
+def regress_out(
+    Q: FloatArray, q: FloatArray, yy: float, free: NDArray[np.bool_]
+) -> tuple[tuple[FloatArray, FloatArray, float], FloatArray]:
+    """Return the moments of the other columns beside the free ones, and how to refit these.
+
+    Returns
+    -------
+    (Q, q, yy)
+        Moments of what the free columns cannot explain.
+    refit : ndarray of shape (n_free, n_rest + 1)
+        Regression of each other column, and of the target, on the free ones.
+    """
+    rest = ~free
+    across = Q[np.ix_(free, rest)]
+    refit = np.asarray(linalg.lstsq(Q[np.ix_(free, free)], np.c_[across, q[free]])[0])
+    left = Q[np.ix_(rest, rest)] - across.T @ refit[:, :-1]
+    remaining = max(yy - float(q[free] @ refit[:, -1]), 0.0)
+    return (left, q[rest] - across.T @ refit[:, -1], remaining), refit

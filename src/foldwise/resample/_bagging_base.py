@@ -1,0 +1,245 @@
+"""What the bagging regressor and classifier share."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from foldwise.boost._parameters import check_choice, check_count, check_number
+from foldwise.boost.learner import (
+    Table,
+    check_features,
+    check_groups,
+    make_table,
+    require_weights,
+)
+from foldwise.boost.progress import Progress
+from foldwise.errors import NoScoreWarning, Plain, invalid_parameter, unsupported, warn
+from foldwise.resample.bag import Member, Plan, fit_members, mean_answer
+from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws, FloatArray, Indices
+from foldwise.resample.targets import NewClasses, NewNumbers
+from foldwise.resample.variance import (
+    BaggingVariance,
+    VarianceCurve,
+    infinitesimal_jackknife,
+    subsample_factor,
+)
+
+POINTS_AT_ONCE = 5_000
+
+
+class Bagging(BaseEstimator):
+    """Draws, fits, and asks the learners."""
+
+    def _learner(self) -> Any:
+        learner = clone(self._default_learner() if self.estimator is None else self.estimator)
+        if self.split_features is not None:
+            learner.set_params(max_features=self.split_features)
+        return learner
+
+    def _check_parameters(self, schemes: tuple[str, ...], groups: Any) -> None:
+        owner = type(self).__name__
+        check_count(owner, "n_estimators", self.n_estimators, 1, 100)
+        check_choice(owner, "sampling", self.sampling, schemes)
+        check_number(owner, "max_features", self.max_features, above=0, most=1, try_=1.0)
+        if isinstance(self.max_samples, float):
+            check_number(owner, "max_samples", self.max_samples, above=0, most=1, try_=1.0)
+        else:
+            check_count(owner, "max_samples", self.max_samples, 1, 100)
+        learner = self._default_learner() if self.estimator is None else self.estimator
+        if self.split_features is not None and "max_features" not in learner.get_params():
+            raise unsupported(
+                owner,
+                "estimator",
+                must="be a tree with max_features to draw features at each split",
+                got=Plain(type(learner).__name__),
+                fix="Use max_features to draw them for each learner.",
+            )
+        if self.sampling == "bayesian":
+            require_weights(owner, learner, "for sampling='bayesian'", "Use sampling='bootstrap'.")
+        if self.sampling in TARGET_SCHEMES and (groups is not None or self.oob_score):
+            raise invalid_parameter(
+                owner,
+                "sampling",
+                must="draw rows for groups and for the out-of-bag score",
+                got=self.sampling,
+                fix="Use sampling='bootstrap'.",
+            )
+        if self.sampling == "bayesian" and self.oob_score:
+            raise invalid_parameter(
+                owner,
+                "oob_score",
+                must="be False for sampling='bayesian', which leaves no row out",
+                got=True,
+                fix="Use sampling='bootstrap'.",
+            )
+
+    def _draw_seeds(self) -> int:
+        """Draw a seed for each learner, and return one more for the generator."""
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(2**31 - 1, size=self.n_estimators + 1)
+        self.seeds_ = [int(seed) for seed in seeds[:-1]]
+        return int(seeds[-1])
+
+    def _draws(self, n_samples: int, weight: FloatArray | None, groups: Any) -> Draws:
+        labels, group = check_groups(self, groups, n_samples), None
+        if labels is not None:
+            group = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        n_units = n_samples if group is None else int(group.max()) + 1
+        share = isinstance(self.max_samples, float)
+        size = round(self.max_samples * n_units) if share else int(self.max_samples)
+        if self.sampling == "subsample":
+            size = min(size, n_units)
+        by_weight = weight is not None and group is None and self.sampling == "bootstrap"
+        probability = weight / weight.sum() if by_weight and weight is not None else None
+        return Draws(self.sampling, n_units, max(1, size), group, probability)
+
+    def _fit_members(
+        self,
+        table: Table,
+        y: NDArray[Any],
+        weight: FloatArray | None,
+        groups: Any,
+        targets: NewNumbers | NewClasses | None,
+    ) -> None:
+        owner, learner = type(self).__name__, self._learner()
+        self.draws_ = self._draws(len(y), weight, groups)
+        passed = None if self.draws_.probability is not None else weight
+        if passed is not None:
+            require_weights(
+                owner,
+                learner,
+                f"when weights are given with sampling={self.sampling!r}",
+                "Use sampling='bootstrap', which draws by weight.",
+            )
+        n_columns = max(1, int(self.max_features * self.n_features_in_))
+        plan = Plan(learner, table, y, passed, self.draws_, n_columns, targets)
+        progress = Progress(owner, self.n_estimators, self.verbose)
+        self.members_ = fit_members(plan, self.seeds_, self.n_jobs, progress.step)
+
+    def _scored_rows(
+        self, said: FloatArray, weight: FloatArray | None
+    ) -> tuple[Indices, FloatArray, Indices | None]:
+        """Return the rows to score out of bag, their weights and their groups."""
+        weight = np.ones(len(said)) if weight is None else weight
+        seen = np.flatnonzero(~np.isnan(said[:, 0]) & (weight > 0))
+        if not len(seen):
+            warn(
+                f"{type(self).__name__}: every learner had every row, so oob_score_ is NaN. "
+                "Use more learners or a smaller max_samples.",
+                NoScoreWarning,
+            )
+        group = self.draws_.group
+        return seen, weight[seen], None if group is None else group[seen]
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted learners."""
+        check_is_fitted(self)
+        return [member.learner for member in self.members_]
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.intp]]:
+        """The columns each learner reads."""
+        check_is_fitted(self)
+        every = np.arange(self.n_features_in_)
+        return [every if m.columns is None else m.columns for m in self.members_]
+
+    def _table(self, X: Any) -> Table:
+        check_is_fitted(self)
+        learner = self._learner()
+        return make_table(check_features(self, X, [learner], reset=False), [learner])
+
+    def _mean(self, X: Any) -> FloatArray:
+        table = self._table(X)
+        return mean_answer(self.members_, table, self._tally, self.n_jobs)
+
+    def variance(self, X: Any) -> BaggingVariance:
+        """Return how much a learner's prediction varies, between and within training sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points to predict.
+
+        Returns
+        -------
+        BaggingVariance
+            ρσ² by the bias-corrected infinitesimal jackknife, (1−ρ)σ² from the learners; for
+            each point, and each class of several.
+        """
+        table = self._table(X)
+        if self.sampling not in ROW_SCHEMES or self._takes_all_rows():
+            raise unsupported(
+                type(self).__name__,
+                "sampling",
+                must="leave rows out or weight them to tell ρ",
+                got=self.sampling,
+                fix="Use sampling='bootstrap'.",
+            )
+        counts = np.array([self.draws_.units(seed) for seed in self.seeds_])
+        factor = 1.0
+        if self.sampling == "subsample":
+            factor = subsample_factor(self.draws_.n_units, self.draws_.size)
+        between, within = [], []
+        for start in range(0, len(table), POINTS_AT_ONCE):
+            stop = min(start + POINTS_AT_ONCE, len(table))
+            answers = self._answers(table.rows(np.arange(start, stop)))
+            flat = answers.reshape(len(answers), -1)
+            between.append(infinitesimal_jackknife(counts, flat, factor))
+            within.append(flat.var(axis=0, ddof=1 if len(flat) > 1 else 0))
+        return BaggingVariance(np.concatenate(between), np.concatenate(within), len(self.members_))
+
+    def _takes_all_rows(self) -> bool:
+        return self.sampling == "subsample" and self.draws_.size >= self.draws_.n_units
+
+    def _answers(self, table: Table) -> FloatArray:
+        """Return what each learner says, shape (n_learners, n_samples[, n_classes])."""
+        return np.array([self._tally(member, table) for member in self.members_])
+
+    def variance_curve(self, X: Any, n_learners: Any = None) -> VarianceCurve:
+        """Return ρσ² + (1−ρ)σ²/n, the variance of the bagged prediction against n.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points to average it over.
+        n_learners : array-like of int, optional
+            Where to evaluate it; 1 to ten times the learners there are by default.
+
+        Returns
+        -------
+        VarianceCurve
+            The curve; its ``enough()`` says when more learners no longer help.
+        """
+        at = None if n_learners is None else np.asarray(n_learners, dtype=int)
+        return self.variance(X).curve(at)
+
+    def _interval(self, X: Any, level: float) -> FloatArray:
+        check_number(type(self).__name__, "level", level, above=0, below=1, try_=0.9)
+        table = self._table(X)
+        if self.sampling in TARGET_SCHEMES:
+            spread = self._answers(table).std(axis=0, ddof=1)
+        else:
+            spread = np.sqrt(self.variance(X).of_mean)
+        centre = mean_answer(self.members_, table, self._tally, self.n_jobs)
+        reach = norm.ppf((1 + level) / 2) * spread.reshape(centre.shape)
+        return np.stack([centre - reach, centre + reach], axis=-1)
+
+    def _tally(self, member: Member, table: Table) -> FloatArray:
+        raise NotImplementedError
+
+    def _default_learner(self) -> Any:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        learner = self._default_learner() if self.estimator is None else self.estimator
+        inner = get_tags(learner).input_tags
+        tags.input_tags = replace(tags.input_tags, sparse=inner.sparse, allow_nan=inner.allow_nan)
+        return tags

@@ -1,0 +1,1 @@
+"""Sparse ensembles: ISLE, rule ensembles and stagewise estimators."""

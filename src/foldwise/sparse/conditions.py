@@ -1,0 +1,116 @@
+"""What a rule asks of one column: a range of numbers, or a set of categories."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """``low < x <= high``, and whether a missing x passes too.
+
+    Parameters
+    ----------
+    feature : int
+        Column asked about.
+    low, high : float
+        Ends of the range; infinite for none.
+    missing : bool, default=False
+        Whether a missing value passes.
+
+    Examples
+    --------
+    >>> both = Interval(0, high=10.0) & Interval(0, high=5.0, missing=True)
+    >>> both
+    Interval(feature=0, low=-inf, high=5.0, missing=False)
+    >>> both.holds(np.array([4.0, 7.0, np.nan]))
+    array([ True, False, False])
+    """
+
+    feature: int
+    low: float = -math.inf
+    high: float = math.inf
+    missing: bool = False
+
+    def __and__(self, other: "Interval") -> "Interval":
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        if low >= high:
+            low = high = math.inf
+        return Interval(self.feature, low, high, self.missing and other.missing)
+
+    def holds(self, column: FloatArray) -> BoolArray:
+        """Return which values of the column pass."""
+        passed: BoolArray = column <= self.high
+        if self.low > -math.inf:
+            passed &= column > self.low
+        if self.missing:
+            passed |= np.isnan(column)
+        return passed
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """``x in codes`` (or not in, when excluded), and whether a missing x passes too.
+
+    Parameters
+    ----------
+    feature : int
+        Column asked about; it holds category codes.
+    codes : frozenset of int
+        The categories named.
+    excluded : bool, default=False
+        True asks for a category outside ``codes``. One never seen in training is outside.
+    missing : bool, default=False
+        Whether a missing value passes.
+
+    Examples
+    --------
+    >>> rest = Members(0, frozenset({1}), excluded=True) & Members(0, frozenset({1, 2}))
+    >>> rest
+    Members(feature=0, codes=frozenset({2}), excluded=False, missing=False)
+    >>> rest.holds(np.array([0.0, 1.0, 2.0, np.nan]))
+    array([False, False,  True, False])
+    """
+
+    feature: int
+    codes: frozenset[int]
+    excluded: bool = False
+    missing: bool = False
+
+    def __and__(self, other: "Members") -> "Members":
+        match self.excluded, other.excluded:
+            case True, True:
+                codes, excluded = self.codes | other.codes, True
+            case False, True:
+                codes, excluded = self.codes - other.codes, False
+            case True, False:
+                codes, excluded = other.codes - self.codes, False
+            case _:
+                codes, excluded = self.codes & other.codes, False
+        return Members(self.feature, codes, excluded, self.missing and other.missing)
+
+    def holds(self, column: FloatArray) -> BoolArray:
+        """Return which values of the column pass."""
+        passed: BoolArray = np.isin(column, list(self.codes), invert=self.excluded)
+        absent = np.isnan(column)
+        passed[absent] = self.missing
+        return passed
+
+
+Condition = Interval | Members
+
+
+def both(first: Condition, second: Condition) -> Condition:
+    """Return the condition that asks two conditions on one column."""
+    match first, second:
+        case Interval(), Interval():
+            return first & second
+        case Members(), Members():
+            return first & second
+        case _:
+            raise TypeError("a column holds numbers or categories, not both")

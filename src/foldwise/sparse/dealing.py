@@ -1,0 +1,87 @@
+"""Dealing rows into the folds by which a penalty is chosen."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+
+from foldwise.errors import invalid_parameter
+
+Folds = NDArray[np.intp]
+
+
+def deal_folds(
+    owner: str,
+    cv: Any,
+    y: NDArray[Any],
+    *,
+    classify: bool,
+    groups: NDArray[Any] | None,
+    rng: np.random.Generator,
+) -> Folds:
+    """Return the fold of every row.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    cv : int, splitter or iterable of (train, test)
+        A number of folds is dealt at random, each class evenly, groups kept together.
+    y : ndarray of shape (n_rows,)
+        Targets.
+    classify : bool
+        Whether y holds classes.
+    groups : ndarray of shape (n_rows,) or None
+        Rows of a group belong together.
+    rng : Generator
+        Source of the shuffling.
+
+    Returns
+    -------
+    ndarray of int, shape (n_rows,)
+        0, 1, ... There are fewer folds than asked for when there are fewer rows or groups.
+    """
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        return _dealt(owner, int(cv), y, classify, groups, rng)
+    splits = check_cv(cv, y, classifier=classify).split(np.zeros((len(y), 1)), y, groups)
+    return _from_splits(owner, cv, splits, len(y))
+
+
+def _dealt(
+    owner: str,
+    n_folds: int,
+    y: NDArray[Any],
+    classify: bool,
+    groups: NDArray[Any] | None,
+    rng: np.random.Generator,
+) -> Folds:
+    if n_folds < 2:
+        raise invalid_parameter(owner, "cv", must="be at least 2", got=n_folds, fix="Try 5.")
+    if groups is None:
+        order = np.lexsort((rng.random(len(y)), y if classify else np.zeros(len(y))))
+        folds = np.empty(len(y), dtype=np.intp)
+        folds[order] = np.arange(len(y)) % n_folds
+        return folds
+    kind = StratifiedGroupKFold if classify else GroupKFold
+    seed = int(rng.integers(2**31))
+    splitter = kind(min(n_folds, len(np.unique(groups))), shuffle=True, random_state=seed)
+    splits = splitter.split(np.zeros((len(y), 1)), y, groups)
+    return _from_splits(owner, n_folds, splits, len(y))
+
+
+def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> Folds:
+    folds, tested = np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=int)
+    for number, (_, test) in enumerate(splits):
+        folds[test] = number
+        tested[test] += 1
+    if (tested != 1).any():
+        raise invalid_parameter(
+            owner,
+            "cv",
+            must="test every row exactly once",
+            got=cv,
+            fix="Use a number of folds, KFold, StratifiedKFold or GroupKFold.",
+        )
+    return np.unique(folds, return_inverse=True)[1]

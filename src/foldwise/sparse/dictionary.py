@@ -1,0 +1,135 @@
+"""The dictionary of a rule ensemble: rules and linear terms, and their values as a matrix."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from foldwise.sparse.coverage import Bits, coverage, distinct, supports, unpacked
+from foldwise.sparse.cuts import Cuts
+from foldwise.sparse.ensembles import fitted_ensemble
+from foldwise.sparse.grow import Growth, grow_trees
+from foldwise.sparse.linear_terms import LinearTerms, linear_terms
+from foldwise.sparse.read_trees import read_splits
+from foldwise.sparse.rules import Rule
+from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.trees import Split, lightgbm_trees, rules_of
+
+DENSE_NUMBERS = 2**26
+"""Up to this many numbers (512 MB) the matrix is dense, above it is sparse."""
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """Rules and linear terms to choose from.
+
+    Parameters
+    ----------
+    rules : tuple of Rule
+        No two select the same rows, or exactly each other's complement.
+    supports : ndarray of shape (n_rules,)
+        Weighted share of the training rows each rule selects.
+    linear : LinearTerms
+        Follow the rules in the matrix.
+    """
+
+    rules: tuple[Rule, ...]
+    supports: FloatArray
+    linear: LinearTerms
+
+    def __len__(self) -> int:
+        return len(self.rules) + len(self.linear)
+
+    def matrix(self, table: Table, bits: Bits | None = None) -> Any:
+        """Return the value of every term for every row.
+
+        Parameters
+        ----------
+        table : Table
+            The rows.
+        bits : ndarray, optional
+            The rules' coverage of these rows, where it is known already.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_rows, n_rules + n_linear)
+            Rules are 0 or 1.
+        """
+        bits = coverage(self.rules, table) if bits is None else bits
+        terms = self.linear.values(table)
+        if table.n_rows * len(self) > DENSE_NUMBERS:
+            return sparse_matrix(bits, terms)
+        return np.hstack([unpacked(bits, table.n_rows).T, terms])
+
+
+def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
+    """Return rules and linear terms side by side as a CSR matrix.
+
+    Parameters
+    ----------
+    bits : ndarray of shape (n_rules, n_bytes)
+        Coverage of the rules.
+    terms : ndarray of shape (n_rows, n_linear)
+        Linear terms.
+
+    Returns
+    -------
+    CSR matrix of shape (n_rows, n_rules + n_linear)
+        Twelve bytes for each row a rule selects.
+    """
+    n_rows, n_linear = terms.shape
+    rows = [np.flatnonzero(unpacked(row[None], n_rows)[0]).astype(np.int32) for row in bits]
+    rows += [np.arange(n_rows, dtype=np.int32)] * n_linear
+    starts = np.concatenate([[0], np.cumsum([len(found) for found in rows])])
+    values = np.ones(starts[-1])
+    values[starts[len(bits)] :] = terms.T.ravel()
+    indices = np.concatenate([*rows, np.empty(0, np.int32)])
+    return sparse.csc_matrix((values, indices, starts), shape=(n_rows, len(rows))).tocsr()
+
+
+def grow_dictionary(
+    table: Table,
+    y: NDArray[Any],
+    weight: FloatArray,
+    growth: Growth,
+    linear_tail: float | None,
+    ensemble: Any = None,
+) -> tuple[Dictionary, Bits]:
+    """Return the rules of trees grown on a table, and its linear terms.
+
+    Parameters
+    ----------
+    table : Table
+        Training rows.
+    y, weight : ndarray of shape (n_rows,)
+        Targets (classes are 0, 1, ...) and positive weights.
+    growth : Growth
+        How the trees are grown.
+    linear_tail : float or None
+        Share of rows cut off at each end of a linear term; None for no linear terms.
+    ensemble : estimator, optional
+        Where to take trees from instead of growing them.
+
+    Returns
+    -------
+    Dictionary
+        The distinct terms.
+    Bits
+        The rules' coverage of the rows.
+    """
+    trees: list[Split | None] = []
+    if ensemble is not None:
+        model = fitted_ensemble("RuleFit", ensemble, table, y, weight, growth.loss)
+        trees = read_splits("RuleFit", model, Cuts(table))
+    elif growth.leaves and table.can_be_split():
+        trees = lightgbm_trees(grow_trees(table, y, weight, growth), Cuts(table).move)
+    rules = list(dict.fromkeys(rules_of(trees)))
+    bits = coverage(rules, table)
+    kept = distinct(bits, table.n_rows, map(len, rules))
+    terms = linear_terms(table, weight, linear_tail or 0.0)
+    if linear_tail is None:
+        terms = terms[np.empty(0, dtype=np.intp)]
+    chosen = tuple(rules[k] for k in kept)
+    return Dictionary(chosen, supports(bits[kept], weight), terms), bits[kept]

@@ -1,0 +1,240 @@
+"""Fitting a rule ensemble: grow, extract, choose by cross-validation, keep what is used."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.paths import cross_validated_path
+from foldwise.sparse.dealing import Folds
+from foldwise.sparse.dictionary import Dictionary, grow_dictionary
+from foldwise.sparse.grow import Growth, sampling_fraction, start
+from foldwise.sparse.rule_model import RuleModel, kept_terms
+from foldwise.sparse.table import FloatArray, Table
+
+
+@dataclass(frozen=True)
+class RuleSettings:
+    """How a rule ensemble is fitted.
+
+    Parameters
+    ----------
+    growth : Growth
+        How the trees are grown; its sampling fraction is set for the rows at hand.
+    subsample : float or None
+        Part of the rows each tree sees; None for Friedman and Popescu's formula.
+    linear_tail : float or None
+        Share cut off at each end of a linear term; None for no linear terms.
+    l1_ratio : float
+        1 for the lasso, less for the elastic net.
+    choose : {"min", "1se"}
+        Lowest cross-validated loss, or the sparsest within one standard error of it.
+    max_terms : int or None
+        Most terms kept.
+    regrow : bool
+        Whether the dictionary is grown anew without each fold.
+    ensemble : estimator or None
+        Where to take trees from instead of growing them.
+    """
+
+    growth: Growth
+    subsample: float | None
+    linear_tail: float | None
+    l1_ratio: float
+    choose: str
+    max_terms: int | None
+    regrow: bool
+    ensemble: Any = None
+
+    def growth_for(self, n_rows: int) -> Growth:
+        """Return the growth with the sampling fraction for so many rows."""
+        return replace(self.growth, sample_fraction=self.subsample or sampling_fraction(n_rows))
+
+
+@dataclass(frozen=True)
+class RuleFit:
+    """What fitting a rule ensemble gave.
+
+    Parameters
+    ----------
+    model : RuleModel
+        The terms kept.
+    n_candidates : int
+        Terms in the dictionary.
+    lambdas, cv_loss, cv_se : ndarray of shape (n_lambdas,)
+        Penalties tried, their cross-validated loss and its standard error. With regrown
+        dictionaries these are honest.
+    shared_cv_loss : ndarray of shape (n_lambdas,)
+        The loss with the dictionary grown once, on all rows.
+    index : int
+        Position of the chosen penalty.
+    """
+
+    model: RuleModel
+    n_candidates: int
+    lambdas: FloatArray
+    cv_loss: FloatArray
+    cv_se: FloatArray
+    shared_cv_loss: FloatArray
+    index: int
+
+
+def fit_rule_ensemble(
+    table: Table, y: NDArray[Any], weight: FloatArray, folds: Folds, settings: RuleSettings
+) -> RuleFit:
+    """Grow a dictionary, choose the penalty by cross-validation and keep the terms it keeps.
+
+    Parameters
+    ----------
+    table : Table
+        Training rows.
+    y : ndarray of shape (n_rows,)
+        Targets; classes are 0, 1, ...
+    weight : ndarray of shape (n_rows,)
+        Positive weights.
+    folds : ndarray of int, shape (n_rows,)
+        Fold of each row.
+    settings : RuleSettings
+        How.
+
+    Returns
+    -------
+    RuleFit
+        The model and how it was chosen.
+    """
+    growth = settings.growth_for(table.n_rows)
+    dictionary, bits = grow_dictionary(
+        table, y, weight, growth, settings.linear_tail, settings.ensemble
+    )
+    if len(dictionary) == 0:
+        return _constant(dictionary, start(y, weight, growth))
+    D = dictionary.matrix(table, bits)
+    path = _path(D, y, weight, folds, settings)
+    cv_loss, cv_se = path.cv_loss, path.cv_se
+    if settings.regrow:
+        cv_loss, cv_se = regrown_losses(table, y, weight, folds, settings, path.lambdas)
+    index = chosen_index(cv_loss, cv_se, settings.choose)
+    coefs, intercepts = np.atleast_2d(path.coefs[index]), np.atleast_1d(path.intercepts[index])
+    if settings.max_terms is not None and coefs.any():
+        coefs, intercepts = _relaxed(D, y, weight, folds, settings, coefs)
+    model = kept_terms(dictionary, coefs, intercepts)
+    return RuleFit(model, len(dictionary), path.lambdas, cv_loss, cv_se, path.cv_loss, index)
+
+
+def regrown_losses(
+    table: Table,
+    y: NDArray[Any],
+    weight: FloatArray,
+    folds: Folds,
+    settings: RuleSettings,
+    lambdas: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the cross-validated loss of each penalty when no fold has seen its dictionary.
+
+    Parameters
+    ----------
+    table, y, weight, folds, settings
+        As in :func:`fit_rule_ensemble`.
+    lambdas : ndarray of shape (n_lambdas,)
+        Penalties to judge.
+
+    Returns
+    -------
+    cv_loss, cv_se : ndarray of shape (n_lambdas,)
+        Mean loss and its standard error over folds.
+    """
+    losses, shares = [], []
+    for fold in np.unique(folds):
+        seen = folds != fold
+        dictionary, _ = grow_dictionary(
+            table.rows(seen),
+            y[seen],
+            weight[seen],
+            settings.growth_for(int(seen.sum())),
+            settings.linear_tail,
+            settings.ensemble,
+        )
+        # Folds numbered −1 only train, so that this path holds out the one fold.
+        only = np.where(seen, -1, 0)
+        path = _path(dictionary.matrix(table), y, weight, only, settings, lambdas)
+        losses.append(path.fold_loss[0])
+        shares.append(weight[~seen].sum() / weight.sum())
+    fold_loss, share = np.array(losses), np.array(shares)
+    mean = share @ fold_loss
+    spread = share @ (fold_loss - mean) ** 2
+    return mean, np.sqrt(spread / max(len(share) - 1, 1))
+
+
+def chosen_index(cv_loss: FloatArray, cv_se: FloatArray, choose: str) -> int:
+    """Return the position of the lowest loss, or of the first within one error of it.
+
+    Examples
+    --------
+    >>> loss, se = np.array([3.0, 2.1, 2.0]), np.array([0.3, 0.2, 0.2])
+    >>> chosen_index(loss, se, "min"), chosen_index(loss, se, "1se")
+    (2, 1)
+    """
+    best = int(np.argmin(cv_loss))
+    if choose == "min":
+        return best
+    return int(np.flatnonzero(cv_loss <= cv_loss[best] + cv_se[best])[0])
+
+
+def penalty_grid(n_rows: int, n_terms: int) -> dict[str, Any]:
+    """Return the length of a path: three decades of penalties, or two for many terms.
+
+    With as many terms as half the rows, smaller penalties only follow the noise, slowly.
+    """
+    if 2 * n_terms < n_rows:
+        return {"n_lambdas": 100, "lambda_min_ratio": 1e-3}
+    return {"n_lambdas": 67, "lambda_min_ratio": 1e-2}
+
+
+def _path(
+    D: Any,
+    y: NDArray[Any],
+    weight: FloatArray,
+    folds: Folds,
+    settings: RuleSettings,
+    lambdas: FloatArray | None = None,
+) -> Any:
+    return cross_validated_path(
+        D,
+        y,
+        loss=settings.growth.loss,
+        fold_of=folds,
+        sample_weight=weight,
+        l1_ratio=settings.l1_ratio,
+        lambdas=lambdas,
+        **penalty_grid(*D.shape),
+        max_nonzero=settings.max_terms if lambdas is None else None,
+        huber_delta=settings.growth.huber_delta,
+    )
+
+
+def _relaxed(
+    D: Any,
+    y: NDArray[Any],
+    weight: FloatArray,
+    folds: Folds,
+    settings: RuleSettings,
+    coefs: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return new coefficients for the terms in use, with a penalty of their own.
+
+    A cap on the number of terms is met by a large penalty, which shrinks the few terms left far
+    more than they deserve.
+    """
+    used = np.flatnonzero(coefs.any(axis=0))
+    path = _path(D[:, used], y, weight, folds, replace(settings, max_terms=None))
+    index = chosen_index(path.cv_loss, path.cv_se, settings.choose)
+    relaxed = np.zeros_like(coefs)
+    relaxed[:, used] = np.atleast_2d(path.coefs[index])
+    return relaxed, np.atleast_1d(path.intercepts[index])
+
+
+def _constant(dictionary: Dictionary, intercepts: FloatArray) -> RuleFit:
+    model = kept_terms(dictionary, np.empty((len(intercepts), 0)), intercepts)
+    nothing = np.empty(0)
+    return RuleFit(model, 0, nothing, nothing, nothing, nothing, 0)

@@ -1,0 +1,81 @@
+"""A fitted rule ensemble: the terms that were kept, and their coefficients."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from foldwise.sparse.dictionary import Dictionary
+from foldwise.sparse.linear_terms import LinearTerms
+from foldwise.sparse.rules import Rule
+from foldwise.sparse.table import FloatArray, Table
+
+
+@dataclass(frozen=True)
+class RuleModel:
+    """``intercept + Σ coef · rule + Σ coef · linear term``, one such sum a class.
+
+    Parameters
+    ----------
+    rules : tuple of Rule
+        Rules with a coefficient.
+    supports : ndarray of shape (n_rules,)
+        Share of the training rows each rule selects.
+    linear : LinearTerms
+        Linear terms with a coefficient.
+    rule_coefs : ndarray of shape (n_outputs, n_rules)
+        Coefficients of the rules.
+    linear_coefs : ndarray of shape (n_outputs, n_linear)
+        Coefficients of the scaled linear terms.
+    intercepts : ndarray of shape (n_outputs,)
+        Intercepts.
+    """
+
+    rules: tuple[Rule, ...]
+    supports: FloatArray
+    linear: LinearTerms
+    rule_coefs: FloatArray
+    linear_coefs: FloatArray
+    intercepts: FloatArray
+
+    @property
+    def slopes(self) -> FloatArray:
+        """Coefficients of the linear terms in units of the columns, (n_outputs, n_linear)."""
+        return self.linear_coefs * self.linear.scale
+
+    def decision(self, table: Table) -> FloatArray:
+        """Return the sums for each row, shape (n_rows, n_outputs)."""
+        out = np.tile(self.intercepts, (table.n_rows, 1))
+        out += self.linear.values(table) @ self.linear_coefs.T
+        for rule, coefs in zip(self.rules, self.rule_coefs.T, strict=True):
+            out[rule.holds(table)] += coefs
+        return out
+
+
+def kept_terms(dictionary: Dictionary, coefs: FloatArray, intercepts: FloatArray) -> RuleModel:
+    """Return the model of the terms whose coefficients are not all zero.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        All terms.
+    coefs : ndarray of shape (n_outputs, n_terms)
+        Their coefficients, rules first.
+    intercepts : ndarray of shape (n_outputs,)
+        Intercepts.
+
+    Returns
+    -------
+    RuleModel
+        The model.
+    """
+    used = (coefs != 0).any(axis=0)
+    n_rules = len(dictionary.rules)
+    rules, lines = np.flatnonzero(used[:n_rules]), np.flatnonzero(used[n_rules:])
+    return RuleModel(
+        tuple(dictionary.rules[k] for k in rules),
+        dictionary.supports[rules],
+        dictionary.linear[lines],
+        coefs[:, rules],
+        coefs[:, n_rules + lines],
+        intercepts,
+    )

@@ -1,0 +1,58 @@
+"""Growing a dictionary by scikit-learn's gradient boosting, where LightGBM is not wanted."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+
+from foldwise.errors import invalid_parameter
+from foldwise.sparse.grow import Growth
+from foldwise.sparse.read_trees import sklearn_set
+from foldwise.sparse.table import FloatArray
+from foldwise.sparse.tree_set import TreeSet
+
+
+def grow_sklearn_trees(
+    owner: str, X: Any, y: NDArray[Any], weight: FloatArray, growth: Growth
+) -> TreeSet:
+    """Return trees grown as :func:`foldwise.sparse.grow.grow_trees` grows them.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        Training features without missing values.
+    y, weight : ndarray of shape (n_rows,)
+        Targets (classes are 0, 1, ...) and positive weights.
+    growth : Growth
+        How; all trees have as many leaves as the first.
+
+    Returns
+    -------
+    TreeSet
+        Leaf values are not shrunk.
+    """
+    if growth.loss == "poisson":
+        raise invalid_parameter(
+            owner,
+            "trees",
+            must='be "lightgbm" with loss="poisson"',
+            got="sklearn",
+            fix="scikit-learn's gradient boosting has no Poisson loss.",
+        )
+    common: dict[str, Any] = {
+        "n_estimators": len(growth.leaves),
+        "learning_rate": growth.memory,
+        "subsample": growth.sample_fraction,
+        "max_leaf_nodes": growth.leaves[0],
+        "max_depth": growth.max_depth,
+        "min_samples_leaf": growth.min_samples_leaf,
+        "random_state": growth.seed,
+    }
+    if growth.loss in {"logistic", "multinomial"}:
+        model = GradientBoostingClassifier(**common).fit(X, y.astype(int), weight)
+    else:
+        loss = "squared_error" if growth.loss == "squared" else "huber"
+        model = GradientBoostingRegressor(loss=loss, **common).fit(X, y, weight)
+    return sklearn_set(model.estimators_.ravel())

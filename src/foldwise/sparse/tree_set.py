@@ -1,0 +1,167 @@
+"""A set of fitted trees: which leaf each row falls into, what each leaf says."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+FloatArray = NDArray[np.float64]
+
+
+class LeafFinder(Protocol):
+    """Trees of some library, good for finding leaves and for dropping trees."""
+
+    def leaves(self, X: Any) -> NDArray[np.integer]:
+        """Return the node each row ends in, shape (n_rows, n_trees)."""
+        ...
+
+    def keep(self, trees: Sequence[int]) -> "LeafFinder":
+        """Return a finder with these trees only."""
+        ...
+
+
+@dataclass(frozen=True)
+class TreeSet:
+    """Trees and the numbers at their leaves.
+
+    Parameters
+    ----------
+    finder : LeafFinder
+        Finds leaves.
+    values : tuple of ndarray of shape (n_nodes, width)
+        For each tree, the numbers at its nodes: one, or one a class.
+    n_leaves : tuple of int
+        Leaves of each tree.
+    """
+
+    finder: LeafFinder
+    values: tuple[FloatArray, ...]
+    n_leaves: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def width(self) -> int:
+        """Numbers at a leaf."""
+        return self.values[0].shape[1] if self.values else 1
+
+    def columns(self, X: Any) -> FloatArray:
+        """Return what each tree says of each row, shape (n_rows, n_trees · width)."""
+        leaves = self.finder.leaves(X)
+        return np.hstack([value[leaf] for value, leaf in zip(self.values, leaves.T, strict=True)])
+
+    def weighted_sum(self, X: Any) -> FloatArray:
+        """Return the sum of what the trees say, shape (n_rows, width)."""
+        out = np.zeros((X.shape[0], self.width))
+        if len(self):
+            leaves = self.finder.leaves(X)
+            for value, leaf in zip(self.values, leaves.T, strict=True):
+                out += value[leaf]
+        return out
+
+    def reweighted(self, coefs: FloatArray) -> "TreeSet":
+        """Return the trees with a coefficient, their leaves multiplied by it.
+
+        Parameters
+        ----------
+        coefs : ndarray of shape (n_outputs, n_trees · width)
+            One coefficient an output and column.
+
+        Returns
+        -------
+        TreeSet
+            Without the trees all of whose coefficients are zero; its width is n_outputs.
+        """
+        by_tree = coefs.reshape(len(coefs), len(self), self.width)
+        kept = np.flatnonzero(by_tree.any(axis=(0, 2)))
+        values = tuple(self.values[m] @ by_tree[:, m].T for m in kept)
+        n_leaves = tuple(self.n_leaves[m] for m in kept)
+        return TreeSet(self.finder.keep(kept.tolist()), values, n_leaves)
+
+
+@dataclass(frozen=True)
+class SklearnLeaves:
+    """Leaves of scikit-learn's trees (their ``tree_`` objects)."""
+
+    trees: tuple[Any, ...]
+
+    def leaves(self, X: Any) -> NDArray[np.integer]:
+        """Return the node each row ends in, shape (n_rows, n_trees)."""
+        X = X.tocsr() if sparse.issparse(X) else X
+        X = X.astype(np.float32)
+        return np.column_stack([tree.apply(X) for tree in self.trees])
+
+    def keep(self, trees: Sequence[int]) -> "SklearnLeaves":
+        """Return a finder with these trees only."""
+        return SklearnLeaves(tuple(self.trees[m] for m in trees))
+
+
+@dataclass(frozen=True)
+class LightGBMLeaves:
+    """Leaves of a LightGBM booster."""
+
+    booster: Any
+
+    def leaves(self, X: Any) -> NDArray[np.integer]:
+        """Return the leaf each row ends in, shape (n_rows, n_trees)."""
+        found = self.booster.predict(X, pred_leaf=True)
+        return np.asarray(found).reshape(X.shape[0], -1).astype(np.intp)
+
+    def keep(self, trees: Sequence[int]) -> "LightGBMLeaves":
+        """Return a finder with these trees only."""
+        head, blocks = lightgbm_blocks(self.booster)
+        # Without its sizes LightGBM reads the trees one after the other; and a plain
+        # regression model may have any number of them.
+        head = re.sub(r"^tree_sizes=.*\n", "", head, flags=re.M)
+        head = re.sub(r"^(num_class|num_tree_per_iteration)=.*$", r"\1=1", head, flags=re.M)
+        head = re.sub(r"^objective=.*$", "objective=regression", head, flags=re.M)
+        chosen = [re.sub(r"^Tree=\d+", f"Tree={k}", blocks[m]) for k, m in enumerate(trees)]
+        text = "".join([head, *chosen, "end of trees\n\n"])
+        return LightGBMLeaves(lightgbm.Booster(model_str=text))
+
+
+def lightgbm_blocks(booster: Any) -> tuple[str, list[str]]:
+    """Return the head of a LightGBM model's text and the text of each tree."""
+    text = booster.model_to_string(num_iteration=-1).split("end of trees")[0]
+    head, *blocks = re.split(r"(?m)^(?=Tree=\d+$)", text)
+    return head, blocks
+
+
+@dataclass(frozen=True)
+class XGBoostLeaves:
+    """Leaves of an XGBoost booster."""
+
+    booster: Any
+
+    def leaves(self, X: Any) -> NDArray[np.integer]:
+        """Return the node each row ends in, shape (n_rows, n_trees)."""
+        # XGBoost is optional: it is there when a model of its own is.
+        data = import_module("xgboost").DMatrix(X, feature_names=self.booster.feature_names)
+        found = self.booster.predict(data, pred_leaf=True)
+        return np.asarray(found).reshape(X.shape[0], -1).astype(np.intp)
+
+    def keep(self, trees: Sequence[int]) -> "XGBoostLeaves":
+        """Return a finder with these trees only."""
+        model = json.loads(bytes(self.booster.save_raw("json")))
+        learner = model["learner"]
+        content = learner["gradient_booster"]["model"]
+        content["trees"] = [content["trees"][m] | {"id": k} for k, m in enumerate(trees)]
+        content["tree_info"] = [0] * len(trees)
+        content["iteration_indptr"] = list(range(len(trees) + 1))
+        content["gbtree_model_param"]["num_trees"] = str(len(trees))
+        learner["learner_model_param"] |= {"num_class": "0", "num_target": "1", "base_score": "0"}
+        learner["objective"] = {
+            "name": "reg:squarederror",
+            "reg_loss_param": {"scale_pos_weight": "1"},
+        }
+        smaller = type(self.booster)()
+        smaller.load_model(bytearray(json.dumps(model).encode()))
+        return XGBoostLeaves(smaller)

@@ -1,0 +1,238 @@
+"""Logistic regression averaged over models by their posterior probabilities."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from foldwise.subset.binary import BinaryClassifier, list_subsets, scaled_columns, with_forced
+from foldwise.subset.bma import weigh
+from foldwise.subset.bma_model import AveragedPosterior
+from foldwise.subset.branch_and_bound import Problem, search
+from foldwise.subset.coefficients import unscale
+from foldwise.subset.columns import Choice
+from foldwise.subset.criteria import Score
+from foldwise.subset.exhaustive import count_subsets
+from foldwise.subset.goals import BoolArray, WithinWindow
+from foldwise.subset.linear import dense
+from foldwise.subset.logistic import fit_all, information, seconds_for, variances
+from foldwise.subset.models import Fits
+from foldwise.subset.moments import FloatArray, all_rows
+from foldwise.subset.posterior import model_prior
+from foldwise.subset.progress import drive
+from foldwise.subset.search import Found, Run, largest_size, look_at_the_clock
+
+MOST_SUBSETS = 1_000
+CHEAP_SECONDS = 10.0
+WIDER = 100.0
+"""How much wider Occam's window is for the approximation than for the models themselves."""
+AT_ONCE = 2_000_000
+
+
+class BayesianModelAveragingClassifier(BinaryClassifier, AveragedPosterior):
+    """The mean of all logistic models, weighted by how probable the data make them.
+
+    When it helps and when it does not: see :class:`BayesianModelAveragingRegressor`.
+
+    Parameters
+    ----------
+    model_prior : {"uniform", "beta_binomial"}, default="uniform"
+        All models alike, or all sizes alike.
+    occam_ratio : float, None or "auto", default="auto"
+        Occam's window: models less probable than the best by more than this are left out.
+        None keeps all; "auto" keeps all where they can be enumerated, and is 20 otherwise.
+    strict : bool, default=False
+        Whether to leave out models that have a more probable submodel as well.
+    method : {"auto", "enumerate", "branch_and_bound"}, default="auto"
+        "enumerate" fits all models. "branch_and_bound" searches the quadratic approximation of
+        the likelihood around the model with all columns, with a window a hundred times as wide,
+        and fits what it finds. "auto" enumerates while that takes about ten seconds.
+    max_size : int or None, default=None
+        Largest number of columns.
+    forced : list of int or str, optional
+        Columns in every model, by position or name.
+    max_models : int, default=2000
+        Most models to fit when they are not enumerated.
+    time_limit : float or None, default=600.0
+        Seconds.
+    verbose : int, default=0
+        With 1, progress of searches of more than two seconds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes; coefficients are for the second.
+    coef_, intercept_, coef_sd_, conditional_coef_, conditional_coef_sd_ : ndarray or float
+        Posterior means and standard deviations, as in :class:`BayesianModelAveragingRegressor`.
+    inclusion_probability_ : ndarray of shape (n_features,)
+        Posterior probability that the column is in the model.
+    model_support_ : ndarray of bool of shape (n_models, n_features)
+        The models, most probable first.
+    model_probability_ : ndarray of shape (n_models,)
+        Their posterior probabilities; they sum to one.
+    model_coef_ : ndarray of shape (n_models, n_features)
+        Their coefficients.
+    model_intercept_ : ndarray of shape (n_models,)
+        Their intercepts.
+    models_ : DataFrame
+        The hundred most probable models.
+    complete_ : bool
+        False when time or patience ran out before the search was finished.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X has them.
+
+    Notes
+    -----
+    The marginal likelihood is taken from the BIC. Probabilities are the weighted mean of the
+    models' probabilities, which is not the probability at the mean coefficients. Models that
+    separate the classes have no largest likelihood; a tiny ridge holds them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> bma = BayesianModelAveragingClassifier().fit(X.iloc[:, :5], y)
+    >>> bma.inclusion_probability_.round(2)
+    array([0.41, 1.  , 0.73, 0.57, 1.  ])
+    """
+
+    model_coef_: FloatArray
+    model_intercept_: FloatArray
+    _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound"]
+
+    def __init__(
+        self,
+        model_prior: str = "uniform",
+        *,
+        occam_ratio: float | str | None = "auto",
+        strict: bool = False,
+        method: str = "auto",
+        max_size: int | None = None,
+        forced: Iterable[Any] | None = None,
+        max_models: int = 2_000,
+        time_limit: float | None = 600.0,
+        verbose: int = 0,
+    ) -> None:
+        self.model_prior = model_prior
+        self.occam_ratio = occam_ratio
+        self.strict = strict
+        self.method = method
+        self.max_size = max_size
+        self.forced = forced
+        self.max_models = max_models
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the models and average them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Targets, two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        plan, run = self._plan(), self._run()
+        X, y, weights = self._read(X, y, sample_weight)
+        choice = self._choice(X.shape[1])
+        most = largest_size(all_rows(X, y, weights), choice, MOST_SUBSETS)
+        max_size = self._checked_max_size(len(choice.units), most)
+        Z, scales = scaled_columns(X, weights)
+        score = deviance_score(float(weights.sum()), self.model_prior, choice)
+        n_subsets = count_subsets(choice.widths, max_size)
+        seconds = seconds_for(n_subsets, *Z.shape)
+        way = plan.method
+        if way == "auto":
+            way = "enumerate" if seconds <= CHEAP_SECONDS else "branch_and_bound"
+        if way == "enumerate":
+            look_at_the_clock(choice, n_subsets, 1, seconds, run)
+            kept, complete = list_subsets(choice, max_size), True
+        else:
+            slack = 2 * np.log(WIDER * (plan.window(way) or 20.0))
+            kept, complete = shortlist(
+                Z, y, weights, choice, max_size, score, slack, plan.max_models, run
+            )
+        betas, losses = fit_all(Z, y, weights, with_forced(choice, kept, X.shape[1]))
+        found = Found(kept, 2 * losses, complete)
+        averaged = weigh(found, choice, score, plan.window(way), strict=plan.strict)
+        self._store_models(averaged, choice)
+        betas, _ = fit_all(Z, y, weights, with_forced(choice, averaged.kept, X.shape[1]))
+        fits = Fits(betas, variances(betas, Z, weights))
+        self._store_coefficients(averaged.weights, fits, np.ones(len(betas)), scales)
+        betas = unscale(betas, scales)
+        self.model_intercept_, self.model_coef_ = betas[:, 0], betas[:, 1:]
+        return self
+
+    def _probability(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = dense(validate_data(self, X, reset=False, accept_sparse="csr"))
+        step = max(1, AT_ONCE // len(self.model_coef_))
+        parts = [
+            expit(X[start : start + step] @ self.model_coef_.T + self.model_intercept_)
+            @ self.model_probability_
+            for start in range(0, len(X), step)
+        ]
+        return np.clip(np.concatenate(parts), 0.0, 1.0)
+
+
+def deviance_score(n_rows: float, prior: str, choice: Choice) -> Score:
+    """Return minus twice the log posterior of a deviance and a number of columns."""
+    log_prior = model_prior(prior, len(choice.units))
+
+    def score(deviance: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+        k = np.asarray(size)
+        penalised = deviance + np.log(n_rows) * (k + 1) - 2 * log_prior(k - choice.n_always)
+        return np.where(k + 1 < n_rows, penalised, np.inf)
+
+    return score
+
+
+def shortlist(
+    Z: FloatArray,
+    y: FloatArray,
+    weights: FloatArray,
+    choice: Choice,
+    max_size: int,
+    score: Score,
+    slack: float,
+    at_most: int,
+    run: Run,
+) -> tuple[BoolArray, bool]:
+    """Return the models that a quadratic approximation of the likelihood puts in the window.
+
+    Around the model with all columns, dropping a set D raises the deviance by about
+    β_D' (inverse information_DD)⁻¹ β_D: a least-squares problem.
+    """
+    everything = np.ones((1, Z.shape[1]), dtype=bool)
+    beta, losses = fit_all(Z, y, weights, everything)
+    products = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
+    hessian = information(beta, products, Z, weights)[0]
+    hessian += 1e-8 * weights.sum() * np.eye(len(hessian))
+    base, free = np.array(choice.forced), np.array([unit[0] for unit in choice.units])
+    across = hessian[np.ix_(free, base)]
+    gram = hessian[np.ix_(free, free)] - across @ np.linalg.solve(
+        hessian[np.ix_(base, base)], across.T
+    )
+    cross = gram @ beta[0, free]
+    problem = Problem(gram, cross, float(2 * losses[0] + beta[0, free] @ cross))
+
+    def shifted(deviance: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+        return score(deviance, size + choice.n_always)
+
+    goal = WithinWindow(shifted, len(free), max_size, problem.total, slack, at_most)
+    steps = search(problem, goal)
+    complete = drive(steps, run.owner, verbose=run.verbose, time_limit=run.time_limit)
+    return goal.kept, complete

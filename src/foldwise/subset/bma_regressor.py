@@ -1,0 +1,336 @@
+"""Linear regression averaged over models by their posterior probabilities."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from foldwise.errors import invalid_parameter
+from foldwise.subset.bma import Averaged, find_models
+from foldwise.subset.bma_model import AveragedPosterior, coverage_levels
+from foldwise.subset.coefficients import residual_sum
+from foldwise.subset.columns import Choice
+from foldwise.subset.criteria import Score
+from foldwise.subset.linear import LinearRegressor, dense
+from foldwise.subset.mixture import mixture_quantile
+from foldwise.subset.models import Reduced
+from foldwise.subset.moments import FloatArray, Moments, all_rows
+from foldwise.subset.posterior import bic_score, g_score, local_g, model_prior
+from foldwise.subset.search import describe, largest_size
+
+MOST_SUBSETS = 200_000
+AT_ONCE = 1_000_000
+IGNORED = 1e-4
+"""Share of the posterior that predictive distributions leave out."""
+
+
+class Parts(NamedTuple):
+    """The models behind a fitted estimator, in scaled units.
+
+    Attributes
+    ----------
+    reduced : Reduced
+        The least-squares problem.
+    moments : Moments
+        Products of all columns.
+    kept : ndarray of bool of shape (n_models, n_units)
+        The models.
+    shrink, noise, df : ndarray of shape (n_models,)
+        How much each shrinks, its noise variance and its degrees of freedom.
+    beta : ndarray of shape (n_models, n_columns + 1)
+        Coefficients.
+    """
+
+    reduced: Reduced
+    moments: Moments
+    kept: NDArray[np.bool_]
+    shrink: FloatArray
+    noise: FloatArray
+    df: FloatArray
+    beta: FloatArray
+
+
+class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
+    """The mean of all linear models, weighted by how probable the data make them.
+
+    It helps where few of the columns matter and it is unclear which: the mean predicts better
+    than any chosen model, and the inclusion probabilities say how sure one can be of each
+    column. Where all columns matter a little, it leaves out too much: use ridge regression or
+    :class:`AveragedCVRegressor`. Its probabilities assume that one of the models is true; if
+    none is, stacking (:class:`~foldwise.StackingRegressor`) weighs models better.
+
+    Parameters
+    ----------
+    prior : {"bic", "g"}, default="bic"
+        "bic" takes the marginal likelihood from the BIC and the coefficients from least
+        squares; "g" uses Zellner's g-prior, which shrinks them by g / (1 + g).
+    g : float or {"bric", "uip", "ric", "eb"}, default="bric"
+        For ``prior="g"``: "uip" is the number of rows, "ric" the number of columns squared,
+        "bric" the larger of both, "eb" the most likely value for each model.
+    model_prior : {"uniform", "beta_binomial"}, default="uniform"
+        All models alike, or all sizes alike.
+    occam_ratio : float, None or "auto", default="auto"
+        Occam's window: models less probable than the best by more than this are left out.
+        None keeps all; "auto" keeps all where they can be enumerated, and is 20 otherwise.
+    strict : bool, default=False
+        Whether to leave out models that have a more probable submodel as well.
+    method : {"auto", "enumerate", "branch_and_bound", "mc3"}, default="auto"
+        How to find the models. "auto" enumerates up to a million, finds all in Occam's window
+        by branch and bound up to 40 columns, and walks at random beyond.
+    max_size : int or None, default=None
+        Largest number of columns. None is all of them, or, where they are linearly dependent,
+        as many as can be searched.
+    forced : list of int or str, optional
+        Columns in every model, by position or name.
+    max_models : int, default=10000
+        Most models to keep when they are not enumerated.
+    n_steps : int, default=20000
+        Steps of the random walk.
+    random_state : int, RandomState or None, default=None
+        Seed of the random walk.
+    time_limit : float or None, default=600.0
+        Seconds; see :class:`BestSubsetRegressor`.
+    verbose : int, default=0
+        With 1, progress of searches of more than two seconds.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Posterior mean of the coefficients, counting zero where a column is not in the model.
+    intercept_ : float
+        Posterior mean of the intercept.
+    coef_sd_ : ndarray of shape (n_features,)
+        Posterior standard deviation, the uncertainty about the model included.
+    conditional_coef_ : ndarray of shape (n_features,)
+        Posterior mean given that the column is in the model.
+    conditional_coef_sd_ : ndarray of shape (n_features,)
+        Its standard deviation.
+    inclusion_probability_ : ndarray of shape (n_features,)
+        Posterior probability that the column is in the model.
+    model_support_ : ndarray of bool of shape (n_models, n_features)
+        The models, most probable first.
+    model_probability_ : ndarray of shape (n_models,)
+        Their posterior probabilities; they sum to one.
+    models_ : DataFrame
+        The hundred most probable models.
+    complete_ : bool
+        False when time or patience ran out before the search was finished.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Their names, where X has them.
+
+    Notes
+    -----
+    Weights count rows: a weight of 2 is the row twice. Models that together have less than
+    1e-13 of the posterior are dropped.
+
+    References
+    ----------
+    .. [1] Raftery, Madigan and Hoeting (1997). Bayesian model averaging for linear regression
+       models.
+    .. [2] Fernández, Ley and Steel (2001). Benchmark priors for Bayesian model averaging.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> bma = BayesianModelAveragingRegressor().fit(X, y)
+    >>> bma.feature_names_in_[bma.inclusion_probability_ > 0.5].tolist()
+    ['sex', 'bmi', 'bp', 's1', 's3', 's5']
+    >>> bma.predict_interval(X.iloc[:1], 0.9).round()
+    array([[116., 297.]])
+    """
+
+    def __init__(
+        self,
+        prior: str = "bic",
+        *,
+        g: float | str = "bric",
+        model_prior: str = "uniform",
+        occam_ratio: float | str | None = "auto",
+        strict: bool = False,
+        method: str = "auto",
+        max_size: int | None = None,
+        forced: Iterable[Any] | None = None,
+        max_models: int = 10_000,
+        n_steps: int = 20_000,
+        random_state: Any = None,
+        time_limit: float | None = 600.0,
+        verbose: int = 0,
+    ) -> None:
+        self.prior = prior
+        self.g = g
+        self.model_prior = model_prior
+        self.occam_ratio = occam_ratio
+        self.strict = strict
+        self.method = method
+        self.max_size = max_size
+        self.forced = forced
+        self.max_models = max_models
+        self.n_steps = n_steps
+        self.random_state = random_state
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the models and average them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        self._check_word("prior", ["bic", "g"])
+        plan, run = self._plan(), self._run()
+        X, y, weights = self._read(X, y, sample_weight)
+        moments = all_rows(X, y, weights)
+        choice = self._choice(X.shape[1])
+        most = largest_size(moments, choice, MOST_SUBSETS)
+        max_size = self._checked_max_size(len(choice.units), most)
+        score = self._score(moments, choice)
+        averaged = find_models(moments, choice, max_size, score, plan, run)
+        self._store_models(averaged, choice)
+        self._parts = self._weigh_noise(averaged, moments, choice)
+        fits = self._parts.reduced.fits(averaged.kept, self._parts.shrink)
+        self._store_coefficients(averaged.weights, fits, self._coefficient_noise(), moments)
+        self._parts = self._parts._replace(beta=fits.beta)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict the posterior mean.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+        return_std : bool, default=False
+            Whether to return the standard deviation of new observations as well.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_samples,)
+            Predictions.
+        std : ndarray of shape (n_samples,)
+            With ``return_std``: infinite where a model has fewer than three rows to spare.
+        """
+        mean = self._linear_predictor(X)
+        if not return_std:
+            return mean
+        return mean, np.concatenate([self._std(*part) for part in self._mixtures(X)])
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> FloatArray:
+        """Return intervals that hold new observations with the given probability.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+        coverage : float, default=0.9
+            Probability, half of the rest on either side.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends: quantiles of the mixture of the predictive t distributions of
+            the models that have 99.99 % of the posterior.
+        """
+        levels = coverage_levels(type(self).__name__, coverage)
+        ends = [
+            np.column_stack([mixture_quantile(level, *part) for level in levels])
+            for part in self._mixtures(X)
+        ]
+        return np.concatenate(ends)
+
+    def _std(
+        self, weights: FloatArray, means: FloatArray, scales: FloatArray, df: FloatArray
+    ) -> FloatArray:
+        inflation = np.where(df > 2, df / np.maximum(df - 2, 1e-300), np.inf)
+        mean = means @ weights
+        return np.sqrt((scales**2 * inflation + (means - mean[:, None]) ** 2) @ weights)
+
+    def _mixtures(self, X: Any) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
+        """Give weights, means, scales and degrees of freedom, some rows at a time."""
+        check_is_fitted(self)
+        X = dense(validate_data(self, X, reset=False, accept_sparse="csr"))
+        parts, moments = self._parts, self._parts.moments
+        n_models = 1 + int(np.searchsorted(np.cumsum(self.model_probability_), 1 - IGNORED))
+        weights = self.model_probability_[:n_models] / self.model_probability_[:n_models].sum()
+        df, shrink, noise = (a[:n_models] for a in (parts.df, parts.shrink, parts.noise))
+        kept, beta = parts.kept[:n_models], parts.beta[:n_models]
+        step = max(1, AT_ONCE // n_models)
+        for start in range(0, len(X), step):
+            rows = X[start : start + step]
+            Z = np.column_stack([np.ones(len(rows)), rows]) - moments.centre[:-1]
+            Z /= moments.scale[:-1]
+            means = moments.centre[-1] + moments.scale[-1] * (Z @ beta.T)
+            leverages = parts.reduced.leverages(Z, kept, shrink)
+            yield weights, means, moments.scale[-1] * np.sqrt(noise * (1 + leverages)), df
+
+    def _coefficient_noise(self) -> FloatArray:
+        """Return the noise variances that the coefficients' variances are multiples of.
+
+        By the BIC those of least squares, as R's bicreg has it; under a g-prior the coefficients
+        have t distributions.
+        """
+        noise, df = self._parts.noise, self._parts.df
+        return noise if self.prior == "bic" else noise * df / np.maximum(df - 2, 1e-300)
+
+    def _weigh_noise(self, averaged: Averaged, moments: Moments, choice: Choice) -> "Parts":
+        """Return how much each model shrinks, and what it says about the noise."""
+        sizes = averaged.kept.sum(axis=1)
+        base_rss, spare = self._base(moments, choice)
+        if self.prior == "bic":
+            shrink = np.ones(len(sizes))
+            df = spare - sizes
+            noise = averaged.rss / df
+        else:
+            left = averaged.rss / base_rss
+            g = self._g(moments)
+            used = local_g(left, sizes, spare) if g is None else np.full(len(sizes), g)
+            shrink = used / (1 + used)
+            df = np.full(len(sizes), spare)
+            noise = base_rss * (1 - shrink * (1 - left)) / spare
+        noise = noise / moments.scale[-1] ** 2
+        reduced = Reduced.of(moments, choice)
+        return Parts(reduced, moments, averaged.kept, shrink, noise, df, np.empty((0, 0)))
+
+    def _score(self, moments: Moments, choice: Choice) -> Score:
+        log_prior = model_prior(self.model_prior, len(choice.units))
+        if self.prior == "bic":
+            return bic_score(describe(moments, choice), log_prior, choice.n_always)
+        base_rss, spare = self._base(moments, choice)
+        return g_score(self._g(moments), base_rss, spare, log_prior, choice.n_always)
+
+    def _base(self, moments: Moments, choice: Choice) -> tuple[float, float]:
+        """Return residual sum of squares and spare rows of the forced columns alone."""
+        forced = np.array(choice.forced, dtype=np.intp)
+        return residual_sum(moments, forced) or 1.0, float(moments.gram[0, 0]) - len(forced)
+
+    def _g(self, moments: Moments) -> float | None:
+        n_rows, n_columns = float(moments.gram[0, 0]), moments.n_columns
+        words = {
+            "bric": max(n_rows, n_columns**2),
+            "uip": n_rows,
+            "ric": float(n_columns**2),
+            "eb": None,
+        }
+        if isinstance(self.g, str):
+            self._check_word("g", list(words))
+            return words[self.g]
+        if not self.g > 0:
+            raise invalid_parameter(
+                type(self).__name__, "g", must="be positive", got=self.g, fix="Try 'bric'."
+            )
+        return float(self.g)

@@ -1,0 +1,241 @@
+"""Exact search for subsets with small residual sums of squares, most of them never looked at.
+
+A node is a set of columns of which some are kept for good; its descendants drop more of the
+others. Dropping columns never lowers the residual sum of squares, so a node whose own is above
+the limits of all sizes it can still reach is cut, with everything below it.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.subset.goals import BoolArray, Goal
+from foldwise.subset.moments import FloatArray
+
+BATCH = 400_000
+"""Numbers in the inverses of the nodes that are expanded together."""
+
+CROWDED = 50_000_000
+"""Numbers in all waiting nodes, beyond which the search goes deep before it goes wide."""
+
+
+class Nodes(NamedTuple):
+    """Nodes with equally many undecided columns.
+
+    Attributes
+    ----------
+    inverse : ndarray of shape (n_nodes, r, r)
+        Inverse of the products of the node's columns, at the undecided ones.
+    beta : ndarray of shape (n_nodes, r)
+        Their coefficients in the node's model.
+    columns : ndarray of shape (n_nodes, r)
+        Which columns they are.
+    rss : ndarray of shape (n_nodes,)
+        Residual sum of squares of the node's model.
+    kept : ndarray of shape (n_nodes, n_columns)
+        The node's columns, decided or not.
+    """
+
+    inverse: FloatArray
+    beta: FloatArray
+    columns: NDArray[np.intp]
+    rss: FloatArray
+    kept: BoolArray
+
+    def part(self, rows: slice) -> "Nodes":
+        """Return some of the nodes."""
+        return Nodes._make(field[rows] for field in self)
+
+
+class Problem(NamedTuple):
+    """A least-squares problem in products; forced columns are already regressed out.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (p, p)
+        Products of the columns, positive definite.
+    cross : ndarray of shape (p,)
+        Products with the target.
+    total : float
+        Sum of squares of the target.
+    """
+
+    gram: FloatArray
+    cross: FloatArray
+    total: float
+
+    def root(self) -> Nodes:
+        """Return the node with all columns, none of them decided."""
+        p = len(self.cross)
+        inverse = np.asarray(np.linalg.inv(self.gram), dtype=np.float64)
+        beta = inverse @ self.cross
+        rss = max(self.total - float(self.cross @ beta), 0.0)
+        kept = np.ones((1, p), dtype=bool)
+        return Nodes(inverse[None], beta[None], np.arange(p)[None], np.array([rss]), kept)
+
+    def additive_weights(self) -> FloatArray:
+        """Return w with: dropping a set D raises the residual sum by at least Σ_D w_j β_j².
+
+        The rise is β_D' (inverse_DD)⁻¹ β_D. The largest eigenvalue of the scaled inverse bounds
+        those of all its parts and of all inverses further down, by interlacing.
+        """
+        inverse = np.linalg.inv(self.gram)
+        scale = 1 / np.sqrt(np.diagonal(inverse))
+        largest = np.linalg.eigvalsh(inverse * np.outer(scale, scale))[-1]
+        return scale**2 / largest
+
+
+def search(problem: Problem, goal: Goal) -> Iterator[float]:
+    """Show ``goal`` every subset that may lie within its limits.
+
+    Parameters
+    ----------
+    problem : Problem
+        Products of the columns.
+    goal : Goal
+        Limits, narrowed as good subsets turn up.
+
+    Yields
+    ------
+    float
+        Share of all subsets that is decided.
+
+    Notes
+    -----
+    Nodes of equal size are expanded together, so that NumPy works on long arrays. Within a node
+    the columns are sorted, dearest first: the child that drops the dearest has the most
+    descendants, and is cut first.
+
+    References
+    ----------
+    .. [1] Furnival and Wilson (1974). Regressions by leaps and bounds.
+    .. [2] Gatu and Kontoghiorghes (2006). Branch-and-bound algorithms for computing the
+       best-subset regression models.
+    """
+    p = len(problem.cross)
+    root = problem.root()
+    goal.offer(np.array([problem.total]), np.zeros((1, p), dtype=bool))
+    goal.offer(root.rss, root.kept)
+    for path in (backward(root), forward(problem)):
+        goal.offer(*path)
+    weights = problem.additive_weights()
+    waiting: dict[int, list[Nodes]] = {p: [root]} if p else {}
+    while waiting:
+        stored = sum(nodes.inverse.size for pool in waiting.values() for nodes in pool)
+        r = min(waiting) if stored > CROWDED else max(waiting)
+        nodes = Nodes._make(map(np.concatenate, zip(*waiting.pop(r), strict=True)))
+        step = max(1, BATCH // (r * r))
+        if len(nodes.rss) > step:
+            waiting[r] = [nodes.part(slice(step, None))]
+            nodes = nodes.part(slice(step))
+        for children in expand(nodes, weights, goal):
+            waiting.setdefault(children.beta.shape[1], []).append(children)
+        open_subsets = sum(2.0 ** (k - p) * len(n.rss) for k, ns in waiting.items() for n in ns)
+        yield 1 - open_subsets
+
+
+def expand(nodes: Nodes, weights: FloatArray, goal: Goal) -> Iterator[Nodes]:
+    """Offer the children of some nodes, and return those whose descendants may be wanted.
+
+    Child j drops the j-th dearest undecided column, keeps the dearer ones for good and leaves
+    the cheaper ones undecided.
+    """
+    r = nodes.beta.shape[1]
+    diagonal = np.einsum("bii->bi", nodes.inverse)
+    order = np.argsort(-(nodes.beta**2) / diagonal, axis=1, kind="stable")
+    rises = np.take_along_axis(nodes.beta**2 / diagonal, order, axis=1)
+    rss = nodes.rss[:, None] + rises
+    _offer_children(nodes, order, rss, goal)
+    k, j = _worth_it(nodes, order, rss, weights, goal)
+    for place in range(r - 1):
+        chosen = k[j == place]
+        if len(chosen):
+            yield _drop(nodes, chosen, order[chosen], place, rss[chosen, place])
+
+
+def _offer_children(nodes: Nodes, order: NDArray[np.intp], rss: FloatArray, goal: Goal) -> None:
+    size = nodes.kept.sum(axis=1) - 1
+    k, j = np.nonzero(rss < goal.limits[size][:, None])
+    if not len(k):
+        return
+    kept = nodes.kept[k]
+    kept[np.arange(len(k)), nodes.columns[k, order[k, j]]] = False
+    goal.offer(rss[k, j], kept)
+
+
+def _worth_it(
+    nodes: Nodes,
+    order: NDArray[np.intp],
+    rss: FloatArray,
+    weights: FloatArray,
+    goal: Goal,
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the nodes and places of the children that may have wanted descendants."""
+    r = order.shape[1]
+    size = nodes.kept.sum(axis=1)
+    # The loosest limit of a size or any larger one: children reach all sizes in a range.
+    limits = np.maximum.accumulate(goal.limits[::-1])[::-1]
+    smallest = size[:, None] - r + np.arange(r - 1)
+    k, j = np.nonzero(rss[:, :-1] < limits[smallest])
+    if not len(k):
+        return k, j
+    shares = nodes.beta**2 * weights[nodes.columns]
+    cheapest = np.cumsum(np.sort(shares, axis=1), axis=1)[:, : r - 1]
+    more = np.arange(1, r)
+    additive = nodes.rss[k, None] + shares[k, order[k, j]][:, None] + cheapest[k]
+    bound = np.maximum(additive, rss[k, j][:, None])
+    reached = size[k, None] - 1 - more
+    hopeful = (bound < goal.limits[np.maximum(reached, 0)]) & (more < (r - j)[:, None])
+    keep = hopeful.any(axis=1)
+    return k[keep], j[keep]
+
+
+def _drop(
+    nodes: Nodes, chosen: NDArray[np.intp], order: NDArray[np.intp], place: int, rss: FloatArray
+) -> Nodes:
+    rows, out, rest = chosen[:, None], order[:, place], order[:, place + 1 :]
+    across = nodes.inverse[rows, out[:, None], rest]
+    slope = across / nodes.inverse[chosen, out, out][:, None]
+    inverse = nodes.inverse[rows[:, :, None], rest[:, :, None], rest[:, None, :]]
+    inverse -= slope[:, :, None] * across[:, None, :]
+    beta = nodes.beta[rows, rest] - slope * nodes.beta[chosen, out][:, None]
+    kept = nodes.kept[chosen]
+    kept[np.arange(len(chosen)), nodes.columns[chosen, out]] = False
+    return Nodes(inverse, beta, nodes.columns[rows, rest], rss, kept)
+
+
+def backward(root: Nodes) -> tuple[FloatArray, BoolArray]:
+    """Return the subsets of backward elimination, one of each size, to start with good limits."""
+    nodes, rss, kept = root, [], []
+    while nodes.beta.shape[1] > 1:
+        diagonal = np.einsum("bii->bi", nodes.inverse)
+        order = np.argsort(nodes.beta**2 / diagonal, axis=1)
+        least = nodes.rss + nodes.beta[:, order[0, 0]] ** 2 / diagonal[:, order[0, 0]]
+        nodes = _drop(nodes, np.zeros(1, dtype=np.intp), order, 0, least)
+        rss.append(nodes.rss[0])
+        kept.append(nodes.kept[0])
+    return np.array(rss), np.array(kept, dtype=bool).reshape(len(rss), root.kept.shape[1])
+
+
+def forward(problem: Problem) -> tuple[FloatArray, BoolArray]:
+    """Return the subsets of forward selection, one of each size."""
+    p = len(problem.cross)
+    gram, cross, total = problem.gram.copy(), problem.cross.copy(), problem.total
+    floors = 1e-10 * np.diagonal(gram)
+    chosen, rss, kept = np.zeros(p, dtype=bool), [], []
+    for _ in range(p - 1):
+        free = ~chosen & (np.diagonal(gram) > floors)
+        if not free.any():
+            break
+        gains = np.where(free, cross**2 / np.where(free, np.diagonal(gram), 1.0), -1.0)
+        v = int(gains.argmax())
+        slope = gram[v] / gram[v, v]
+        total -= gains[v]
+        cross = cross - slope * cross[v]
+        gram = gram - np.outer(slope, gram[v])
+        chosen[v] = True
+        rss.append(max(total, 0.0))
+        kept.append(chosen.copy())
+    return np.array(rss), np.array(kept, dtype=bool).reshape(len(rss), p)

@@ -1,0 +1,81 @@
+"""Coefficients of chosen subsets, from products of columns."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.subset.moments import ALIASED, FloatArray, Moments
+
+
+def independent(gram: FloatArray, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the columns that are not linear combinations of the ones before them.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (q, q)
+        Products of all columns.
+    columns : ndarray of intp
+        The columns to look at, in order.
+
+    Returns
+    -------
+    ndarray of intp
+        Those that R's ``lm`` would give a coefficient.
+    """
+    left = gram[np.ix_(columns, columns)].copy()
+    floors = ALIASED * np.diagonal(left).copy()
+    for v in range(len(columns)):
+        if left[v, v] > floors[v]:
+            left[v + 1 :] -= np.outer(left[v + 1 :, v] / left[v, v], left[v])
+    return columns[np.diagonal(left) > floors]
+
+
+def least_squares(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
+    """Return the coefficients (intercept, x_1, ..., x_p) of the model on some columns.
+
+    Parameters
+    ----------
+    moments : Moments
+        Over one set of rows.
+    columns : ndarray of intp
+        Columns of the model, counted with the intercept as 0. Others get zero, and so do
+        columns aliased with earlier ones.
+
+    Returns
+    -------
+    ndarray of shape (p + 1,)
+        Coefficients in the units of the data.
+    """
+    scaled = np.zeros(len(moments.gram) - 1)
+    used, beta = _solve(moments.gram, columns)
+    scaled[used] = beta
+    return unscale(scaled, moments)
+
+
+def _solve(gram: FloatArray, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the columns that are not aliased, and their coefficients."""
+    used, part = columns, gram[columns[:, None], columns]
+    try:
+        # The squares on the diagonal are what each column has left after those before it.
+        left = np.diagonal(np.linalg.cholesky(part)) ** 2
+    except np.linalg.LinAlgError:
+        left = np.zeros(len(columns))
+    if not (left > ALIASED * np.diagonal(part)).all():
+        used = independent(gram, columns)
+        part = gram[used[:, None], used]
+    return used, np.linalg.solve(part, gram[used, -1])
+
+
+def unscale(scaled: FloatArray, moments: Moments) -> FloatArray:
+    """Return coefficients (..., p + 1) of scaled columns in the units of the data."""
+    scale, centre = moments.scale, moments.centre
+    beta = scaled * scale[-1] / scale[:-1]
+    beta[..., 0] = scaled[..., 0] * scale[-1] + centre[-1] - beta[..., 1:] @ centre[1:-1]
+    return beta
+
+
+def residual_sum(moments: Moments, columns: NDArray[np.intp]) -> float:
+    """Return the residual sum of squares of the model on some columns."""
+    gram = moments.gram
+    used, beta = _solve(gram, columns)
+    explained = gram[used, -1] @ beta
+    return float(max(gram[-1, -1] - explained, 0.0) * moments.scale[-1] ** 2)

@@ -1,0 +1,120 @@
+"""Criteria that weigh the residual sum of squares of a model against its size."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.subset.moments import PERFECT, FloatArray
+
+Score = Callable[[FloatArray, NDArray[np.intp]], FloatArray]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the criteria know about the data.
+
+    Attributes
+    ----------
+    n_rows : float
+        Number of rows, or the sum of their weights.
+    total : float
+        Sum of squares of y, about its mean when there is an intercept.
+    intercept : int
+        1 when all models have an intercept, else 0.
+    noise : float
+        Residual variance of the model with all columns; NaN when it has no rows to spare.
+    """
+
+    n_rows: float
+    total: float
+    intercept: int = 1
+    noise: float = float("nan")
+
+
+def log_likelihood(rss: FloatArray, sample: Sample) -> FloatArray:
+    """Return the Gaussian log-likelihood at its maximum."""
+    rss = np.maximum(rss, PERFECT * sample.total)
+    return -0.5 * sample.n_rows * (np.log(2 * np.pi * rss / sample.n_rows) + 1)
+
+
+def information(sample: Sample, kind: str) -> Score:
+    """Return AIC, AICc or BIC as functions of residual sum of squares and size.
+
+    The residual variance counts as a parameter, so the numbers are those of R's ``AIC`` and
+    ``BIC``. Sizes that leave no row to spare score infinity.
+    """
+    n = sample.n_rows
+
+    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+        k = np.asarray(size) + sample.intercept + 1
+        spare = n - k - 1 if kind == "aicc" else n - k + 1
+        penalty = {
+            "aic": 2.0 * k,
+            "aicc": 2.0 * k * n / np.where(spare > 0, spare, 1.0),
+            "bic": np.log(n) * k,
+        }[kind]
+        return np.where(spare > 0, penalty - 2 * log_likelihood(rss, sample), np.inf)
+
+    return score
+
+
+def mallows_cp(sample: Sample) -> Score:
+    """Return Mallows' Cp, with the noise taken from the model with all columns."""
+
+    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+        k = np.asarray(size) + sample.intercept
+        return rss / sample.noise - sample.n_rows + 2.0 * k
+
+    return score
+
+
+def minus_adjusted_r2(sample: Sample) -> Score:
+    """Return minus the adjusted R², so that less is better."""
+
+    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+        spare = sample.n_rows - np.asarray(size) - sample.intercept
+        ratio = (rss / np.where(spare > 0, spare, 1)) / sample.total
+        return np.where(spare > 0, ratio * (sample.n_rows - sample.intercept) - 1, np.inf)
+
+    return score
+
+
+def criterion(name: str, sample: Sample) -> Score:
+    """Return the criterion of that name; lower is better."""
+    if name == "cp":
+        return mallows_cp(sample)
+    if name == "adjusted_r2":
+        return minus_adjusted_r2(sample)
+    return information(sample, name)
+
+
+def largest_rss(score: Score, sizes: NDArray[np.intp], bound: float, total: float) -> FloatArray:
+    """Return, for each size, the largest residual sum of squares that scores at most ``bound``.
+
+    Parameters
+    ----------
+    score : callable
+        Increasing in the residual sum of squares.
+    sizes : ndarray of intp
+        Numbers of columns.
+    bound : float
+        The score to stay at or below.
+    total : float
+        No residual sum of squares is larger.
+
+    Returns
+    -------
+    ndarray of float
+        Found by bisection on the logarithm, to the last digit; 0 where even a perfect fit
+        scores more.
+    """
+    low = np.full(len(sizes), np.log(PERFECT * total) - 1)
+    high = np.full(len(sizes), np.log(total) + 1e-6)
+    impossible = score(np.exp(low), sizes) > bound
+    for _ in range(52):
+        middle = (low + high) / 2
+        good = score(np.exp(middle), sizes) <= bound
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return np.where(impossible, 0.0, np.exp(high))

@@ -1,0 +1,131 @@
+"""Weighted sums of squares and products: all a linear model needs to know about the rows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+ALIASED = 1e-10
+"""A column is aliased when less than this share of its sum of squares is left.
+
+R judges by the norm, 1e-7 of it; sums of products carry half the digits, so we stop at 1e-5.
+"""
+
+PERFECT = 1e-13
+"""A residual below this share of the total sum of squares is rounding: the fit is perfect."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Products of the columns (1, x_1, ..., x_p, y), over one set of rows or a stack of sets.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (..., p + 2, p + 2)
+        Weighted products of centred and scaled columns; the intercept comes first, y last.
+    centre : ndarray of shape (p + 2,)
+        What was subtracted from each column.
+    scale : ndarray of shape (p + 2,)
+        What each column was divided by.
+    """
+
+    gram: FloatArray
+    centre: FloatArray
+    scale: FloatArray
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of X."""
+        return self.gram.shape[-1] - 2
+
+
+def bordered(
+    X: FloatArray, y: FloatArray, weights: FloatArray, *, centred: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the columns (1, X, y), centred and scaled over all rows, with centre and scale.
+
+    Centring loses nothing while an intercept is in every model, and keeps the digits that
+    sums of products would otherwise lose.
+    """
+    columns = np.column_stack([np.ones(len(y)), X, y])
+    centre = np.zeros(columns.shape[1])
+    shares = weights / weights.sum()
+    if centred:
+        centre[1:] = shares @ columns[:, 1:]
+        columns -= centre
+    scale = np.sqrt(shares @ columns**2)
+    # What is left of a constant column after centring is rounding, not signal.
+    scale[scale <= 1e-12 * np.abs(centre)] = 0.0
+    columns[:, scale == 0] = 0.0
+    scale[scale == 0] = 1.0
+    return columns / scale, centre, scale
+
+
+def products(columns: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the weighted products of all pairs of columns."""
+    return columns.T @ (weights[:, None] * columns)
+
+
+def all_rows(X: FloatArray, y: FloatArray, weights: FloatArray, *, centred: bool = True) -> Moments:
+    """Return the moments over all rows."""
+    columns, centre, scale = bordered(X, y, weights, centred=centred)
+    return Moments(products(columns, weights), centre, scale)
+
+
+def by_split(
+    X: FloatArray,
+    y: FloatArray,
+    weights: FloatArray,
+    splits: Iterable[Split],
+    *,
+    centred: bool = True,
+) -> tuple[Moments, Moments]:
+    """Return the moments of the training rows and of the test rows of every split.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Features.
+    y : ndarray of shape (n_samples,)
+        Targets.
+    weights : ndarray of shape (n_samples,)
+        Non-negative weights of the rows.
+    splits : iterable of (train, test) index arrays
+        Any splits: they need not cover all rows, nor be complements.
+    centred : bool, default=True
+        Whether all models have an intercept.
+
+    Returns
+    -------
+    train, test : Moments
+        Stacks with one entry a split.
+
+    Notes
+    -----
+    Where train and test are complements the training moments are the total less the test
+    moments, so that K folds cost one pass over the rows.
+    """
+    columns, centre, scale = bordered(X, y, weights, centred=centred)
+    total = products(columns, weights)
+    trains, tests = [], []
+    for train, test in splits:
+        tests.append(products(columns[test], weights[test]))
+        left = total - tests[-1]
+        if not _are_complements(train, test, len(y)) or _digits_lost(left, total):
+            left = products(columns[train], weights[train])
+        trains.append(left)
+    return Moments(np.array(trains), centre, scale), Moments(np.array(tests), centre, scale)
+
+
+def _are_complements(train: NDArray[Any], test: NDArray[Any], n_rows: int) -> bool:
+    seen = np.bincount(np.concatenate([train, test]), minlength=n_rows)
+    return bool((seen == 1).all())
+
+
+def _digits_lost(left: FloatArray, total: FloatArray) -> bool:
+    return bool((np.diagonal(left) < 1e-4 * np.diagonal(total)).any())

@@ -1,0 +1,148 @@
+"""Posterior probabilities of models: marginal likelihoods, priors, Occam's window."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from foldwise.subset.criteria import Sample, Score, information
+from foldwise.subset.goals import BoolArray
+from foldwise.subset.moments import PERFECT, FloatArray
+
+LogPrior = Callable[[NDArray[np.intp]], FloatArray]
+
+
+def model_prior(name: str, n_columns: int) -> LogPrior:
+    """Return the log prior probability of one model, given how many columns it has.
+
+    Parameters
+    ----------
+    name : {"uniform", "beta_binomial"}
+        "uniform" gives all models the same, so most of it to models of middling size;
+        "beta_binomial" gives all sizes the same.
+    n_columns : int
+        Columns to choose from.
+
+    Returns
+    -------
+    callable
+        From sizes to log probabilities.
+
+    Examples
+    --------
+    >>> np.exp(model_prior("beta_binomial", 2)(np.arange(3))).round(3)
+    array([0.333, 0.167, 0.333])
+    """
+
+    def uniform(size: NDArray[np.intp]) -> FloatArray:
+        return np.full(np.shape(size), -n_columns * np.log(2.0))
+
+    def beta_binomial(size: NDArray[np.intp]) -> FloatArray:
+        size = np.asarray(size)
+        log_ways = gammaln(n_columns + 1) - gammaln(size + 1) - gammaln(n_columns - size + 1)
+        return np.asarray(-log_ways - np.log(n_columns + 1))
+
+    return uniform if name == "uniform" else beta_binomial
+
+
+def bic_score(sample: Sample, log_prior: LogPrior, n_always: int) -> Score:
+    """Return minus twice the log posterior, the marginal likelihood taken from the BIC."""
+    bic = information(sample, "bic")
+
+    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+        return bic(rss, size) - 2 * log_prior(np.asarray(size) - n_always)
+
+    return score
+
+
+def g_score(
+    g: float | None, base_rss: float, spare: float, log_prior: LogPrior, n_always: int
+) -> Score:
+    """Return minus twice the log posterior under Zellner's g-prior.
+
+    Parameters
+    ----------
+    g : float or None
+        The prior's g; None is the one that makes the data most likely, model by model.
+    base_rss : float
+        Residual sum of squares of the model with the forced columns alone.
+    spare : float
+        Rows that model has to spare.
+    log_prior : callable
+        Log prior probability by size.
+    n_always : int
+        Forced columns, which count in the sizes.
+
+    Returns
+    -------
+    callable
+        From residual sums of squares and sizes to scores; the base model has Bayes factor 1.
+    """
+
+    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+        k = np.asarray(size) - n_always
+        left = np.maximum(rss / base_rss, PERFECT)
+        used = g if g is not None else local_g(left, k, spare)
+        twice = (spare - k) * np.log1p(used) - spare * np.log1p(used * left)
+        twice = np.where(k > 0, twice, 0.0)
+        return np.where(k < spare, -twice - 2 * log_prior(k), np.inf)
+
+    return score
+
+
+def local_g(left: FloatArray, k: NDArray[np.intp], spare: float) -> FloatArray:
+    """Return the g that makes the data most likely: F - 1, or 0 where F is below 1."""
+    rest = np.maximum(spare - k, 1e-12)
+    return np.maximum((1 - left) * rest / (np.maximum(k, 1) * left) - 1, 0.0)
+
+
+def probabilities(scores: FloatArray) -> FloatArray:
+    """Return weights that fall with exp(-score / 2) and sum to one.
+
+    Examples
+    --------
+    >>> probabilities(np.array([10.0, 10.0 + 2 * np.log(3)]))
+    array([0.75, 0.25])
+    """
+    weights = np.exp(-0.5 * (scores - scores.min()))
+    return weights / weights.sum()
+
+
+def occams_window(
+    kept: BoolArray, scores: FloatArray, ratio: float | None, *, strict: bool
+) -> NDArray[np.intp]:
+    """Return the models in Occam's window, best first.
+
+    Parameters
+    ----------
+    kept : ndarray of bool of shape (n_models, n_columns)
+        The models.
+    scores : ndarray of shape (n_models,)
+        Minus twice their log posteriors.
+    ratio : float or None
+        Models less probable than the best by more than this are left out; None keeps all.
+    strict : bool
+        Whether to leave out models with a submodel in the window that is more probable.
+
+    Returns
+    -------
+    ndarray of intp
+        Positions of the models that stay.
+
+    References
+    ----------
+    .. [1] Madigan and Raftery (1994). Model selection and accounting for model uncertainty in
+       graphical models using Occam's window.
+    """
+    order = np.argsort(scores, kind="stable")
+    if ratio is not None:
+        order = order[scores[order] <= scores[order[0]] + 2 * np.log(ratio) + 1e-9]
+    if not strict:
+        return order
+    inside = kept[order]
+    stays = [
+        not (~inside[:i] | inside[i]).all(axis=1)[scores[order[:i]] < scores[order[i]]].any()
+        for i in range(len(order))
+    ]
+    return order[np.array(stays)]

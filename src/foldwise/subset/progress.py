@@ -1,0 +1,88 @@
+"""Runs a search step by step: signs of life, a time limit, and Ctrl-C."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+
+from foldwise.errors import warn
+
+FIRST_LINE = 2.0
+
+
+def drive(
+    shares: Iterable[float],
+    owner: str,
+    *,
+    verbose: int = 0,
+    time_limit: float | None = None,
+) -> bool:
+    """Run a search to its end, or until time or patience runs out.
+
+    Parameters
+    ----------
+    shares : iterable of float
+        The search; each step gives the share of subsets that is decided.
+    owner : str
+        Name of the estimator, for messages.
+    verbose : int, default=0
+        With 1 or more, a line every two seconds on the standard error stream.
+    time_limit : float or None, default=None
+        Seconds after which the search stops.
+
+    Returns
+    -------
+    bool
+        Whether the search came to its end. If not, a warning says so.
+    """
+    start = time.monotonic()
+    said = start
+    try:
+        for share in shares:
+            now = time.monotonic()
+            if verbose and now - said > FIRST_LINE:
+                said = now
+                sys.stderr.write(line(owner, share, now - start) + "\n")
+            if time_limit is not None and now - start > time_limit:
+                warn(
+                    f"{owner}: stopped after {time_limit:g} seconds with the best models so far. "
+                    "Raise time_limit to search on."
+                )
+                return False
+    except KeyboardInterrupt:
+        warn(f"{owner}: interrupted; the best models so far are kept. Fit again to search on.")
+        return False
+    return True
+
+
+def line(owner: str, share: float, seconds: float) -> str:
+    """Return one line of progress.
+
+    Examples
+    --------
+    >>> line("BestSubsetRegressor", 0.25, 10)
+    'BestSubsetRegressor: 25.0 % of the subsets decided in 10 s, about 30 s left'
+    """
+    left = f", about {in_words(seconds * (1 - share) / share)} left" if share > 0 else ""
+    return f"{owner}: {100 * share:.1f} % of the subsets decided in {in_words(seconds)}{left}"
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration that a person can read.
+
+    Examples
+    --------
+    >>> in_words(3), in_words(400), in_words(20_000), in_words(1e6), in_words(1e10)
+    ('3 s', '7 min', '5.6 h', '11.6 days', '317 years')
+    """
+    for unit, length in (("years", 31_557_600), ("days", 86_400), ("h", 3_600)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:,.{0 if seconds > 100 * length else 1}f} {unit}"
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def as_shares(counts: Iterable[int], total: int) -> Iterator[float]:
+    """Turn numbers of subsets into the share done so far."""
+    done = 0
+    for count in counts:
+        done += count
+        yield done / total

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+
+from foldwise.paths import newton
+from foldwise.paths.curvature import Dictionary
+from foldwise.paths.losses import Logistic, Poisson
+from foldwise.paths.newton import Predictor, Problem
+from foldwise.paths.penalty import Penalty
+
+
+def solved(D, y, loss, lam, l1_ratio=0.0, tol=1e-14):
+    n, p = D.shape
+    problem = Problem(Dictionary(D), np.full(n, 1 / n), Penalty.uniform(l1_ratio, p, False), tol)
+    at = Predictor.zero(np.zeros(n), p)
+    problem.refresh(at, loss, y)
+    problem.solve(at, loss, y, lam, lam)
+    return at
+
+
+def test_ridge_poisson_regression_is_scikit_learns(make_problem):
+    D, y, _ = make_problem("poisson")
+    oracle = PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000).fit(D, y)
+    at = solved(D, y, Poisson(), 0.1)
+    assert_allclose(at.w, oracle.coef_, atol=1e-6)
+    assert_allclose(at.intercept, oracle.intercept_, atol=1e-6)
+
+
+def test_ridge_logistic_regression_is_scikit_learns(make_problem):
+    D, y, _ = make_problem("logistic")
+    oracle = LogisticRegression(C=1 / (0.1 * len(y)), tol=1e-10, max_iter=1000).fit(D, y)
+    at = solved(D, y, Logistic(), 0.1)
+    assert_allclose(at.w, oracle.coef_[0], atol=1e-6)
+
+
+def test_curvature_kept_or_not_the_optimum_is_the_same(make_problem, monkeypatch):
+    D, y, _ = make_problem("poisson")
+    kept = solved(D, y, Poisson(), 0.05, l1_ratio=1.0)
+    monkeypatch.setattr(newton, "KEEP_WHILE", 0.0)
+    assert_allclose(kept.w, solved(D, y, Poisson(), 0.05, l1_ratio=1.0).w, atol=1e-6)
+
+
+def test_every_step_lowers_the_objective_even_from_far_away(make_problem):
+    D, y, _ = make_problem("poisson")
+    loss, n = Poisson(), len(y)
+    problem = Problem(
+        Dictionary(D), np.full(n, 1 / n), Penalty.uniform(1.0, D.shape[1], False), 1e-12
+    )
+    at = Predictor.zero(np.full(n, -8.0), D.shape[1])
+    values = []
+    for _ in range(15):
+        values.append(loss.value(y, at.eta).mean() + problem.penalty.value(at.w, 0.01))
+        problem.step(at, loss, y, 0.01, np.arange(D.shape[1]))
+    assert (np.diff(values) <= 1e-12).all()
+    assert values[-1] < values[0]
+
+
+def test_the_predictor_of_every_row_follows_the_coefficients(make_problem):
+    D, y, _ = make_problem("logistic")
+    at = solved(D, y, Logistic(), 0.02, l1_ratio=1.0)
+    assert_allclose(at.eta, D @ at.w + at.intercept, atol=1e-10)
+
+
+@pytest.mark.parametrize("lam", [0.05, 0.01])
+def test_separated_classes_do_not_run_away(lam):
+    D = np.linspace(-1, 1, 20)[:, None]
+    at = solved(D, (D[:, 0] > 0).astype(float), Logistic(), lam, l1_ratio=1.0, tol=1e-8)
+    assert np.isfinite(at.w).all()
+    assert 0 < at.w[0] < 100

@@ -1,0 +1,50 @@
+import re
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.model_selection import KFold
+
+from foldwise import AveragedCVRegressor, BestSubsetRegressor
+from foldwise.subset.linear import as_positions, deal, dense, read_weights
+
+
+def test_masks_and_positions_mean_the_same_rows():
+    assert_array_equal(as_positions([True, False, True]), [0, 2])
+    assert_array_equal(as_positions([2, 0]), [2, 0])
+
+
+def test_an_int_makes_contiguous_folds_as_in_scikit_learn():
+    X, y = np.zeros((10, 1)), np.zeros(10)
+    for ours, theirs in zip(deal("T", 5, X, y, None), KFold(5).split(X), strict=True):
+        assert_array_equal(ours[1], theirs[1])
+
+
+def test_sparse_rows_are_read_as_dense_ones():
+    X = sparse.csr_array(np.eye(3))
+    assert_array_equal(dense(X), np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.zeros(3), "sample_weight must not be all zero; got zeros only."),
+        ([1.0, -1.0, 1.0], "sample_weight must not be negative; got -1."),
+        (
+            np.ones(2),
+            "sample_weight must be one number for each of the 3 rows; got shape (2,).",
+        ),
+    ],
+)
+def test_weights_that_cannot_be_used_are_errors(weights, message):
+    message = f"BestSubsetRegressor: {message} Leave it out to weigh all rows alike."
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        read_weights(BestSubsetRegressor(), weights, np.zeros((3, 1)))
+
+
+def test_predictions_of_sparse_and_dense_rows_agree():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    model = AveragedCVRegressor(empty_model=False).fit(X, y)
+    assert_allclose(model.predict(sparse.csr_array(X)), model.predict(X), rtol=1e-10)

@@ -1,0 +1,46 @@
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+
+from foldwise.subset.branch_and_bound import Problem
+from foldwise.subset.criteria import Sample, information
+from foldwise.subset.goals import WithinWindow
+from foldwise.subset.mc3 import neighbour_rss, sweep_pivot, walk
+
+
+def problem(p=5, n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    y = X[:, 0] + rng.normal(size=n)
+    return X, y, Problem(X.T @ X, X.T @ y, float(y @ y))
+
+
+def test_sweeping_twice_changes_nothing():
+    X, y, _ = problem()
+    gram = np.column_stack([X, y]).T @ np.column_stack([X, y])
+    assert_allclose(sweep_pivot(sweep_pivot(gram, 2), 2), gram, rtol=1e-10)
+    both = sweep_pivot(sweep_pivot(gram, 2), 0)
+    assert_allclose(both, sweep_pivot(sweep_pivot(gram, 0), 2), rtol=1e-10)
+
+
+def test_neighbours_have_their_residual_sums_of_squares():
+    X, y, _ = problem()
+    gram = np.column_stack([X, y]).T @ np.column_stack([X, y])
+    swept = sweep_pivot(sweep_pivot(gram, 1), 3)
+    inside = np.array([False, True, False, True, False])
+    found = neighbour_rss(swept, inside, np.zeros(5))
+    for j in range(5):
+        columns = np.flatnonzero(inside ^ (np.arange(5) == j))
+        beta = np.linalg.lstsq(X[:, columns], y, rcond=None)[0]
+        assert_allclose(found[j], np.sum((y - X[:, columns] @ beta) ** 2), rtol=1e-10)
+
+
+def test_one_seed_gives_one_walk():
+    _, _, task = problem()
+    score = information(Sample(30.0, task.total, 0), "bic")
+    found = []
+    for _ in range(2):
+        goal = WithinWindow(score, 5, 5, task.total, 6.0, 100)
+        shares = list(walk(task, score, goal, 5, 200, np.random.default_rng(1)))
+        assert shares[-1] == 1.0
+        found.append(goal.kept)
+    assert_array_equal(*found)

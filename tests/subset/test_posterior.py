@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import comb
+
+from foldwise.subset.posterior import g_score, local_g, model_prior, occams_window, probabilities
+
+
+@pytest.mark.parametrize("name", ["uniform", "beta_binomial"])
+def test_priors_of_all_models_sum_to_one(name):
+    sizes = np.arange(6)
+    assert_allclose((comb(5, sizes) * np.exp(model_prior(name, 5)(sizes))).sum(), 1)
+
+
+def test_probabilities_follow_the_scores_and_do_not_overflow():
+    assert_allclose(probabilities(np.array([-1e6, -1e6 + 2 * np.log(4)])), [0.8, 0.2])
+
+
+def test_the_local_g_makes_the_data_most_likely():
+    left, k, spare = np.array([0.6]), np.array([3]), 40.0
+    flat = model_prior("uniform", 3)
+    best = float(local_g(left, k, spare)[0])
+    scores = [g_score(g, 1.0, spare, flat, 0)(left, k)[0] for g in (best, 0.99 * best, 1.01 * best)]
+    assert scores[0] == min(scores)
+    assert local_g(np.array([0.99]), k, spare) == 0
+
+
+def test_strictness_removes_models_with_a_better_submodel():
+    kept = np.array([[True, False], [True, True], [False, True]])
+    scores = np.array([0.0, 1.0, 2.0])
+    assert_array_equal(occams_window(kept, scores, 20.0, strict=False), [0, 1, 2])
+    assert_array_equal(occams_window(kept, scores, 20.0, strict=True), [0, 2])
+    assert_array_equal(occams_window(kept, scores, np.exp(0.6), strict=False), [0, 1])
+    assert_array_equal(occams_window(kept, scores, None, strict=False), [0, 1, 2])

@@ -1,0 +1,145 @@
+"""What must hold for every file of the repository."""
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import foldwise
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted((ROOT / "src" / "foldwise").glob("**/*.py"))
+ROOMS = sorted(path.parent for path in MODULES if path.name == "__init__.py")
+MOST_LINES = 400
+MOST_BODY_LINES = 45
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def tracked_files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    return [ROOT / name for name in listed.stdout.split("\0") if name]
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = function.body
+    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_can_be_read_whole(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_function_can_be_seen_at_once(path: Path) -> None:
+    long = {f.name: body_lines(f) for f in functions(path) if body_lines(f) > MOST_BODY_LINES}
+    assert long == {}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def public_objects() -> Iterator[tuple[str, object]]:
+    for room in ROOMS:
+        module = importlib.import_module(".".join(room.relative_to(ROOT / "src").parts))
+        for name in module.__all__:
+            yield f"{module.__name__}.{name}", getattr(module, name)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=name_of)
+def test_every_public_name_of_a_room_is_in_all_and_sorted_out(room: Path) -> None:
+    module = importlib.import_module(".".join(room.relative_to(ROOT / "src").parts))
+    imported = {
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and not inspect.ismodule(value)
+        and getattr(value, "__module__", "").startswith("foldwise")
+    }
+    assert imported <= set(module.__all__)
+    assert len(set(module.__all__)) == len(module.__all__)
+
+
+def test_every_public_name_is_documented_with_its_parameters() -> None:
+    bare = []
+    for name, value in public_objects():
+        if not (inspect.isclass(value) or inspect.isfunction(value)):
+            continue
+        text = inspect.getdoc(value) or ""
+        takes = [p for p in inspect.signature(value).parameters if p != "self"]
+        sections = ("Parameters\n", "Attributes\n")
+        if not text or (takes and not any(section in text for section in sections)):
+            bare.append(name)
+    assert bare == []
+
+
+def test_every_parameter_and_fitted_attribute_of_an_estimator_is_documented() -> None:
+    missing = []
+    for name in foldwise.__all__:
+        value = getattr(foldwise, name)
+        if not (inspect.isclass(value) and hasattr(value, "fit")):
+            continue
+        text = inspect.getdoc(value) or ""
+        for parameter in inspect.signature(value).parameters:
+            if not re.search(rf"^(\w+, )*{parameter}(, \w+)* : ", text, re.MULTILINE):
+                missing.append(f"{name}({parameter})")
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in foldwise.__all__ if n.endswith(("Regressor", "Classifier"))]
+)
+def test_every_public_method_is_documented(name: str) -> None:
+    estimator = getattr(foldwise, name)
+    own = {
+        method: value
+        for base in estimator.__mro__
+        if base.__module__.startswith("foldwise")
+        for method, value in vars(base).items()
+        if inspect.isfunction(value) and not method.startswith("_")
+    }
+    assert [method for method, value in own.items() if not value.__doc__] == []
+
+
+MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:work|tmp|home|root|Users|mnt)/\w+")
+
+
+def test_no_file_names_a_path_of_a_machine() -> None:
+    found = []
+    for path in tracked_files():
+        if path == Path(__file__) or not path.is_file():
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{name_of(path)}: {hit}" for hit in MACHINE_PATHS.findall(text)]
+    assert found == []
+
+
+def test_no_file_says_what_is_to_be_done_later() -> None:
+    words = re.compile(r"\b(TODO|FIXME|XXX)\b")
+    assert [name_of(p) for p in MODULES if words.search(p.read_text(encoding="utf-8"))] == []

@@ -1,0 +1,91 @@
+"""Every estimator of the library as a learner inside a stack."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_friedman1
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import foldwise
+
+REGRESSORS = {
+    "AveragedCVRegressor": {},
+    "BaggingRegressor": {"n_estimators": 5},
+    "BayesianModelAveragingRegressor": {},
+    "BestSubsetRegressor": {},
+    "ForwardStagewiseRegressor": {},
+    "GradientBoostingRegressor": {"n_estimators": 10},
+    "ISLERegressor": {"n_estimators": 20},
+    "LassoPathRegressor": {},
+    "NewtonBoostingRegressor": {"n_estimators": 10},
+    "RuleFitRegressor": {"n_estimators": 10},
+}
+CLASSIFIERS = {
+    "AdaBoostClassifier": {"n_estimators": 5},
+    "AveragedCVClassifier": {},
+    "BaggingClassifier": {"n_estimators": 5},
+    "BayesianModelAveragingClassifier": {},
+    "ForwardStagewiseClassifier": {},
+    "GradientBoostingClassifier": {"n_estimators": 10},
+    "ISLEClassifier": {"n_estimators": 20},
+    "LassoPathClassifier": {},
+    "NewtonBoostingClassifier": {"n_estimators": 10},
+    "RuleFitClassifier": {"n_estimators": 10},
+}
+
+
+def test_no_estimator_is_left_out() -> None:
+    stacks = {"StackingClassifier", "StackingRegressor"}
+    named = {name for name in foldwise.__all__ if name[0].isupper()}
+    assert named == stacks | REGRESSORS.keys() | CLASSIFIERS.keys()
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_regressor_works_inside_a_stack(name: str) -> None:
+    X, y = make_friedman1(90, n_features=6, random_state=0)
+    learner: Any = getattr(foldwise, name)(**REGRESSORS[name])
+    stack = foldwise.StackingRegressor(
+        [("ours", learner), ("ridge", Ridge())], "nnls", cv=3, random_state=0, on_error="raise"
+    ).fit(X, y, sample_weight=np.linspace(0.5, 1.5, len(y)))
+    assert stack.n_fits_ == 12
+    assert -stack.score_ < y.std()
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_classifier_works_inside_a_stack(name: str) -> None:
+    X, y = make_classification(120, 6, random_state=1)
+    learner: Any = getattr(foldwise, name)(**CLASSIFIERS[name])
+    stack = foldwise.StackingClassifier(
+        [("ours", learner), ("logistic", LogisticRegression())],
+        "mean",
+        cv=3,
+        random_state=0,
+        on_error="raise",
+    ).fit(X, np.array(["no", "yes"])[y])
+    assert stack.n_fits_ == 12
+    assert -stack.score_ < np.log(2)
+
+
+@pytest.mark.parametrize("name", ["BaggingRegressor", "GradientBoostingRegressor"])
+def test_a_stack_works_inside_another_ensemble(name: str) -> None:
+    X, y = make_friedman1(60, n_features=5, random_state=0)
+    inner = foldwise.StackingRegressor(
+        [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=2))], "mean", cv=3
+    )
+    outer = getattr(foldwise, name)(inner, n_estimators=2, random_state=0).fit(X, y)
+    assert np.isfinite(outer.predict(X)).all()
+
+
+def test_a_stack_of_stacks() -> None:
+    X, y = make_classification(100, 5, n_classes=3, n_informative=4, n_redundant=0, random_state=0)
+    inner = foldwise.StackingClassifier(
+        [("tree", DecisionTreeClassifier(max_depth=2)), ("logistic", LogisticRegression())],
+        "mean",
+        cv=3,
+    )
+    outer = foldwise.StackingClassifier(
+        [("inner", inner), ("logistic", LogisticRegression())], "nnls", cv=3, random_state=0
+    ).fit(X, y)
+    np.testing.assert_allclose(outer.predict_proba(X).sum(axis=1), 1.0)
