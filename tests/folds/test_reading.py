@@ -337,11 +337,13 @@ def test_a_single_split_is_judged_by_folds_inside_its_test_part() -> None:
 
 def test_a_single_split_forward_inside_is_judged_in_order() -> None:
     lattice = Lattice.from_splits([(np.arange(12), np.arange(12, 24))], 24)
-    reading = read_lattice(lattice, inner=forward(3, 12))
+    inner = forward(3, 12)
+    reading = read_lattice(lattice, inner=inner)
     assert reading.in_order
-    assert reading.unjudged == (0,)
-    for judgement in reading.judgements:
+    assert reading.unjudged == ()
+    for judgement, train in zip(reading.judgements, inner.trains, strict=True):
         rows = np.concatenate([block.rows for block in judgement.train])
+        assert np.array_equal(np.sort(rows), 12 + train)
         assert rows.max() < judgement.test.rows.min()
 
 

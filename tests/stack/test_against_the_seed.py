@@ -161,8 +161,12 @@ def test_classification_with_more_folds_and_a_shortcut(n_classes, n_folds) -> No
 @pytest.mark.parametrize(("predict_with", "hold_out"), MODES[:3] + MODES[5:])
 def test_tuned_learners(predict_with, hold_out) -> None:
     X, y, X_new = regression_data(30)
-    oracle = Oracle([[TREE, LASSO]], Ridge(), {"alpha": [0.1, 100.0]}, X, y, folds_of(4, X))
-    oracle.tune = [{"max_depth": [1, 2, None]}, None]
+    random_tree = DecisionTreeRegressor(max_depth=2, splitter="random", random_state=0)
+    oracle = Oracle([[random_tree, LASSO]], Ridge(), {"alpha": [0.1, 100.0]}, X, y, folds_of(4, X))
+    oracle.tune = [{"random_state": [0, 1, 2, 3, 4]}, None]
+    chosen = [oracle.tuned(0, owner)["random_state"] for owner in (None, 0, 1, 2, 3)]
+    assert len(set(chosen[1:])) > 1, "all folds choose the same, so this test shows little"
+    assert chosen[0] != chosen[1]
     check(oracle, X_new, predict_with, hold_out)
 
 
