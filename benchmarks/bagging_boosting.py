@@ -156,9 +156,9 @@ class TimedTree(DecisionTreeClassifier):
 
     spent = 0.0
 
-    def fit(self, *args, **kwargs):
+    def fit(self, X, y, sample_weight=None, check_input=True):
         start = time.process_time()
-        super().fit(*args, **kwargs)
+        super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
         TimedTree.spent += time.process_time() - start
         return self
 

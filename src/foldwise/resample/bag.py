@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.tree import BaseDecisionTree
 
-from foldwise.boost.learner import Table, ask, fit_learner, seeded
+from foldwise.boost.learner import Table, ask, fit_learner, seeded, weight_keyword
 from foldwise.resample.draws import (
     TARGET_SCHEMES,
     Draws,
@@ -82,7 +82,8 @@ def fit_member(plan: Plan, seed: int) -> Member:
     if plan.draws.scheme in TARGET_SCHEMES:
         return Member(fit_learner(learner, table, y, plan.weight), columns)
     counts = plan.draws.rows(seed)
-    if plan.draws.scheme == "bayesian" or isinstance(learner, BaseDecisionTree):
+    exact = isinstance(learner, BaseDecisionTree) and weight_keyword(learner) is not None
+    if plan.draws.scheme == "bayesian" or exact:
         weight = counts if plan.weight is None else counts * plan.weight
         return Member(fit_learner(learner, table, y, weight), columns)
     rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
