@@ -31,7 +31,7 @@ WEIGHTS_RESAMPLED = dict.fromkeys(
 @parametrize_with_checks(
     [
         ISLERegressor(n_estimators=20, cv=3, random_state=0),
-        ISLEClassifier(n_estimators=20, cv=3, random_state=0),
+        ISLEClassifier(n_estimators=8, cv=2, random_state=0),
     ],
     expected_failed_checks=lambda _: WEIGHTS_RESAMPLED,
 )

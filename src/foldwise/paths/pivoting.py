@@ -117,12 +117,9 @@ class ActiveSet:
         fitted = self.inverse @ across
         own = self.Q[np.ix_(new, new)]
         left = own - across.T @ fitted
-        chosen = _independent(left, own.diagonal())
-        if len(chosen) < len(new):
-            left, fitted = left[np.ix_(chosen, chosen)], fitted[:, chosen]
-        unit = linalg.solve_triangular(
-            np.linalg.cholesky(left), np.eye(len(chosen)), lower=True, check_finite=False
-        )
+        chosen, root = _independent(left, own.diagonal())
+        fitted = fitted[:, chosen]
+        unit = linalg.solve_triangular(root, np.eye(len(chosen)), lower=True, check_finite=False)
         self.inverse = _bordered(self.inverse, fitted @ unit.T, unit)
         self.columns = np.concatenate([self.columns, new[chosen]])
         self.signs = np.concatenate([self.signs, signs[chosen]])
@@ -159,8 +156,18 @@ def _bordered(inverse: FloatArray, half: FloatArray, unit: FloatArray) -> FloatA
     return grown
 
 
-def _independent(left: FloatArray, before: FloatArray) -> IntArray:
-    """Return the columns that keep some of the variance they had before, beside one another."""
+def _independent(left: FloatArray, before: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the columns that keep some of the variance they had before, beside one another.
+
+    With them comes the Cholesky root of what they keep. Where rounding leaves it without one,
+    more of the variance must be kept.
+    """
     scale = np.sqrt(np.where(before > 0, before, np.inf))
-    _, order, rank, _ = linalg.lapack.dpstrf(left / np.outer(scale, scale), tol=DEPENDENT)
-    return np.sort(order[:rank] - 1)
+    kept = DEPENDENT
+    while True:
+        _, order, rank, _ = linalg.lapack.dpstrf(left / np.outer(scale, scale), tol=kept)
+        chosen = np.sort(order[:rank] - 1)
+        try:
+            return chosen, np.linalg.cholesky(left[np.ix_(chosen, chosen)])
+        except np.linalg.LinAlgError:
+            kept *= 100

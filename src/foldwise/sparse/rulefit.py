@@ -37,10 +37,10 @@ class RuleFitRegressor(RegressorMixin, RuleFitBase):
         Most conditions in a rule; 1 makes the model additive.
     subsample : float or "auto", default="auto"
         Part of the rows each tree sees; "auto" is min(1/2, (100 + 6 √n) / n).
-    learning_rate : float, default=0.1
-        How much each tree adds to what the next one sees. Friedman and Popescu's 0.01 gives
-        fewer rules; 0.1 predicted better on five of six regression tables tried, 0.01 on most
-        classification tables, where it is the default.
+    learning_rate : float, default=0.05
+        How much each tree adds to what the next one sees. Friedman and Popescu's 0.01, the
+        default for classes, gives fewer rules; on tables with numeric targets it predicted
+        worse.
     min_samples_leaf : int, default=5
         Fewest (sampled) rows in a leaf.
     linear_terms : bool, default=True
@@ -119,7 +119,7 @@ class RuleFitRegressor(RegressorMixin, RuleFitBase):
         mean_leaves: float = 4.0,
         max_conditions: int | None = None,
         subsample: float | str = "auto",
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.05,
         min_samples_leaf: int = 5,
         linear_terms: bool = True,
         winsorize: float = 0.025,
