@@ -11,6 +11,20 @@ FloatArray = NDArray[np.float64]
 def variance_of_mean(sigma2: float, rho: float, n_learners: FloatArray) -> FloatArray:
     """Return σ²/n · (1 + (n−1) ρ), the variance of a mean of n equally correlated learners.
 
+    Parameters
+    ----------
+    sigma2 : float
+        Variance of one learner.
+    rho : float
+        Correlation of two learners.
+    n_learners : ndarray
+        Numbers of learners.
+
+    Returns
+    -------
+    ndarray
+        One variance for each number; it tends to ``rho * sigma2``.
+
     Examples
     --------
     >>> import numpy as np
