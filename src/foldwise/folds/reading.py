@@ -350,7 +350,8 @@ def _read_single(
 def rows_inside(rows: Rows, train: Rows) -> Rows:
     """Return the rows that lie in the training part."""
     place = np.minimum(np.searchsorted(train, rows), len(train) - 1)
-    return rows[train[place] == rows]
+    inside = train[place] == rows
+    return rows if inside.all() else rows[inside]
 
 
 def rows_before(rows: Rows, train: Rows) -> Rows:
