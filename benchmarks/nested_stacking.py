@@ -100,7 +100,7 @@ def linear(quick: bool) -> None:
     )
     print(f"linear learners (goal 20)  ratio: {theirs_s / ours_s:.1f}")
 
-    X, c = make_classification(n, 100, n_informative=30, random_state=0)
+    X, c = make_classification(n, 100, n_informative=30, n_redundant=0, random_state=0)
     learners = [
         ("lda", LinearDiscriminantAnalysis()),
         ("qda", QuadraticDiscriminantAnalysis()),

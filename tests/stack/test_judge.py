@@ -106,6 +106,26 @@ def test_the_score_is_that_of_the_choices_made_inside_not_of_the_best() -> None:
     np.testing.assert_allclose(verdict.response.values, np.concatenate(expected))
 
 
+def test_the_choice_for_a_fold_is_a_cross_validation_over_the_others() -> None:
+    fine = np.logspace(1, 6, 16).tolist()
+    stack = StackingRegressor(LEARNERS, (Ridge(), {"alpha": fine}), cv=4, random_state=0).fit(X, Y)
+    deal = stack.deals_[0]
+    chosen = []
+    for judged, judgement in zip(deal.verdict.folds, deal.reading.judgements, strict=True):
+        parts = [(deal.top.features((b,)).matrix, Y[b.rows]) for b in judgement.train]
+        losses = []
+        for alpha in fine:
+            squares = []
+            for i, (ahead, truth) in enumerate(parts):
+                rest = [part for j, part in enumerate(parts) if j != i]
+                seen, target = (np.concatenate(arrays) for arrays in zip(*rest, strict=True))
+                squares.append((Ridge(alpha).fit(seen, target).predict(ahead) - truth) ** 2)
+            losses.append(np.concatenate(squares).mean())
+        chosen.append(judged.stacker.alpha)
+        assert chosen[-1] == fine[int(np.argmin(losses))]
+    assert len(set(chosen)) > 1, "the example should not be trivial"
+
+
 def test_judged_rows_are_all_rows_once() -> None:
     verdict = StackingRegressor(LEARNERS, "mean", cv=4).fit(X, Y).deals_[0].verdict
     assert sorted(verdict.rows) == list(range(80))

@@ -90,7 +90,7 @@ def test_a_single_split_is_blending() -> None:
 
 def test_blending_in_order_is_judged_in_order() -> None:
     stack = StackingRegressor(LEARNERS, "nnls", cv=[(np.arange(48), np.arange(48, 72))]).fit(X, Y)
-    assert stack.unjudged_folds_ == (0,)
+    assert len(stack.fold_scores_) == 5
     for judgement in stack.deals_[0].reading.judgements:
         train = np.concatenate([block.rows for block in judgement.train])
         assert train.max() < judgement.test.rows.min()

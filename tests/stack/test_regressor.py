@@ -16,50 +16,54 @@ LEARNERS = [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3, rand
 UPPER = [("ols", LinearRegression()), ("small", DecisionTreeRegressor(max_depth=2, random_state=0))]
 
 
-def by_hand(layers: list, train: np.ndarray, new: np.ndarray, folds: list[np.ndarray]) -> list:
-    """Stacked out-of-fold generalisation by recursion: the layers' predictions of new rows.
+def by_hand(
+    layers: list, train: np.ndarray, new: np.ndarray, folds: list[np.ndarray], passed: bool
+) -> np.ndarray:
+    """Stacked out-of-fold generalisation by recursion: the last layer's predictions of new rows.
 
     Each layer is trained on features of the layer below that did not see the row's fold.
     """
     *lower, top = layers
     if not lower:
-        return [m.fit(X[train], Y[train]).predict(X[new]) for _, m in top]
+        return np.column_stack([m.fit(X[train], Y[train]).predict(X[new]) for _, m in top])
     rows, features = [], []
     for fold in folds:
         inside, rest = np.intersect1d(fold, train), np.setdiff1d(train, fold)
         others = [f for f in folds if f is not fold]
-        features.append(np.column_stack(by_hand(lower, rest, inside, others)))
+        features.append(by_hand(lower, rest, inside, others, passed))
         rows.append(inside)
-    seen, target = np.vstack(features), Y[np.concatenate(rows)]
-    ahead = np.column_stack(by_hand(lower, train, new, folds))
-    return [m.fit(seen, target).predict(ahead) for _, m in top]
+    seen, order = np.vstack(features), np.concatenate(rows)
+    ahead = by_hand(lower, train, new, folds, passed)
+    if passed:
+        seen, ahead = np.hstack([seen, X[order]]), np.hstack([ahead, X[new]])
+    return np.column_stack([m.fit(seen, Y[order]).predict(ahead) for _, m in top])
 
 
-@pytest.mark.parametrize("layers", [[LEARNERS, UPPER], [LEARNERS, UPPER, [("last", Ridge(2.0))]]])
-def test_layers_are_stacked_by_recursion(layers: list) -> None:
-    stack = StackingRegressor(layers, "mean", cv=5, hold_out="node", random_state=0).fit(X, Y)
+LAYERS = {
+    "two": [LEARNERS, UPPER],
+    "three": [LEARNERS, UPPER, [("last", Ridge(2.0)), ("late", LinearRegression())]],
+}
+
+
+@pytest.mark.parametrize("passed", [False, True])
+@pytest.mark.parametrize("n_layers", LAYERS)
+def test_layers_are_stacked_by_recursion(n_layers: str, passed: bool) -> None:
+    layers = LAYERS[n_layers]
+    stack = StackingRegressor(
+        layers, "mean", cv=5, hold_out="node", passthrough=passed, random_state=0
+    ).fit(X, Y)
     lattice = stack.deals_[0].lattice
-    expected = np.empty((72, len(layers[-1])))
-    for i, test in enumerate(lattice.tests):
+    expected, chains = np.empty((72, len(layers[-1]))), []
+    for i, (train, test) in enumerate(zip(lattice.trains, lattice.tests, strict=True)):
         others = [fold for j, fold in enumerate(lattice.tests) if j != i]
-        found = by_hand(layers, lattice.trains[i], test, others)
-        expected[test] = np.column_stack(found)
-    np.testing.assert_allclose(stack.oof_, expected, rtol=1e-8)
+        every = by_hand(layers, train, np.arange(72), others, passed)
+        expected[test] = every[test]
+        chains.append(every.mean(axis=1))
+    np.testing.assert_allclose(stack.oof_, expected, rtol=1e-7)
     error = root_mean_squared_error(Y, expected.mean(axis=1))
-    assert -stack.score_ == pytest.approx(error, rel=1e-8)
-
-
-def test_layers_predict_new_rows_by_chains_of_one_node() -> None:
-    layers = [LEARNERS, UPPER]
-    stack = StackingRegressor(layers, "mean", cv=4, random_state=0).fit(X, Y)
-    lattice, new = stack.deals_[0].lattice, np.arange(72)
-    chains = [
-        np.mean(
-            by_hand(layers, train, new, [f for j, f in enumerate(lattice.tests) if j != i]), axis=0
-        )
-        for i, train in enumerate(lattice.trains)
-    ]
-    np.testing.assert_allclose(stack.predict(X), np.mean(chains, axis=0), rtol=1e-8)
+    assert -stack.score_ == pytest.approx(error, rel=1e-7)
+    # New rows go through the chain of each single node; the mean of the chains is predicted.
+    np.testing.assert_allclose(stack.predict(X), np.mean(chains, axis=0), rtol=1e-7)
 
 
 def test_layers_count_their_fits() -> None:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 
-def ridge_path(
+def ridge_coefficients(
     predictions: FloatArray,
     y: FloatArray,
     alphas: FloatArray,
@@ -40,7 +40,7 @@ def ridge_path(
     --------
     >>> import numpy as np
     >>> y = np.arange(4.0)[:, None]
-    >>> coefficients, intercepts = ridge_path(2 * y, y, np.array([0.0, 4.0]))
+    >>> coefficients, intercepts = ridge_coefficients(2 * y, y, np.array([0.0, 4.0]))
     >>> coefficients.ravel(), intercepts.ravel()
     (array([0.5 , 0.25]), array([0.  , 0.75]))
     """

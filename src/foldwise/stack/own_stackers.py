@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from foldwise.combine import best_weights, mean_weights, nnls_weights, ridge_path
+from foldwise.combine import best_weights, mean_weights, nnls_weights, ridge_coefficients
 from foldwise.learners.prepare import aligned
 from foldwise.stack.features import Features
 from foldwise.stack.metric import Target
@@ -193,7 +193,9 @@ class RidgeStacker(BaseEstimator):
     ) -> list["RidgeStacker"]:
         """Return a fitted stacker for each penalty, at the price of one."""
         targets = y.reshape(len(y), -1).astype(np.float64)
-        path = ridge_path(_dense(X), targets, np.asarray(alphas, dtype=np.float64), sample_weight)
+        path = ridge_coefficients(
+            _dense(X), targets, np.asarray(alphas, dtype=np.float64), sample_weight
+        )
         fitted = []
         for alpha, coefficients, intercept in zip(alphas, *path, strict=True):
             stacker = cls(alpha)
