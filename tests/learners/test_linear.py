@@ -224,6 +224,13 @@ def test_what_is_learned_depends_on_no_target_outside_the_node_to_the_last_bit()
             np.testing.assert_array_equal(fit.predictions, after.predictions)
 
 
+def test_a_node_where_every_column_is_constant_is_declined_by_least_squares():
+    # With weights scikit-learn centres 11, 11, 11 to rounding noise and fits the noise.
+    data = problem(8, 1, 2, True, 5)
+    rounded = TrainingData(np.round(data.X) + 10.0, data.y, data.sample_weight)
+    assert_agrees(LEARNERS["least squares"], rounded, plain(8, 4), must_try=False)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     n=st.integers(8, 60),

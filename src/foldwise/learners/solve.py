@@ -211,15 +211,16 @@ def least_squares(problem: Problem, tol: float) -> tuple[Floats, Floats] | None:
     Columns of zeros get the coefficient zero, as in the solution of smallest norm.
     """
     used = np.diagonal(problem.gram) > 0
+    if not used.any():
+        # scikit-learn's centred columns may be rounding noise here, which it then fits.
+        return None
     gram = problem.gram[np.ix_(used, used)]
-    coefficients = np.zeros_like(problem.right)
-    singular = np.zeros(len(used))
-    if used.any():
-        solution = solved(gram, problem.right[used], problem.growth)
-        eigenvalues = np.linalg.eigvalsh(gram)[::-1]
-        cut = max(2 * tol, 1e-6) ** 2
-        if solution is None or eigenvalues[-1] <= cut * eigenvalues[0]:
-            return None
-        coefficients[used] = solution
-        singular[: len(eigenvalues)] = np.sqrt(eigenvalues)
+    solution = solved(gram, problem.right[used], problem.growth)
+    eigenvalues = np.linalg.eigvalsh(gram)[::-1]
+    cut = max(2 * tol, 1e-6) ** 2
+    if solution is None or eigenvalues[-1] <= cut * eigenvalues[0]:
+        return None
+    coefficients, singular = np.zeros_like(problem.right), np.zeros(len(used))
+    coefficients[used] = solution
+    singular[: len(eigenvalues)] = np.sqrt(eigenvalues)
     return coefficients / problem.scale[:, None], singular
