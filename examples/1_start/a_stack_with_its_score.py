@@ -2,40 +2,41 @@
 
 import time
 
-from lightgbm import LGBMRegressor
-from sklearn.datasets import load_diabetes
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import Ridge
+from sklearn.datasets import load_digits
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from foldwise import StackingRegressor
+from foldwise import StackingClassifier
 
-X, y = load_diabetes(return_X_y=True, as_frame=True)
-X_train, X_new, y_train, y_new = train_test_split(X, y, test_size=100, random_state=1)
+X, y = load_digits(return_X_y=True, as_frame=True)
+X_train, X_new, y_train, y_new = train_test_split(X, y, test_size=600, random_state=0)
 
-stack = StackingRegressor(
+stack = StackingClassifier(
     [
-        ("ridge", make_pipeline(StandardScaler(), Ridge(10))),
-        ("neighbours", make_pipeline(StandardScaler(), KNeighborsRegressor(20))),
-        ("forest", RandomForestRegressor(100, min_samples_leaf=5)),
-        ("boosting", LGBMRegressor(n_estimators=60, learning_rate=0.05, num_leaves=7, n_jobs=1)),
+        ("logistic", make_pipeline(StandardScaler(), LogisticRegression(C=0.1))),
+        ("lda", LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1)),
+        ("neighbours", KNeighborsClassifier(5)),
+        ("trees", ExtraTreesClassifier(100)),
     ],
     random_state=0,
 )
 start = time.perf_counter()
 stack.fit(X_train, y_train)
-print(f"{stack.n_fits_} fits in {time.perf_counter() - start:.1f} s")
+print(f"{stack.n_fits_} fits of 4 learners over 5 folds in {time.perf_counter() - start:.1f} s")
 
-print(f"\nHonest score: RMSE {-stack.score_:.1f} ± {stack.score_se_:.1f}")
-error = ((stack.predict(X_new) - y_new) ** 2).mean() ** 0.5
-print(f"On 100 rows the stack never saw: {error:.1f}")
+print(f"\nHonest score of the stack: log-loss {-stack.score_:.3f} ± {stack.score_se_:.3f}")
+print(f"On 600 rows it never saw:  {log_loss(y_new, stack.predict_proba(X_new)):.3f}")
 
-print("\nLeaderboard (same rows, same honesty):")
-print(stack.leaderboard_.round(2).to_string(index=False, na_rep=""))
+print("\nLeaderboard (same rows, same honesty; difference to the stack, paired):")
+print(stack.leaderboard_.drop(columns="weight").round(3).to_string(index=False))
 
-lower, upper = stack.predict_interval(X_new, 0.9)
-inside = ((lower <= y_new) & (y_new <= upper)).mean()
-print(f"\n90 % intervals hold {inside:.0%} of the new targets")
+inside = stack.predict_set(X_new, 0.99)
+hit = inside[range(len(y_new)), y_new].mean()
+print(f"\n99 % prediction sets hold the digit in {hit:.1%} of the new rows,", end=" ")
+print(f"with {inside.sum(axis=1).mean():.2f} digits in a set")
