@@ -144,7 +144,9 @@ def _row_numbers(part: Any, n_rows: int, owner: str) -> Rows:
     rows = np.asarray(part)
     if rows.dtype == bool:
         rows = np.flatnonzero(rows)
-    rows = np.unique(rows.astype(np.intp, copy=False))
+    rows = rows.astype(np.intp, copy=False)
+    if not (rows[1:] > rows[:-1]).all():
+        rows = np.unique(rows)
     if len(rows) and (rows[0] < 0 or rows[-1] >= n_rows):
         raise invalid_parameter(
             owner,

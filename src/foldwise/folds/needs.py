@@ -28,7 +28,10 @@ class Needs:
     def of(self, node: Node) -> Rows:
         """Return all rows asked of a node, sorted."""
         asked = [rows for rows in self.rows[node] if len(rows)]
-        return np.unique(np.concatenate(asked)) if asked else np.empty(0, dtype=np.intp)
+        held = np.zeros(max((rows.max() + 1 for rows in asked), default=0), dtype=bool)
+        for rows in asked:
+            held[rows] = True
+        return np.flatnonzero(held)
 
 
 def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, ...]:

@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from foldwise.learners.atoms import atoms_of
+from foldwise.learners.atoms import Atoms, atoms_of
 from foldwise.learners.blocks import predict_blocks
 from foldwise.learners.fitted import learned_by
 from foldwise.learners.matrix import Floats, Matrix, matrix_of
-from foldwise.learners.moments import NodeMoments, atom_moments, fits_in_memory, node_moments
+from foldwise.learners.moments import (
+    AtomMoments,
+    NodeMoments,
+    atom_moments,
+    fits_in_memory,
+    node_moments,
+)
 from foldwise.learners.prepare import prepared
 from foldwise.learners.solve import (
     EPSILON,
@@ -145,15 +151,11 @@ def fit_linear(
         None in the place of a task, or of all, that must be fitted the general way.
     """
     matrix = matrix_of(data.X)
-    atoms = atoms_of([task.train for task in tasks], len(data.y))
-    if matrix is None or atoms is None or method != "predict":
-        return None
-    y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
-    if not fits_in_memory(atoms.n_atoms + 2, matrix.shape[1] + y.shape[1] + 1, matrix):
+    if matrix is None or method != "predict":
         return None
     start = time.perf_counter()
-    moments = atom_moments(matrix, y, data.sample_weight, atoms)
-    if moments is None:
+    atoms, moments = _shared_moments(data, matrix, tasks)
+    if atoms is None or moments is None:
         return None
     shared = (time.perf_counter() - start) / max(len(tasks), 1)
     fits, seconds = [], []
@@ -162,6 +164,24 @@ def fit_linear(
         fits.append(_fit_one(learner, node_moments(moments, members), solve, task.train))
         seconds.append(shared + time.perf_counter() - start)
     return _finished(learner, data, matrix, tasks, fits, seconds)
+
+
+def _shared_moments(
+    data: TrainingData, matrix: Matrix, tasks: Sequence[NodeTask]
+) -> tuple[Atoms | None, AtomMoments | None]:
+    """Return the atoms of the nodes and their moments, worked out once for all linear learners."""
+    trains = [task.train for task in tasks]
+    known = data.shared.get("linear moments")
+    if known is not None and [id(rows) for rows in known[0]] == [id(rows) for rows in trains]:
+        return known[1], known[2]
+    atoms, moments = atoms_of(trains, len(data.y)), None
+    y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
+    if atoms is not None and fits_in_memory(
+        atoms.n_atoms + 2, matrix.shape[1] + y.shape[1] + 1, matrix
+    ):
+        moments = atom_moments(matrix, y, data.sample_weight, atoms)
+    data.shared["linear moments"] = (trains, atoms, moments)
+    return atoms, moments
 
 
 def _fit_one(

@@ -25,6 +25,8 @@ class TrainingData:
         Number of classes; None for regression.
     groups : ndarray of shape (n_samples,) or None
         Groups, for inner splits that must keep them together.
+    shared : dict
+        What one learner's shortcut worked out and another's may use.
     """
 
     X: Any
@@ -32,6 +34,7 @@ class TrainingData:
     sample_weight: NDArray[np.float64] | None = None
     n_classes: int | None = None
     groups: NDArray[Any] | None = None
+    shared: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

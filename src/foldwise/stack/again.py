@@ -22,6 +22,8 @@ def with_rows(deal: Deal, X: Any) -> Deal:
     """Return the deal with other training rows, or None for none."""
     problem = deal.top.problem
     problem = replace(problem, data=replace(problem.data, X=X), given=None)
+    for reader in deal.readers:
+        reader.table.forget_places()
     return replace(deal, readers=tuple(replace(r, problem=problem) for r in deal.readers))
 
 

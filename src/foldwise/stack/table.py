@@ -42,6 +42,13 @@ class Table:
     predict_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     n_fits: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
+    _found: dict[tuple[int, int], tuple[Rows, Rows, Rows]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def forget_places(self) -> None:
+        """Give back the memory that repeated reading was made quicker by."""
+        self._found = {}
 
     def cell(self, name: str, ref: Ref) -> Cell:
         """Return the cell of the table a reference points to."""
@@ -71,8 +78,19 @@ class Table:
         total: Any = 0.0
         for cell, times in cells.items():
             rows, values = self.predictions[cell]
-            total = total + times * values[np.searchsorted(rows, block.rows)]
+            total = total + times * values[self._places(rows, block.rows)]
         return total / cells.total()
+
+    def _places(self, rows: Rows, wanted: Rows) -> Rows:
+        """Return where the wanted rows stand; folds are asked for again and again."""
+        key = (id(rows), id(wanted))
+        if key not in self._found:
+            # The arrays are held, so that no other array can get their identity.
+            self._found[key] = (rows, wanted, np.searchsorted(rows, wanted))
+        return self._found[key][2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_found": {}}
 
     def drop(self, name: str, reason: str) -> None:
         """Forget a learner that failed."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.errors import invalid_parameter
-from foldwise.subset.coefficients import least_squares
+from foldwise.subset.coefficients import least_squares_by_split
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.exhaustive import count_subsets
 from foldwise.subset.lasso import best_lasso, lasso
@@ -240,13 +240,12 @@ class AveragedCVRegressor(LinearRegressor, AveragedModel):
         if self.refit:
             whole = all_rows(X, y, weights, centred=self.fit_intercept).gram
             grams = np.broadcast_to(whole, grams.shape)
-        betas = [
-            least_squares(Moments(gram, train.centre, train.scale), choice.columns(chosen))
-            for gram, chosen in zip(grams, kept, strict=True)
-        ]
+        betas = least_squares_by_split(
+            Moments(grams, train.centre, train.scale), [choice.columns(chosen) for chosen in kept]
+        )
         errors = np.maximum(sink.errors, 0.0) * train.scale[-1] ** 2
         scores = errors / np.maximum(test.gram[:, 0, 0], 1e-300)
-        self._average(np.array(betas), choice.support(kept, X.shape[1]), scores)
+        self._average(betas, choice.support(kept, X.shape[1]), scores)
 
     def _fit_lasso(
         self, X: FloatArray, y: FloatArray, weights: FloatArray, splits: list[Split]

@@ -1,5 +1,7 @@
 """Coefficients of chosen subsets, from products of columns."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,15 +53,57 @@ def least_squares(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
     return unscale(scaled, moments)
 
 
+def least_squares_by_split(moments: Moments, subsets: Sequence[NDArray[np.intp]]) -> FloatArray:
+    """Return the coefficients of one subset a split.
+
+    Parameters
+    ----------
+    moments : Moments
+        A stack with one entry a split.
+    subsets : sequence of ndarray of intp
+        The columns of each split's model, as in :func:`least_squares`.
+
+    Returns
+    -------
+    ndarray of shape (n_splits, p + 1)
+        Coefficients in the units of the data.
+
+    Notes
+    -----
+    Splits that chose the same columns, as most do, are solved together.
+    """
+    scaled = np.zeros((len(subsets), moments.gram.shape[-1] - 1))
+    alike: dict[bytes, list[int]] = {}
+    for split, columns in enumerate(subsets):
+        alike.setdefault(columns.tobytes(), []).append(split)
+    for splits in alike.values():
+        columns = subsets[splits[0]]
+        grams = moments.gram[splits]
+        parts = grams[:, columns[:, None], columns]
+        if _all_independent(parts):
+            right = grams[:, columns, -1:]
+            scaled[np.array(splits)[:, None], columns] = np.linalg.solve(parts, right)[..., 0]
+            continue
+        for split, gram in zip(splits, grams, strict=True):
+            used, beta = _solve(gram, columns)
+            scaled[split, used] = beta
+    return unscale(scaled, moments)
+
+
+def _all_independent(parts: FloatArray) -> bool:
+    """Tell whether no column of any of the matrices is aliased with earlier ones."""
+    try:
+        # The squares on the diagonal are what each column has left after those before it.
+        left = np.diagonal(np.linalg.cholesky(parts), axis1=-2, axis2=-1) ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool((left > ALIASED * np.diagonal(parts, axis1=-2, axis2=-1)).all())
+
+
 def _solve(gram: FloatArray, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], FloatArray]:
     """Return the columns that are not aliased, and their coefficients."""
     used, part = columns, gram[columns[:, None], columns]
-    try:
-        # The squares on the diagonal are what each column has left after those before it.
-        left = np.diagonal(np.linalg.cholesky(part)) ** 2
-    except np.linalg.LinAlgError:
-        left = np.zeros(len(columns))
-    if not (left > ALIASED * np.diagonal(part)).all():
+    if not _all_independent(part):
         used = independent(gram, columns)
         part = gram[used[:, None], used]
     return used, np.linalg.solve(part, gram[used, -1])

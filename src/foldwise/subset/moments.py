@@ -123,8 +123,11 @@ def by_split(
 
 
 def _are_complements(train: NDArray[Any], test: NDArray[Any], n_rows: int) -> bool:
-    seen = np.bincount(np.concatenate([train, test]), minlength=n_rows)
-    return bool((seen == 1).all())
+    if len(train) + len(test) != n_rows:
+        return False
+    seen = np.zeros(n_rows, dtype=bool)
+    seen[train] = seen[test] = True
+    return bool(seen.all())
 
 
 def _digits_lost(left: FloatArray, total: FloatArray) -> bool:
