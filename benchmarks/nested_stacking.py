@@ -88,7 +88,7 @@ def linear(quick: bool) -> None:
     ]
     folds = KFold(5, shuffle=True, random_state=0)
     ours_s, stack = timed(
-        lambda: StackingRegressor(learners, "ridge", cv=folds, random_state=0).fit(X, y)
+        lambda: StackingRegressor(learners, RidgeCV(), cv=folds, random_state=0).fit(X, y)
     )
     theirs = ensemble.StackingRegressor(learners, RidgeCV(), cv=folds)
     theirs_s, held = timed(lambda: cross_val_predict(theirs, X, y, cv=folds))
@@ -109,7 +109,9 @@ def linear(quick: bool) -> None:
     ]
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     ours_s, stack = timed(
-        lambda: StackingClassifier(learners, "logistic", cv=folds, random_state=0).fit(X, c)
+        lambda: StackingClassifier(learners, LogisticRegression(), cv=folds, random_state=0).fit(
+            X, c
+        )
     )
     theirs = ensemble.StackingClassifier(learners, LogisticRegression(), cv=folds)
     theirs_s, held = timed(
