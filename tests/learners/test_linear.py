@@ -247,3 +247,9 @@ def test_agrees_or_declines_for_random_problems(n, p, q, weighted, name, offset,
     rounded = TrainingData(np.round(data.X, digits) + offset, data.y, data.sample_weight)
     tasks = [t for t in plain(n, 4) if weighted is False or data.sample_weight[t.train].any()]
     assert_agrees(LEARNERS[name], rounded, tasks, must_try=False)
+
+
+def test_moments_of_other_nodes_are_not_used_again():
+    data = problem()
+    by_shortcut(Ridge(), data, plain(160))
+    assert_agrees(Ridge(), data, plain(160, 4))

@@ -1,8 +1,13 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from foldwise.subset.coefficients import independent, least_squares, residual_sum
-from foldwise.subset.moments import all_rows
+from foldwise.subset.coefficients import (
+    independent,
+    least_squares,
+    least_squares_by_split,
+    residual_sum,
+)
+from foldwise.subset.moments import Moments, all_rows, by_split
 
 
 def moments_of(X, y):
@@ -30,3 +35,21 @@ def test_columns_aliased_with_earlier_ones_get_zero():
     swapped = least_squares(moments, np.array([0, 3, 1, 2]))
     assert swapped[2] == 0
     assert swapped[3] != 0
+
+
+def test_splits_solved_together_equal_splits_solved_alone_with_aliased_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    X[:30, 2] = X[:30, 0]
+    y = X @ [1.0, 2.0, 3.0] + rng.normal(size=60)
+    rows = np.arange(60)
+    splits = [(rows[:30], rows[30:]), (rows[30:], rows[:30]), (rows[10:], rows[:10])]
+    train, _ = by_split(X, y, np.ones(60), splits)
+    subsets = [np.array([0, 1, 2, 3])] * 3
+    alone = [
+        least_squares(Moments(gram, train.centre, train.scale), columns)
+        for gram, columns in zip(train.gram, subsets, strict=True)
+    ]
+    together = least_squares_by_split(train, subsets)
+    np.testing.assert_allclose(together, alone, rtol=1e-10)
+    assert together[0, 3] == 0.0
