@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 
-class Lost(Exception):
+class TaskLostError(Exception):
     """The place a task ran at died: a worker was killed, a machine is gone.
 
     It says nothing about the learner, so the runner submits the task again, at last alone; a
     task that is lost again and again is taken for the killer.
     """
+
+
+Lost = TaskLostError
 
 
 class TaskEndedError(Exception):
@@ -31,7 +34,7 @@ class Finished:
     result : object
         What the work returned, None if there is an error.
     error : BaseException or None
-        What the work raised, or :class:`Lost`, or :class:`TaskEndedError`.
+        What the work raised, or :class:`TaskLostError`, or :class:`TaskEndedError`.
     seconds : float
         How long the work ran, without waiting and transport.
     memory : int
