@@ -24,7 +24,7 @@ class LocalProcesses:
         self.nanny = nanny
         self.environment = {
             **os.environ,
-            "PYTHONPATH": str(ROOT / "src"),
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures),
             "OMP_NUM_THREADS": "1",
         }
