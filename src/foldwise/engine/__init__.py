@@ -3,7 +3,7 @@
 from foldwise.engine.clock import Clock
 from foldwise.engine.costs import Task
 from foldwise.engine.events import Event
-from foldwise.engine.executor import Executor, Finished, Store, TaskEndedError, TaskLostError
+from foldwise.engine.executor import Executor, Finished, Store
 from foldwise.engine.opening import RunOptions, check_options, open_run
 from foldwise.engine.run import Run, RunSummary
 
@@ -17,8 +17,6 @@ __all__ = [
     "RunSummary",
     "Store",
     "Task",
-    "TaskEndedError",
-    "TaskLostError",
     "check_options",
     "open_run",
 ]
