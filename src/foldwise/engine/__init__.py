@@ -4,7 +4,7 @@ from foldwise.engine.clock import Clock
 from foldwise.engine.costs import Task
 from foldwise.engine.describe import RunDescription, StoredFit, describe
 from foldwise.engine.events import Event
-from foldwise.engine.executor import Executor, Finished, Store
+from foldwise.engine.executor import Executor, Finished
 from foldwise.engine.keys import fingerprint
 from foldwise.engine.opening import RunOptions, check_options, open_run
 from foldwise.engine.run import Run, RunSummary
@@ -20,7 +20,6 @@ __all__ = [
     "RunOptions",
     "RunStore",
     "RunSummary",
-    "Store",
     "StoredFit",
     "Task",
     "check_options",
