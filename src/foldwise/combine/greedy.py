@@ -90,7 +90,26 @@ def running_sums(
     sample_weight: FloatArray | None = None,
     loss: str | Callable[[FloatArray], float] = "squared",
 ) -> Sums:
-    """Return the running sums that suit a loss; arguments as in :func:`greedy_selection`."""
+    """Return the running sums that suit a loss.
+
+    Parameters
+    ----------
+    predictions, y, sample_weight, loss
+        As in :func:`greedy_selection`.
+
+    Returns
+    -------
+    SquaredSums, LogSums or AnySums
+        With nothing selected yet.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sums = running_sums(np.array([[1.0, 3.0]]), np.array([2.0]))
+    >>> sums.add(0)
+    >>> sums.additions(np.array([True, True]))
+    array([1., 0.])
+    """
     if callable(loss):
         return AnySums(predictions, loss)
     if loss == "log":

@@ -1,5 +1,6 @@
 """The logarithmic pool: weighted sums of the models' logits, with shared or per-class weights."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from scipy.special import log_softmax, softmax
 
 FloatArray = NDArray[np.float64]
 MOST_STEPS = 50
-TOLERANCE = 1e-8
+TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,6 @@ def logit_pool(
     *,
     C: float = 1.0,
     shared: bool = True,
-    start: LogitPool | None = None,
 ) -> LogitPool:
     """Return the pool of logits with the least penalised log-loss.
 
@@ -67,8 +67,6 @@ def logit_pool(
         the geometric mean.
     shared : bool, default=True
         Whether the classes share one weight a model; else each class has its own.
-    start : LogitPool or None
-        Where to start, e.g. the solution for another C; it does not change the result.
 
     Returns
     -------
@@ -95,31 +93,44 @@ def logit_pool(
     truth = np.eye(n_classes)[np.asarray(y, dtype=np.intp)]
     shape = (n_models,) if shared else (n_classes, n_models)
     centre = np.r_[np.full(int(np.prod(shape)), 1.0 / n_models), np.zeros(n_classes)]
-    theta = centre if start is None else np.r_[start.weights.ravel(), start.intercepts]
 
-    def parted(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return values[:-n_classes].reshape(shape), values[-n_classes:]
+    def parted(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return theta[:-n_classes].reshape(shape), theta[-n_classes:]
 
-    def loss(values: FloatArray) -> float:
-        fit = (truth * log_softmax(_sums(sides, *parted(values)), axis=1)).sum(axis=1)
-        return float(((values - centre) ** 2).sum() / (2 * C) - weight @ fit)
+    def loss(theta: FloatArray) -> float:
+        fit = (truth * log_softmax(_sums(sides, *parted(theta)), axis=1)).sum(axis=1)
+        return float(((theta - centre) ** 2).sum() / (2 * C) - weight @ fit)
 
-    now = loss(theta)
-    for _ in range(MOST_STEPS):
+    def newton(theta: FloatArray) -> tuple[FloatArray, float]:
         given = softmax(_sums(sides, *parted(theta)), axis=1)
         gradient, hessian = _derivatives(sides, given, given - truth, weight, shared)
         gradient = gradient + (theta - centre) / C
         hessian[np.diag_indices_from(hessian)] += 1.0 / C
         step = np.linalg.solve(hessian, gradient)
-        if gradient @ step <= TOLERANCE * max(1.0, weight.sum() * 1e-4):
+        return step, float(gradient @ step)
+
+    return LogitPool(*parted(_descended(centre, loss, newton, TOLERANCE * weight.sum())))
+
+
+def _descended(
+    theta: FloatArray,
+    loss: Callable[[FloatArray], float],
+    newton: Callable[[FloatArray], tuple[FloatArray, float]],
+    tolerance: float,
+) -> FloatArray:
+    """Return where Newton's method with halved steps ends."""
+    now = loss(theta)
+    for _ in range(MOST_STEPS):
+        step, decrement = newton(theta)
+        if decrement <= tolerance:
             break
         size = 1.0
-        while (then := loss(theta - size * step)) > now and size > 1e-8:
+        while (then := loss(theta - size * step)) >= now and size > 1e-8:
             size /= 2
         if then >= now:
             break
         theta, now = theta - size * step, then
-    return LogitPool(*parted(theta))
+    return theta
 
 
 def _two_sided(logits: FloatArray) -> FloatArray:
@@ -141,7 +152,7 @@ def _derivatives(
     n, n_models, n_classes = sides.shape
     counted = weight[:, None] * given
     between = np.diag(counted.sum(axis=0)) - given.T @ counted
-    down = np.r_[np.zeros(0), (weight[:, None] * error).sum(axis=0)]
+    down = weight @ error
     if shared:
         slope = np.einsum("nmc,nc->m", sides, weight[:, None] * error)
         mean = np.einsum("nmc,nc->nm", sides, given)

@@ -106,12 +106,12 @@ class LogSums:
         """Return the log-loss with each model added, inf for models that cannot win."""
         losses = np.full(self.n_models, np.inf)
         if not self._count:
-            for model in np.flatnonzero(allowed):
+            for model in np.flatnonzero(allowed).tolist():
                 losses[model] = self._loss_with(model)
             return losses
         bounds = np.where(allowed, self._bounds(), np.inf)
         best = np.inf
-        for model in np.argsort(bounds, kind="stable"):
+        for model in np.argsort(bounds, kind="stable").tolist():
             if bounds[model] > best + 1e-9:
                 break
             losses[model] = self._loss_with(model)
@@ -119,7 +119,7 @@ class LogSums:
         return losses
 
     def _bounds(self) -> FloatArray:
-        # mean(log(1 + p / total)) <= log(1 + mean(p / total))
+        # Jensen: the mean of log(1 + p / total) is at most the log of the mean.
         gains = self.truth @ (self.shares / self._total)
         return np.asarray(self._loss + np.log1p(1 / self._count) - np.log1p(gains))
 
