@@ -1,0 +1,1 @@
+"""A table and a target -> a good stack, unattended."""
