@@ -1,0 +1,6 @@
+"""Tables: reading them, telling what each column is, and turning them into numbers."""
+
+from foldwise.auto.tables.encoder import TableEncoder
+from foldwise.auto.tables.kinds import ColumnKind, Kinds, column_kinds
+
+__all__ = ["ColumnKind", "Kinds", "TableEncoder", "column_kinds"]
