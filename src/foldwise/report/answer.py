@@ -9,7 +9,7 @@ import numpy as np
 from foldwise.report.blocks import Block, Prose, Section, Tile, Tiles
 from foldwise.report.standings import BEST, NAIVE, STACK, Standing
 from foldwise.report.text import counted, decimals_for, number, percent, with_error
-from foldwise.report.wording import comparison, direction, interval, metric_name, verdict
+from foldwise.report.wording import article, direction, interval, metric_name, verdict
 from foldwise.stack.metric import Metric
 
 NORMAL_95 = 1.959964
@@ -52,16 +52,12 @@ def _lead(
 ) -> str:
     n_rows = sum(len(fold.test.rows) for fold in stack.deals_[0].reading.judgements)
     said = (
-        f"Expect {_article(metric_name(metric.name))} of about "
+        f"Expect {article(metric_name(metric.name))} of about "
         f"{with_error(own.value, own.error)} on new rows like these ({direction(metric.sign)}), "
         f"judged on {counted(n_rows, 'row')} by models that never saw them."
     )
     words = [f"{verdict(r.gain, r.gain_error)} {name}" for r, name in rivals]
     return f"{said} The stack is {' and '.join(words)}." if words else said
-
-
-def _article(name: str) -> str:
-    return ("an " if name[0] in "aeioAEIOFRM" and name[:2] != "me" else "a ") + name
 
 
 def _score_tile(own: Standing, metric: Metric, stack: Any) -> Tile:
@@ -88,9 +84,11 @@ def _rival_tile(rival: Standing, words: str, metric: Metric) -> Tile:
         value = f"{percent(abs(rival.gain) / loss)} {side}"
     elif math.isfinite(rival.gain):
         value = ("+" if rival.gain >= 0 else "") + number(rival.gain, decimals_for(rival.gain_error))
-    meaning = comparison(words, gain=rival.gain, error=rival.gain_error, loss=None)
-    them = f"{words[0].upper()}{words[1:]} has {with_error(rival.value, rival.error)}."
-    return Tile(f"Against {words}", value, f"{meaning} {them}", tone)
+    said = verdict(rival.gain, rival.gain_error).removesuffix(" than").removesuffix(" as")
+    them = f"{words} has {with_error(rival.value, rival.error)}"
+    apart = f"a paired difference of {with_error(abs(rival.gain), rival.gain_error)}"
+    meaning = f"{said[0].upper()}{said[1:]}: {them}, {apart}."
+    return Tile(f"Against {words}", value, meaning, tone)
 
 
 def _typical_tile(stack: Any) -> list[Tile]:

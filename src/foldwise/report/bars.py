@@ -12,7 +12,7 @@ from foldwise.report.text import number, shortened
 
 WIDTH = 360.0
 ROW = 22.0
-CELL_WIDTH, CELL_HEIGHT = 190.0, 22.0
+CELL_WIDTH, CELL_HEIGHT = 260.0, 22.0
 CELL_ENDS = (8.0, CELL_WIDTH - 8.0)
 HISTOGRAM_HEIGHT = 190.0
 
@@ -65,7 +65,7 @@ def interval_cell(
 
 def interval_axis(scale: Scale) -> Markup:
     """Return the axis above a column of interval cells."""
-    values = scale.ticks(3)
+    values = scale.ticks(4)
     marks = []
     for value, text in zip(values, tick_labels(values), strict=True):
         place = scale(value)

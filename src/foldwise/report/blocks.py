@@ -50,17 +50,10 @@ class Tiles:
 class Figure:
     """A drawing, its title and what to see in it."""
 
+    kind: ClassVar[str] = "figure"
     title: str
     drawing: Markup
     caption: str = ""
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Drawings side by side where the page is wide enough."""
-
-    kind: ClassVar[str] = "figures"
-    figures: Sequence[Figure]
 
 
 @dataclass(frozen=True)
@@ -99,6 +92,8 @@ class Table:
         Rows that are not in the page at all.
     strong : int or None
         The row that matters most.
+    wide : bool
+        Whether it takes the whole width.
     """
 
     kind: ClassVar[str] = "table"
@@ -109,6 +104,15 @@ class Table:
     shown: int = 20
     left_out: int = 0
     strong: int | None = None
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Drawings, and small tables, side by side where the page is wide enough."""
+
+    kind: ClassVar[str] = "figures"
+    figures: Sequence[Figure | Table]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from foldwise.report.bars import interval_axis, interval_cell, interval_scale
 from foldwise.report.blocks import Column, Section, Table
 from foldwise.report.standings import BEST, MEAN, NAIVE, STACK, Standing
 from foldwise.report.text import decimals_for, number, seconds, shortened, with_error
-from foldwise.report.wording import direction, metric_name
+from foldwise.report.wording import article, direction, metric_name
 from foldwise.stack.metric import Metric
 
 MOST_ROWS = 60
@@ -58,7 +58,7 @@ def board_section(standings: Sequence[Standing], metric: Metric) -> Section:
     strong = next((i for i, s in enumerate(shown) if s.model == STACK), None)
     table = Table(
         columns, rows, note=_note(standings, metric), left_out=len(standings) - len(shown),
-        strong=strong,
+        strong=strong, wide=True,
     )  # fmt: skip
     return Section("leaderboard", "Leaderboard", _lead(standings, metric), [table])
 
@@ -80,7 +80,7 @@ def _lead(standings: Sequence[Standing], metric: Metric) -> str:
         return "Nothing was judged."
     best = learners[0]
     return (
-        f"The best learner in hindsight is {shortened(best.model)} with a {metric_name(metric.name)} "
+        f"The best learner in hindsight is {shortened(best.model)} with {article(metric_name(metric.name))} "
         f"of {with_error(best.value, best.error)}; {direction(metric.sign)}. All models are judged "
         "on the same rows with the same honesty."
     )

@@ -85,7 +85,7 @@ def coverage_section(stack: Any) -> Section | None:
     )
     caption = f"On the dashed line, prediction {kind} hold as much as they promise."
     blocks: list[Block] = [
-        Figures([Figure("Coverage", figure, caption)]), _table(held, widths, stack, kind)
+        Figures([Figure("Coverage", figure, caption), _table(held, widths, stack, kind)])
     ]  # fmt: skip
     at_90 = held[LEVELS.index(0.9)]
     lead = (
@@ -107,7 +107,7 @@ def _table(held: NDArray[Any], widths: NDArray[Any], stack: Any, kind: str) -> T
     ]
     columns = [Column("promised", "number"), Column("held", "number"), Column(last, "number")]
     note = "The width is nearly the same for all rows." if kind == "intervals" else ""
-    return Table(columns, rows, note=note)
+    return Table(columns, rows, title="Size", note=note)
 
 
 def _set_sizes(stack: Any, widths: NDArray[Any]) -> NDArray[np.float64]:

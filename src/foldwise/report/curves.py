@@ -50,7 +50,7 @@ def lines(
     diagonal: bool = False,
     unit: bool = False,
     level: float | None = None,
-    rug: Sequence[float] = (),
+    within: Sequence[float] = (),
 ) -> Markup:
     """Return lines over common x values.
 
@@ -68,8 +68,8 @@ def lines(
         Whether both axes run from 0 to 1.
     level : float or None
         A height to compare with.
-    rug : sequence of float
-        Where the data are, marked on the x axis.
+    within : sequence of float
+        Heights that the y axis must hold, so that several figures have one scale.
 
     Returns
     -------
@@ -78,18 +78,14 @@ def lines(
     """
     names = [str(v) for v in x] if len(x) and isinstance(x[0], str) else None
     numbers = list(range(len(x))) if names else [float(v) for v in x]
-    panel = _panel(numbers, each, unit, level, names is not None)
+    heights = [*within, *([] if level is None else [level])]
+    panel = _panel(numbers, each, unit, heights, names is not None)
     marks = [panel.axes(x_title, y_title, x_ticks=_name_ticks(names, panel))]
     if diagonal:
         ends = max(panel.x.low, panel.y.low), min(panel.x.high, panel.y.high)
         marks.append(polyline([(panel.x(v), panel.y(v)) for v in ends], "ref"))
     if level is not None:
         marks.append(polyline([(panel.x.start, panel.y(level)), (panel.x.end, panel.y(level))], "ref"))
-    for place in rug:
-        foot = panel.y.start
-        marks.append(
-            mark("line", x1=panel.x(place), x2=panel.x(place), y1=foot, y2=foot - 5, class_="rug")
-        )
     for line in each:
         marks += _line(numbers, line, panel, joined=names is None)
     marks.append(_legend(each, panel))
@@ -97,10 +93,10 @@ def lines(
 
 
 def _panel(
-    x: Sequence[float], each: Sequence[Line], unit: bool, level: float | None, named: bool
+    x: Sequence[float], each: Sequence[Line], unit: bool, more: Sequence[float], named: bool
 ) -> Panel:
     heights = [v for line in each for part in (line.y, line.low, line.high) if part for v in part]
-    heights += [] if level is None else [level]
+    heights += more
     y = Scale.around(heights, HEIGHT - 40, 24.0 if not any(e.name for e in each) else 40.0)
     if unit:
         y = Scale(0.0, 1.0, y.start, y.end)

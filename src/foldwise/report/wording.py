@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from foldwise.report.text import number, percent, with_error
+from foldwise.report.text import number
 from foldwise.stack.own_stackers import WeightedMean
 
 METRICS = {
@@ -39,6 +39,17 @@ def metric_name(name: str) -> str:
     ('RMSE', 'my gain')
     """
     return METRICS.get(name, name.replace("_", " "))
+
+
+def article(name: str) -> str:
+    """Return a metric's name with its article.
+
+    Examples
+    --------
+    >>> article("RMSE"), article("log-loss"), article("accuracy")
+    ('an RMSE', 'a log-loss', 'an accuracy')
+    """
+    return ("an " if name[0] in "aeioAEIFRM" else "a ") + name
 
 
 def direction(sign: int) -> str:
@@ -83,44 +94,6 @@ def verdict(gain: float, error: float) -> str:
     if abs(distance) < 1:
         return "about as good as"
     return f"{'clearly' if abs(distance) >= 2 else 'probably'} {word} than"
-
-
-def comparison(
-    name: str, *, gain: float, error: float, loss: float | None, rival: str = "stack"
-) -> str:
-    """Return the sentence that compares the stack with another model.
-
-    Parameters
-    ----------
-    name : str
-        The other model.
-    gain : float
-        How much better the stack is, in the scorer's sign.
-    error : float
-        Standard error of the paired difference.
-    loss : float or None
-        The other's loss, where a share of it can be spoken of.
-    rival : str, default="stack"
-        Who is compared.
-
-    Returns
-    -------
-    str
-        A sentence.
-
-    Examples
-    --------
-    >>> comparison("a guess", gain=2.0, error=0.5, loss=10.0)
-    'The stack is clearly better than a guess: 20 % lower, a difference of 2.00 ± 0.50.'
-    """
-    said = f"The {rival} is {verdict(gain, error)} {name}"
-    if not math.isfinite(gain) or gain == 0:
-        return said + "."
-    apart = f"a difference of {with_error(abs(gain), error)}"
-    if loss is not None and loss > 0:
-        side = "lower" if gain > 0 else "higher"
-        return f"{said}: {percent(abs(gain) / loss, 0)} {side}, {apart}."
-    return f"{said}: {apart}."
 
 
 def stacker_name(stacker: Any) -> str:
