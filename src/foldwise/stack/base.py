@@ -32,6 +32,7 @@ from foldwise.stack.inputs import (
 )
 from foldwise.stack.leaderboard import honest_score, leaderboard, out_of_fold
 from foldwise.stack.metric import Metric, as_metric
+from foldwise.stack.out_of_fold import OutOfFoldMixin
 from foldwise.stack.parameters import NamedLearnersMixin
 from foldwise.stack.reader import Problem
 from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
@@ -47,7 +48,7 @@ CHOICES = {
 MOST_SEEDS = np.iinfo(np.int32).max
 
 
-class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
+class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, NamedLearnersMixin):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
