@@ -30,7 +30,7 @@ from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
 from foldwise.errors import did_you_mean, invalid_parameter
 from foldwise.learners import TrainingData
-from foldwise.stack.base import MOST_SEEDS
+from foldwise.stack.running import MOST_SEEDS
 from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
 
 READ_FROM_STACK = (
