@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
     "AdaBoostClassifier": "foldwise.boost",
+    "AutoStackClassifier": "foldwise.auto",
+    "AutoStackRegressor": "foldwise.auto",
     "AveragedCVClassifier": "foldwise.subset",
     "AveragedCVRegressor": "foldwise.subset",
     "BaggingClassifier": "foldwise.resample",
