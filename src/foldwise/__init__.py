@@ -19,6 +19,7 @@ _HOMES: dict[str, str] = {
     "BayesianModelAveragingClassifier": "foldwise.subset",
     "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
+    "CalibratedClassifier": "foldwise.stack",
     "EnsembleSelectionClassifier": "foldwise.stack",
     "EnsembleSelectionRegressor": "foldwise.stack",
     "ForwardStagewiseClassifier": "foldwise.sparse.stagewise",
