@@ -182,8 +182,8 @@ def test_wrong_parameters_are_refused_word_for_word(parameters, message, table):
 def test_many_levels_need_the_target(table):
     with pytest.raises(
         InvalidDataError,
-        match="^TableEncoder: y must be given to encode the 77 levels of 'shop' by the target; "
-        "got None. Pass y to fit, or raise high_cardinality.$",
+        match=r"^TableEncoder: y must be given to encode the 77 levels of 'shop' by the target; "
+        r"got None. Pass y to fit, or raise high_cardinality.$",
     ):
         TableEncoder().fit(table[0])
 

@@ -50,7 +50,7 @@ def test_duplicate_names_are_refused_by_name():
     twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
     with pytest.raises(
         InvalidDataError,
-        match="^f: column names must differ; got 'a' more than once. Rename or drop all but one.$",
+        match=r"^f: column names must differ; got 'a' more than once. Rename or drop all but one.$",
     ):
         as_frame(twice, "f")
 
@@ -62,6 +62,6 @@ def test_names_that_differ_only_as_objects_are_refused():
 
 def test_sparse_matrices_are_refused():
     with pytest.raises(
-        UnsupportedError, match="^f: X must be a dense table .* got a sparse matrix"
+        UnsupportedError, match=r"^f: X must be a dense table .* got a sparse matrix"
     ):
         as_frame(sparse.eye(3), "f")
