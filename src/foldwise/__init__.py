@@ -31,6 +31,7 @@ _HOMES: dict[str, str] = {
     "RuleFitRegressor": "foldwise.sparse.rulefit",
     "StackingClassifier": "foldwise.stack",
     "StackingRegressor": "foldwise.stack",
+    "write_report": "foldwise.report",
 }
 
 __all__ = ["__version__", *_HOMES]

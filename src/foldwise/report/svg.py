@@ -120,6 +120,7 @@ class Scale:
         return cls(low, high, start, end)
 
     def __call__(self, value: float) -> float:
+        """Return the place of a value; of one beyond the ends, the end's."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
