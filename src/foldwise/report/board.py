@@ -80,8 +80,8 @@ def _lead(standings: Sequence[Standing], metric: Metric) -> str:
     best = learners[0]
     return (
         f"The best learner in hindsight is {shortened(best.model)} with "
-        f"{article(metric_name(metric.name))} of {with_error(best.value, best.error)}; {direction(metric.sign)}. All models are judged "
-        "on the same rows with the same honesty."
+        f"{article(metric_name(metric.name))} of {with_error(best.value, best.error)}; "
+        f"{direction(metric.sign)}. All models are judged on the same rows with the same honesty."
     )
 
 

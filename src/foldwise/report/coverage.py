@@ -110,7 +110,7 @@ def _table(held: NDArray[Any], widths: NDArray[Any], stack: Any, kind: str) -> T
         for i, level in enumerate(LEVELS)
         if level in IN_TABLE
     ]
-    columns = [Column("promised", "number"), Column("held", "number"), Column(last, "number")]
+    columns = [Column("promised"), Column("held", "number"), Column(last, "number")]
     note = "The width is nearly the same for all rows." if kind == "intervals" else ""
     return Table(columns, rows, title="Size", note=note)
 

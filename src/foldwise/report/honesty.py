@@ -140,7 +140,10 @@ def _gap_table(audit: LeakAudit, stack: Any) -> Table:
         Column(metric_name(metric.name), "number"),
         Column("looks better by", "number"),
     ]
-    note = "A small negative difference is chance, or the price of judging with fewer rows."
+    note = (
+        "A negative difference is chance, or comes from judging one model a fold where the mean "
+        "of several is deployed."
+    )
     return Table(columns, rows, title="What less careful judging would say", note=note, strong=0)
 
 

@@ -67,7 +67,7 @@ def known_section(model: Any) -> Section | None:
 def _names(model: Any, count: int) -> list[str]:
     names = getattr(model, "feature_names_in_", None)
     if names is None or len(names) != count:
-        return [f"column {i}" for i in range(count)]
+        return [f"x{i}" for i in range(count)]
     return [str(name) for name in names]
 
 

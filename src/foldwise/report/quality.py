@@ -163,8 +163,7 @@ def _confusion(counts: NDArray[np.float64], classes: NDArray[Any]) -> Figure:
         names,
         names,
         title="confusion of the classes",
-        y_title="actual",
-        x_title="predicted as",
+        corner="down: actual, across: predicted",
         show=lambda v: f"{100 * v:.0f}",
     )
     return Figure("Confusion", drawing, "Percent of each actual class, by predicted class.")
