@@ -17,6 +17,7 @@ _HOMES: dict[str, str] = {
     "BayesianModelAveragingClassifier": "foldwise.subset",
     "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
+    "CalibratedClassifier": "foldwise.stack",
     "ForwardStagewiseClassifier": "foldwise.sparse.stagewise",
     "ForwardStagewiseRegressor": "foldwise.sparse.stagewise",
     "GradientBoostingClassifier": "foldwise.boost",

@@ -37,7 +37,7 @@ from foldwise.stack.parameters import NamedLearnersMixin
 from foldwise.stack.reader import Problem
 from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
 from foldwise.stack.response import Response
-from foldwise.stack.stackers import Candidate, candidates_from, respond
+from foldwise.stack.stackers import Candidate, candidates_from
 from foldwise.stack.transforming import LearnersOutMixin
 
 CHOICES = {
@@ -291,7 +291,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, NamedLearnersMi
         each = []
         for judgement, judged in zip(deal.reading.judgements, deal.verdict.folds, strict=True):
             block = Block(judgement.test.rows, judgement.fresh)
-            response = respond(judged.stacker, deal.top.features((block,)))
+            response = judged.respond(deal.top.features((block,)))
             y = deal.top.problem.data.y[block.rows]
             each.append(np.sort(self._misfit(response, y)))
         return each
@@ -343,8 +343,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, NamedLearnersMi
         """Return the deployed response to new rows, the mean over repeats."""
         X = self._new_rows(X)
         each = [
-            respond(d.verdict.stacker, d.fresh(X, d.reading.deployed), **parameters)
-            for d in self.deals_
+            d.verdict.respond(d.fresh(X, d.reading.deployed), **parameters) for d in self.deals_
         ]
         if len(each) == 1:
             return each[0]
