@@ -152,9 +152,9 @@ def _audit_prose(stack: Any) -> Prose:
     n_reads = sum(audit.n_reads for audit in audits)
     if all(audit.clean for audit in audits):
         return Prose(
-            f"Leak audit: {counted(n_reads, 'prediction')} a learner that judging rests on were "
-            "traced to the rows their model was fitted on. None came from a model that had seen "
-            "the row or the judged fold, and no group stands on both sides."
+            f"Leak audit: for each learner, the {counted(n_reads, 'prediction')} that judging rests "
+            "on were traced to the rows their model was fitted on. None came from a model that had "
+            "seen the row or the judged fold, and no group stands on both sides."
         )
     n_seen = sum(audit.n_seen for audit in audits)
     n_groups = sum(audit.n_shared_groups for audit in audits)
