@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from foldwise.stack.finishing import FinishedStacking
 from foldwise.stack.inputs import checked_classes
 from foldwise.stack.intervals import check_coverage, cv_plus_set, quantile_set
-from foldwise.stack.own_stackers import OneClass, WeightedMean
+from foldwise.stack.own_stackers import MemberStacker, OneClass
 from foldwise.stack.response import Response
 
 
@@ -33,7 +33,7 @@ def _top_has(method: str) -> Any:
 
 
 def _gives(top: Any, method: str) -> bool:
-    if top is None or isinstance(top, WeightedMean | str):
+    if top is None or isinstance(top, MemberStacker | str):
         return method == "predict_proba"
     if isinstance(top, OneClass):
         return top.kind == {"predict_proba": "probability"}.get(method, "decision")
