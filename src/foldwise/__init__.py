@@ -38,6 +38,7 @@ _HOMES: dict[str, str] = {
     "StackingRegressor": "foldwise.stack",
     "load": "foldwise.files",
     "save": "foldwise.files",
+    "write_report": "foldwise.report",
 }
 
 __all__ = ["__version__", *_HOMES]
