@@ -19,6 +19,8 @@ _HOMES: dict[str, str] = {
     "BayesianModelAveragingClassifier": "foldwise.subset",
     "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
+    "EnsembleSelectionClassifier": "foldwise.stack",
+    "EnsembleSelectionRegressor": "foldwise.stack",
     "ForwardStagewiseClassifier": "foldwise.sparse.stagewise",
     "ForwardStagewiseRegressor": "foldwise.sparse.stagewise",
     "GradientBoostingClassifier": "foldwise.boost",

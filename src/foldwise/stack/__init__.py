@@ -2,5 +2,11 @@
 
 from foldwise.stack.classifier import StackingClassifier
 from foldwise.stack.regressor import StackingRegressor
+from foldwise.stack.selection import EnsembleSelectionClassifier, EnsembleSelectionRegressor
 
-__all__ = ["StackingClassifier", "StackingRegressor"]
+__all__ = [
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+]

@@ -2,5 +2,6 @@
 
 from foldwise.auto.tables.encoder import TableEncoder
 from foldwise.auto.tables.kinds import ColumnKind, Kinds, column_kinds
+from foldwise.auto.tables.read import read_table
 
-__all__ = ["ColumnKind", "Kinds", "TableEncoder", "column_kinds"]
+__all__ = ["ColumnKind", "Kinds", "TableEncoder", "column_kinds", "read_table"]

@@ -139,7 +139,7 @@ class Kept:
         self.levels = levels
         self.names = [name]
 
-    def transform(self, cells: Any) -> pd.Categorical:
+    def transform(self, cells: Any) -> Any:
         """Return codes that know their levels."""
         codes = self.levels.codes(cells)
         codes = np.where(codes < len(self.levels.words), codes, -1)
