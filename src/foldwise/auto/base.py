@@ -111,9 +111,7 @@ class BaseAutoStack(BaseEstimator):
         preset = self._check_parameters()
         rows, n_classes = self._check_rows(X, y, sample_weight, groups)
         self.kinds_ = column_kinds(rows.frame)
-        facts = facts_of(
-            rows.frame.shape, rows.y, n_classes=n_classes, weighted=rows.weight is not None
-        )
+        facts = facts_of(self.kinds_, rows.y, n_classes=n_classes, weighted=rows.weight is not None)
         seed = int(check_random_state(self.random_state).randint(MOST_SEEDS))
         members = portfolio(facts, preset.tier, interpretable=self.interpretable)
         learners = self._learners(members, Settings(facts, preset.size), self.kinds_)
