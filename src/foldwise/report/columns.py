@@ -134,7 +134,9 @@ def prediction(model: Any, X: Any) -> NDArray[np.float64]:
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), np.float64)
     classes = np.asarray(model.classes_)
-    said: NDArray[np.float64] = (np.asarray(model.predict(X))[:, None] == classes).astype(np.float64)
+    said: NDArray[np.float64] = (np.asarray(model.predict(X))[:, None] == classes).astype(
+        np.float64
+    )
     return said
 
 

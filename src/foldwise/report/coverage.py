@@ -46,9 +46,7 @@ def held_shares(
         among = misfits[:i] if in_order else [m for j, m in enumerate(misfits) if j != i]
         others = np.sort(np.concatenate(among))
         ranks = np.ceil(np.asarray(levels) * (len(others) + 1) - 1e-9).astype(int)
-        reach = np.where(
-            ranks <= len(others), others[np.minimum(ranks, len(others)) - 1], np.inf
-        )
+        reach = np.where(ranks <= len(others), others[np.minimum(ranks, len(others)) - 1], np.inf)
         held += np.array([(own <= r).sum() for r in reach])
         widths += len(own) * reach
     return held / total, widths / total
@@ -77,7 +75,13 @@ def coverage_section(stack: Any) -> Section | None:
     kind = "sets" if stack._classifies else "intervals"
     figure = lines(
         list(LEVELS),
-        [Line(held.tolist(), low=(held - 1.96 * error).tolist(), high=(held + 1.96 * error).tolist())],
+        [
+            Line(
+                held.tolist(),
+                low=(held - 1.96 * error).tolist(),
+                high=(held + 1.96 * error).tolist(),
+            )
+        ],
         x_title="promised",
         y_title="held",
         title=f"coverage of prediction {kind}",

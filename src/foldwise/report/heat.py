@@ -93,4 +93,7 @@ def _cell(
     )
     if n_columns > MOST_WITH_NUMBERS:
         return [cell]
-    return [cell, mark("text", show(value), x=x + size / 2 - 0.5, y=y + size / 2 + 4, class_="n mid")]
+    return [
+        cell,
+        mark("text", show(value), x=x + size / 2 - 0.5, y=y + size / 2 + 4, class_="n mid"),
+    ]

@@ -102,7 +102,10 @@ def members_section(stack: Any, standings: Sequence[Standing]) -> Section:
     ranked = [s.model for s in standings if s.model in names]
     order = [names.index(name) for name in ranked]
     matrix = correlations(errors, weight)[np.ix_(order, order)]
-    figures += [_heat_figure(ranked, matrix), *_map_figure(ranked, matrix, standings, stack._metric)]
+    figures += [
+        _heat_figure(ranked, matrix),
+        *_map_figure(ranked, matrix, standings, stack._metric),
+    ]
     return Section("learners", title, _lead(ranked, matrix), [Figures(figures)])
 
 
@@ -134,7 +137,11 @@ def _heat_figure(names: Sequence[str], matrix: NDArray[np.float64]) -> Figure:
     shown = names[:MOST_IN_HEAT]
     part = matrix[: len(shown), : len(shown)]
     drawing = heat(
-        part, shown, shown, title="correlation of errors", show=lambda v: f"{v:.2f}".replace("-", "−")
+        part,
+        shown,
+        shown,
+        title="correlation of errors",
+        show=lambda v: f"{v:.2f}".replace("-", "−"),
     )
     more = f" The best {len(shown)} of {len(names)}." if len(shown) < len(names) else ""
     return Figure("How alike the errors are", drawing, f"Correlation of out-of-fold errors.{more}")
@@ -162,5 +169,3 @@ def _map_figure(
     corner = "Top left" if metric.sign > 0 else "Bottom left"
     caption = f"{corner} is what a stack looks for: good alone, and wrong in other places."
     return [Figure("Diversity map", drawing, caption)]
-
-

@@ -134,7 +134,9 @@ def _reliability(evidence: Evidence) -> list[Figure]:
         diagonal=True,
         unit=True,
     )
-    caption = "Bins of equal size with 95 % bands. On the dashed line, probabilities mean what they say."
+    caption = (
+        "Bins of equal size with 95 % bands. On the dashed line, probabilities mean what they say."
+    )
     return [Figure("Reliability", drawing, caption)]
 
 

@@ -109,7 +109,9 @@ def dialect_of(text: str) -> Dialect:
 
 
 def _single_quotes(head: str) -> bool:
-    return '"' not in head and re.search(r"(^|[,;\t|\r\n])'[^'\n]*'([,;\t|\r\n]|$)", head) is not None
+    return (
+        '"' not in head and re.search(r"(^|[,;\t|\r\n])'[^'\n]*'([,;\t|\r\n]|$)", head) is not None
+    )
 
 
 def _sample(text: str, dialect: Dialect) -> list[list[str]]:
