@@ -77,6 +77,8 @@ def _rival_tile(rival: Standing, words: str, metric: Metric) -> Tile:
         tone = "good" if rival.gain > 0 else "bad"
     loss = rival.value if metric.sign < 0 else None
     value = with_error(rival.value, rival.error)
+    if rival.gain == 0:
+        return Tile(f"Against {words}", "the same", f"Both predict alike: {value}.")
     if loss is not None and loss > 0 and math.isfinite(rival.gain):
         side = "lower" if rival.gain >= 0 else "higher"
         value = f"{percent(abs(rival.gain) / loss)} {side}"

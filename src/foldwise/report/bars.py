@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from foldwise.report.svg import LETTER, Panel, Scale, drawing, label, mark, tick_labels
-from foldwise.report.text import number, shortened
+from foldwise.report.text import decimals_for, number, shortened
 
 WIDTH = 360.0
 ROW = 22.0
@@ -87,7 +87,7 @@ def bars(
     errors: Sequence[float] | None = None,
     *,
     title: str,
-    show: Callable[[float], str] = number,
+    show: Callable[[float], str] | None = None,
 ) -> Markup:
     """Return horizontal bars from zero, one a name, with their values and errors.
 
@@ -101,15 +101,16 @@ def bars(
         Standard errors.
     title : str
         What the drawing shows, for those who do not see it.
-    show : callable
-        Writes a value.
+    show : callable or None
+        Writes a value; None for three digits of the largest.
 
     Returns
     -------
     Markup
         A drawing.
     """
-    shown = [show(value) for value in values]
+    decimals = decimals_for(max(map(abs, values), default=0.0) / 10)
+    shown = [number(value, decimals) if show is None else show(value) for value in values]
     names_room = min(140.0, LETTER * max(len(shortened(name, 22)) for name in names) + 8)
     values_room = LETTER * max(map(len, shown)) + 10
     halves = [
@@ -135,7 +136,7 @@ def bars(
                     y1=y_bar,
                     y2=y_bar,
                     class_="err",
-                )  # fmt: skip
+                )
             )
         marks.append(mark("text", text, x=WIDTH - 2, y=y + 13, class_="t end"))
     return drawing(WIDTH, height, title, *marks)

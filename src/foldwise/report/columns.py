@@ -25,7 +25,7 @@ MOST_CALLS = 3_000
 """Predictions by single models that shuffling may take."""
 N_REPEATS = 3
 MOST_BARS = 15
-MOST_CURVES = 6
+MOST_CURVES = 5
 CURVE_ROWS = 100
 N_VALUES = 12
 MOST_LEVELS = 8

@@ -91,10 +91,11 @@ def coverage_section(stack: Any) -> Section | None:
     blocks: list[Block] = [
         Figures([Figure("Coverage", figure, caption), _table(held, widths, stack, kind)])
     ]  # fmt: skip
+    others = "earlier ones" if in_order else "the others"
     at_90 = held[LEVELS.index(0.9)]
     lead = (
         f"Prediction {kind} that promise 90 % hold {percent(at_90, 1)} of {n_rows:,} judged rows, "
-        f"when each fold is checked against the errors of {'earlier ones' if in_order else 'the others'}."
+        f"when each fold is checked against the errors of {others}."
     )
     if in_order or stack.deals_[0].top.problem.unit is not None:
         lead += " With groups or forward in time there is no guarantee for new rows."
@@ -109,7 +110,7 @@ def _table(held: NDArray[Any], widths: NDArray[Any], stack: Any, kind: str) -> T
         for i, level in enumerate(LEVELS)
         if level in IN_TABLE
     ]
-    columns = [Column("promised", "number"), Column("held", "number"), Column(last, "number")]
+    columns = [Column("promised"), Column("held", "number"), Column(last, "number")]
     note = "The width is nearly the same for all rows." if kind == "intervals" else ""
     return Table(columns, rows, title="Size", note=note)
 

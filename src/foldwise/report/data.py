@@ -92,7 +92,7 @@ def column_table(X: Any, names: Any) -> Table:
     """
     rows = []
     for j in range(min(X.shape[1], MOST_COLUMNS)):
-        name = shortened(names[j]) if names is not None else f"column {j}"
+        name = shortened(names[j]) if names is not None else f"x{j}"
         rows.append([name, *describe_column(column_of(X, j))])
     columns = [
         Column("column"),
