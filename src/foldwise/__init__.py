@@ -19,6 +19,7 @@ _HOMES: dict[str, str] = {
     "BayesianModelAveragingClassifier": "foldwise.subset",
     "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
+    "CalibratedClassifier": "foldwise.stack",
     "EnsembleSelectionClassifier": "foldwise.stack",
     "EnsembleSelectionRegressor": "foldwise.stack",
     "ForwardStagewiseClassifier": "foldwise.sparse.stagewise",
@@ -35,6 +36,9 @@ _HOMES: dict[str, str] = {
     "RuleFitRegressor": "foldwise.sparse.rulefit",
     "StackingClassifier": "foldwise.stack",
     "StackingRegressor": "foldwise.stack",
+    "load": "foldwise.files",
+    "save": "foldwise.files",
+    "write_report": "foldwise.report",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -25,7 +25,7 @@ MOST_CALLS = 3_000
 """Predictions by single models that shuffling may take."""
 N_REPEATS = 3
 MOST_BARS = 15
-MOST_CURVES = 6
+MOST_CURVES = 5
 CURVE_ROWS = 100
 N_VALUES = 12
 MOST_LEVELS = 8
@@ -134,7 +134,9 @@ def prediction(model: Any, X: Any) -> NDArray[np.float64]:
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), np.float64)
     classes = np.asarray(model.classes_)
-    said: NDArray[np.float64] = (np.asarray(model.predict(X))[:, None] == classes).astype(np.float64)
+    said: NDArray[np.float64] = (np.asarray(model.predict(X))[:, None] == classes).astype(
+        np.float64
+    )
     return said
 
 

@@ -59,7 +59,9 @@ def data_section(
 def _target(y: NDArray[Any], classes: NDArray[Any] | None, weight: NDArray[Any] | None) -> Figure:
     if classes is None:
         first = y.reshape(len(y), -1)[:, 0]
-        drawing = histogram(first, x_title="target", title="distribution of the target", weight=weight)
+        drawing = histogram(
+            first, x_title="target", title="distribution of the target", weight=weight
+        )
         return Figure("The target", drawing)
     mass = np.bincount(y, weights=weight, minlength=len(classes))
     order = np.argsort(-mass, kind="stable")[:MOST_CLASSES]
@@ -90,7 +92,7 @@ def column_table(X: Any, names: Any) -> Table:
     """
     rows = []
     for j in range(min(X.shape[1], MOST_COLUMNS)):
-        name = shortened(names[j]) if names is not None else f"column {j}"
+        name = shortened(names[j]) if names is not None else f"x{j}"
         rows.append([name, *describe_column(column_of(X, j))])
     columns = [
         Column("column"),
@@ -137,4 +139,9 @@ def describe_column(values: NDArray[Any]) -> list[str]:
     words, counts = np.unique([str(v) for v in values[~absent].tolist()], return_counts=True)
     order = np.argsort(-counts, kind="stable")[:3]
     common = [f"{shortened(words[i], 20)} ({percent(counts[i] / counts.sum())})" for i in order]
-    return [kind, percent(absent.mean() if len(absent) else 0.0), f"{len(words):,}", ", ".join(common)]
+    return [
+        kind,
+        percent(absent.mean() if len(absent) else 0.0),
+        f"{len(words):,}",
+        ", ".join(common),
+    ]
