@@ -13,16 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.errors import Plain, listing
+from foldwise.errors import FoldwiseError, Plain, listing
 from foldwise.files.arrays import array_from
 from foldwise.files.refuse import refused
 
 TREES = {"sklearn.neighbors._ball_tree.BallTree", "sklearn.neighbors._kd_tree.KDTree"}
 GROWN = "sklearn.tree._tree.Tree"
 COMPILED_MODULES = ("sklearn._loss._loss", "sklearn.metrics._dist_metrics")
-PLAIN = {"builtins.dict", "builtins.list", "builtins.str", "builtins.tuple", "numpy.ndarray",
-         "builtins.int", "builtins.float", "builtins.bool", "numpy.int64", "numpy.dtype",
-         "builtins.type", "numpy.float64"}  # fmt: skip
+PLAIN = {"builtins.dict", "builtins.list", "builtins.str", "builtins.tuple", "numpy.ndarray"}
 LOADERS = {"DictNode", "JsonNode", "ListNode", "LossNode", "NdArrayNode", "ObjectNode", "TreeNode",
            "TupleNode", "CachedNode", "TypeNode"}  # fmt: skip
 
@@ -59,9 +57,9 @@ def parts_from(content: bytes) -> list[Any]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             schema = _checked_schema(archive, len(content))
         parts = loads(content, trusted=sorted(schema))
-    except (zipfile.BadZipFile, ValueError, TypeError, KeyError, RecursionError) as error:
-        if type(error).__module__.startswith("foldwise"):
-            raise
+    except FoldwiseError:
+        raise
+    except Exception as error:
         raise refused("hold compiled parts that can be read", Plain(str(error)[:200])) from error
     if not isinstance(parts, list):
         raise refused("hold a list of compiled parts", Plain(type(parts).__name__))
@@ -88,7 +86,9 @@ def _checked_schema(archive: zipfile.ZipFile, size: int) -> set[str]:
 
 
 def _may_be_part(name: str) -> bool:
-    module = name.rpartition(".")[0]
+    module, _, own = name.rpartition(".")
+    if own == "PyFuncDistance":
+        return False
     return name in TREES | PLAIN | {GROWN} or module in COMPILED_MODULES
 
 
@@ -143,12 +143,14 @@ def _check_search_tree(tree: Any) -> None:
     start, end = nodes["idx_start"], nodes["idx_end"]
     inside = (start >= 0).all() and (start <= end).all() and (end <= n).all()
     spread = len(index) == n and (index >= 0).all() and (index < n).all()
-    if not (inside and spread and bounds.shape[1] == len(nodes) and _fits(tree, nodes)):
+    room = bounds.ndim == 3 and bounds.shape[1:] == (len(nodes), data.shape[1])
+    if not (inside and spread and room and _fits(tree, nodes)):
         raise refused("hold search trees of their own rows", Plain("one that is not"))
 
 
 def _fits(tree: Any, nodes: Any) -> bool:
     """Tell whether the nodes are the whole binary tree that a search walks through."""
-    levels = int(tree.__getstate__()[5])
-    inner = np.arange(len(nodes)) < 2 ** (levels - 1) - 1
-    return len(nodes) == 2**levels - 1 and not bool(nodes["is_leaf"][~inner].min(initial=1) == 0)
+    _, _, _, _, _, n_levels, n_nodes, *_ = tree.__getstate__()
+    last = np.arange(len(nodes)) >= 2 ** (n_levels - 1) - 1
+    whole = len(nodes) == n_nodes == 2**n_levels - 1
+    return whole and bool((nodes["is_leaf"][last] != 0).all())

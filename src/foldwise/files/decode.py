@@ -78,7 +78,8 @@ class Decoder:
             return self.value(document["model"])
         except FoldwiseError:
             raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # A state that does not suit its class can raise anything; it is the file's fault.
+        except Exception as error:
             what = f"entry {len(self._made)} ({type(error).__name__}: {str(error)[:100]})"
             raise refused("describe a model that can be built", Plain(what)) from error
 
