@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-FAILED, MISUSED = 1, 2
 OPTIONS = {
     "time_budget": "--time",
     "time_column": "--time-column",
@@ -26,19 +25,15 @@ OWNER = re.compile(r"^(\w+): (\w+)?")
 
 
 class Failure(click.ClickException):
-    """An error that has been put into words.
+    """An error that has been put into words: a sentence and a remedy."""
 
-    Parameters
-    ----------
-    message : str
-        A sentence and a remedy.
-    exit_code : int
-        1 failed, 2 misused.
-    """
+    exit_code = 1
 
-    def __init__(self, message: str, exit_code: int = FAILED) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
+
+class Misuse(Failure):
+    """Something was typed that cannot be meant."""
+
+    exit_code = 2
 
 
 @contextmanager
@@ -87,8 +82,8 @@ def _failure(error: Exception) -> Failure:
     from foldwise.errors import FoldwiseError, InvalidParameterError
 
     if isinstance(error, FoldwiseError):
-        code = MISUSED if isinstance(error, InvalidParameterError) else FAILED
-        return Failure(_without_owner(str(error)), code)
+        kind = Misuse if isinstance(error, InvalidParameterError) else Failure
+        return kind(_without_owner(str(error)))
     if isinstance(error, OSError) and error.filename:
         reason = (error.strerror or type(error).__name__).lower()
         return Failure(f"{error.filename}: {reason}. Check the path and its permissions.")
@@ -112,4 +107,4 @@ def _without_owner(message: str) -> str:
         return message
     rest = message[found.end(1) + 2 :]
     word = found.group(2) or ""
-    return OPTIONS[word] + rest[len(word) :] if word in OPTIONS else rest[:1].upper() + rest[1:]
+    return OPTIONS[word] + rest[len(word) :] if word in OPTIONS else rest

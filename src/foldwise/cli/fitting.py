@@ -37,7 +37,7 @@ def fit(request: Request, *, as_json: bool) -> None:
     if as_json:
         print_json({**outcome(fitted, request), "written": written})
         return
-    show(fitted, request)
+    show(fitted)
     if not written:
         note("Nothing was written. Give --out DIR to keep the model and its report.")
     for path in written:
@@ -155,7 +155,7 @@ def honest_value(board: Any) -> float:
     return float(stack.iloc[0])
 
 
-def show(fitted: Fitted, request: Request) -> None:
+def show(fitted: Fitted) -> None:
     """Print how good the model is."""
     model, board = fitted.model, fitted.model.leaderboard_
     metric = str(board.columns[1])
@@ -203,6 +203,6 @@ def demo(out: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({**outcome(fitted, request), "written": [str(out)]})
         return
-    show(fitted, request)
+    show(fitted)
     say(f"Written: {out}. Open it in a browser.")
     say(f"Next: foldwise fit {table} --target rent --out flats")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from foldwise.cli.failures import MISUSED, Failure
+from foldwise.cli.failures import Failure, Misuse
 from foldwise.cli.fitting import board_to_show, honest_value
 from foldwise.cli.model_folder import REPORT, load_model, request_in
 from foldwise.cli.predicting import rows_for
@@ -87,9 +87,8 @@ def report(model_path: Path, out: Path | None, table: Path | None) -> None:
     from foldwise.report import write_report
 
     if out is None and not model_path.is_dir():
-        raise Failure(
-            "-o FILE must be given for a model that is a single file; got none. Add -o report.html.",
-            MISUSED,
+        raise Misuse(
+            "-o must be given for a model that is a single file; got none. Add -o report.html."
         )
     model = load_model(model_path)
     X = y = None
@@ -119,7 +118,7 @@ def explain(model_path: Path, table: Path, row: int, *, as_json: bool) -> None:
     model = load_model(model_path)
     X = rows_for(model, read_table(table))
     if not 1 <= row <= len(X):
-        raise Failure(f"--row must be 1 to {len(X):,}, the table's rows; got {row}.", MISUSED)
+        raise Misuse(f"--row must be 1 to {len(X):,}, the table's rows; got {row}.")
     if X.shape[1] > MOST_COLUMNS_EXPLAINED:
         raise Failure(
             f"explain takes at most {MOST_COLUMNS_EXPLAINED} columns; got {X.shape[1]:,}. "

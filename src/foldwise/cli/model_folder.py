@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from foldwise.cli.failures import MISUSED, Failure
+from foldwise.cli.failures import Failure, Misuse
 
 MODEL, REQUEST, REPORT, RUN = "model.foldwise", "request.json", "report.html", "run"
 
@@ -59,12 +59,11 @@ def begin(request: Request) -> Path | None:
         return None
     folder = Path(request.out)
     if folder.exists() and not folder.is_dir():
-        raise Failure(f"--out must be a folder; got the file {folder}. Name another.", MISUSED)
+        raise Misuse(f"--out must be a folder; got the file {folder}. Name another.")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / REQUEST).is_file():
-        raise Failure(
+        raise Misuse(
             f"--out must be a new or empty folder, or one made by foldwise; got {folder}, which "
-            "holds other files. Name another.",
-            MISUSED,
+            "holds other files. Name another."
         )
     folder.mkdir(parents=True, exist_ok=True)
     noted = {**asdict(request), "table": str(Path(request.table).resolve())}
@@ -87,10 +86,9 @@ def request_in(folder: Path) -> Request:
     """
     noted = folder / REQUEST
     if not noted.is_file():
-        raise Failure(
+        raise Misuse(
             f"DIR must be a folder given to foldwise fit as --out; got {folder}, which has no "
-            f"{REQUEST}. Run foldwise fit with --out first.",
-            MISUSED,
+            f"{REQUEST}. Run foldwise fit with --out first."
         )
     try:
         said = json.loads(noted.read_text("utf-8"))
@@ -123,5 +121,5 @@ def load_model(path: Path) -> Any:
             if path.is_dir()
             else "Give the folder that foldwise fit wrote with --out."
         )
-        raise Failure(f"MODEL must be there; got {path}, which holds no model. {remedy}", MISUSED)
+        raise Misuse(f"MODEL must be there; got {path}, which holds no model. {remedy}")
     return load(file)

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from foldwise.cli.failures import MISUSED, Failure
+from foldwise.cli.failures import Failure, Misuse
 from foldwise.cli.model_folder import load_model
 from foldwise.cli.screen import note
 
@@ -30,7 +30,7 @@ def predict(
     from foldwise.auto.tables import read_table
 
     if out is not None and out.resolve() == table.resolve():
-        raise Failure("-o must not be the table itself; got the same file. Name another.", MISUSED)
+        raise Misuse("-o must not be the table itself; got the same file. Name another.")
     model = load_model(model_path)
     X = rows_for(model, read_table(table))
     predictions = predicted(model, X, proba=proba, interval=interval)
@@ -73,12 +73,10 @@ def predicted(model: Any, X: Any, *, proba: bool, interval: float | None) -> Any
     """Return predictions as a frame, one row a row of X."""
     import pandas as pd
 
-    classes = getattr(model, "classes_", None)
+    classes: Any = getattr(model, "classes_", None)
     columns: dict[str, Any] = {"prediction": model.predict(X)}
     if proba and classes is None:
-        raise Failure(
-            "--proba must be left out for a model of a quantity; got it. Use --interval.", MISUSED
-        )
+        raise Misuse("--proba must be left out for a model of a quantity; got it. Use --interval.")
     if proba:
         shares = model.predict_proba(X)
         columns |= {f"probability of {c}": shares[:, k] for k, c in enumerate(classes)}

@@ -93,10 +93,10 @@ def table_problem(
     ("Rows left out because 'b' is missing: 1 of 3.",)
     """
     table = as_frame(frame, OWNER)
-    named = {"target": [target], "groups": [groups], "weight": [weight], "drop": list(drop)}
-    _check_columns(
-        {name: [c for c in cols if c is not None] for name, cols in named.items()}, table
-    )
+    one = {"target": target, "groups": groups, "weight": weight}
+    named = {option: [column] for option, column in one.items() if column is not None}
+    named["drop"] = list(drop)
+    _check_columns(named, table)
     words = text_of(table[target])
     present = words.notna().to_numpy()
     notes = _missing_note(target, present)
