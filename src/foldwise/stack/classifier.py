@@ -201,6 +201,11 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         n_jobs: int | None = None,
         random_state: Any = None,
         on_error: str = "drop",
+        run_dir: Any = None,
+        time_budget: float | None = None,
+        executor: Any = None,
+        callback: Any = None,
+        on_interrupt: str = "raise",
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -217,6 +222,11 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
             n_jobs=n_jobs,
             random_state=random_state,
             on_error=on_error,
+            run_dir=run_dir,
+            time_budget=time_budget,
+            executor=executor,
+            callback=callback,
+            on_interrupt=on_interrupt,
             verbose=verbose,
         )
         self.calibrate = calibrate
