@@ -36,6 +36,8 @@ _HOMES: dict[str, str] = {
     "RuleFitRegressor": "foldwise.sparse.rulefit",
     "StackingClassifier": "foldwise.stack",
     "StackingRegressor": "foldwise.stack",
+    "load": "foldwise.files",
+    "save": "foldwise.files",
     "write_report": "foldwise.report",
 }
 

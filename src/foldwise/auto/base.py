@@ -30,7 +30,7 @@ from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
 from foldwise.errors import did_you_mean, invalid_parameter
 from foldwise.learners import TrainingData
-from foldwise.stack.base import MOST_SEEDS
+from foldwise.stack.running import MOST_SEEDS
 from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
 
 READ_FROM_STACK = (
@@ -111,9 +111,7 @@ class BaseAutoStack(BaseEstimator):
         preset = self._check_parameters()
         rows, n_classes = self._check_rows(X, y, sample_weight, groups)
         self.kinds_ = column_kinds(rows.frame)
-        facts = facts_of(
-            rows.frame.shape, rows.y, n_classes=n_classes, weighted=rows.weight is not None
-        )
+        facts = facts_of(self.kinds_, rows.y, n_classes=n_classes, weighted=rows.weight is not None)
         seed = int(check_random_state(self.random_state).randint(MOST_SEEDS))
         members = portfolio(facts, preset.tier, interpretable=self.interpretable)
         learners = self._learners(members, Settings(facts, preset.size), self.kinds_)
