@@ -12,6 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from foldwise import StackingClassifier, StackingRegressor
 
@@ -88,11 +89,21 @@ def failed() -> StackingRegressor:
 def weighted() -> StackingClassifier:
     X, y = classes(2)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    stack = StackingClassifier(CLASSIFIERS, cv=3, n_repeats=2, random_state=0)
+    learners = [("tree", DecisionTreeClassifier(max_depth=3)), ("bayes", GaussianNB())]
+    stack = StackingClassifier(learners, cv=3, n_repeats=2, random_state=0)
     return stack.fit(X, y, sample_weight=weight)
 
 
-KINDS = ("regression", "binary", "multiclass", "forward", "grouped", "unscored", "failed", "weighted")
+KINDS = (
+    "regression",
+    "binary",
+    "multiclass",
+    "forward",
+    "grouped",
+    "unscored",
+    "failed",
+    "weighted",
+)
 
 
 @pytest.fixture(params=KINDS)

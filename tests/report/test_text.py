@@ -23,7 +23,9 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=40)
 def test_clean_text_can_be_encoded_and_holds_nothing_invisible(text: str) -> None:
     cleaned = clean(text)
     cleaned.encode("utf-8")
-    assert not [c for c in cleaned if unicodedata.category(c) in ("Cc", "Cs") or c in "\u202e\u2066"]
+    assert not [
+        c for c in cleaned if unicodedata.category(c) in ("Cc", "Cs") or c in "\u202e\u2066"
+    ]
     assert clean(cleaned) == cleaned
 
 

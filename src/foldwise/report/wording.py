@@ -97,10 +97,10 @@ def verdict(gain: float, error: float) -> str:
         return "exactly as good as"
     if not math.isfinite(gain):
         return "not comparable with"
-    distance = gain / error if error > 0 else math.copysign(math.inf, gain)
-    if math.isnan(distance):
-        return "better than" if gain > 0 else "worse than"
-    word = "better" if distance > 0 else "worse"
+    word = "better" if gain > 0 else "worse"
+    if math.isnan(error):
+        return f"{word} than"
+    distance = gain / error if error > 0 else math.inf
     if abs(distance) < 1:
         return "about as good as"
     return f"{'clearly' if abs(distance) >= 2 else 'probably'} {word} than"
