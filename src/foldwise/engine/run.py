@@ -1,68 +1,156 @@
-"""Run jobs in this process or in local processes; results come back in plan order."""
+"""One run: every fit of one call of ``fit``, wherever it takes place."""
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+import itertools
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Self
 
-import joblib
-from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-Job = TypeVar("Job")
-Result = TypeVar("Result")
+from foldwise.engine.batch import Absorb, Batch
+from foldwise.engine.clock import Clock
+from foldwise.engine.costs import Costs, Task
+from foldwise.engine.events import Stream
+from foldwise.engine.executor import Executor, Store
+from foldwise.engine.in_process import InProcess
 
 
-def run_jobs(
-    work: Callable[[Any, Job], Result],
-    shared: Any,
-    jobs: Sequence[Job],
-    *,
-    n_jobs: int | None = None,
-    wanted: Callable[[Job], bool] | None = None,
-) -> Iterator[tuple[Job, Result]]:
-    """Yield each job with its result, in the order of the jobs.
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run did.
+
+    Attributes
+    ----------
+    fits : int
+        Fits done.
+    reused : int
+        Fits found in the run directory.
+    failed : tuple of str
+        Learners that failed or were left out.
+    seconds : float
+        How long it took.
+    partial : bool
+        Whether something that was asked for is missing for want of time or by Ctrl-C.
+    reason : str
+        Why, if it is.
+    """
+
+    fits: int = 0
+    reused: int = 0
+    failed: tuple[str, ...] = ()
+    seconds: float = 0.0
+    partial: bool = False
+    reason: str = ""
+
+
+@dataclass
+class Run:
+    """Runs plans of tasks: on one executor, in one budget, with one stream of events.
 
     Parameters
     ----------
-    work : callable
-        Called as ``work(shared, job)``. It must be picklable for several processes.
-    shared : object
-        Handed to every call; arrays in it are memory-mapped, not copied, for processes.
-    jobs : sequence
-        What is to be done.
-    n_jobs : int or None
-        As in scikit-learn: None is one, in this process.
-    wanted : callable or None
-        Asked right before a job starts in this process; False skips the job.
-
-    Yields
-    ------
-    job, result
-        In plan order, so that what is reduced from them has the same bits everywhere.
-
-    Notes
-    -----
-    BLAS runs on one thread either way: more threads change the last bits. In processes
-    every other thread pool has one thread too; in this process learners keep their own.
+    executor : Executor
+        Where tasks run.
+    clock : Clock
+        How long they may.
+    stream : Stream
+        Who is told.
+    store : Store or None
+        Where finished results are kept.
+    keep : bool
+        Whether Ctrl-C ends the fits, but not the run.
+    free_memory : callable or None
+        Tells how many bytes can still be taken where tasks run.
 
     Examples
     --------
-    >>> list(run_jobs(lambda shared, job: shared + job, 10, [1, 2]))
-    [(1, 11), (2, 12)]
+    >>> results = {}
+    >>> tasks = [Task(3, ("a",)), Task(4, ("b",))]
+    >>> def absorb(index, result):
+    ...     results[index] = result
+    ...     return ()
+    >>> with Run() as run:
+    ...     run.do(lambda shared, job: shared * job, 10, tasks, absorb)
+    >>> results, run.fits
+    ({0: 30, 1: 40}, 2)
     """
-    if joblib.effective_n_jobs(n_jobs) == 1:
-        with threadpool_limits(1, user_api="blas"):
-            for job in jobs:
-                if wanted is None or wanted(job):
-                    yield job, work(shared, job)
-        return
-    with joblib.parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
-        parallel = Parallel(return_as="generator")
-        results = parallel(delayed(work)(shared, job) for job in jobs)
+
+    executor: Executor = field(default_factory=InProcess)
+    clock: Clock = field(default_factory=Clock)
+    stream: Stream = field(default_factory=Stream)
+    store: Store | None = None
+    keep: bool = False
+    free_memory: Callable[[], int | None] | None = None
+    costs: Costs = field(default_factory=Costs)
+    dropped: dict[str, str] = field(default_factory=dict)
+    reused: int = 0
+    fits: int = 0
+    interrupted: bool = False
+    previewed: bool = False
+    reason: str = ""
+    _tickets: Any = field(default_factory=itertools.count)
+    _open: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Self:
+        # More threads change the last bits.
+        self._open.enter_context(threadpool_limits(1, user_api="blas"))
+        self._open.callback(self.executor.close)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    @property
+    def by_learner(self) -> bool:
+        """Whether learners are to be finished one after the other, because it may end early."""
+        return self.keep or self.clock.budget is not None
+
+    def ticket(self) -> int:
+        """Return a number that was not given before."""
+        return next(self._tickets)
+
+    def do(self, work: Any, shared: Any, tasks: Sequence[Task], absorb: Absorb) -> None:
+        """Do all tasks of a plan.
+
+        Parameters
+        ----------
+        work : callable
+            Called as ``work(shared, job)``; picklable by cloudpickle if tasks run elsewhere.
+        shared : object
+            Handed to every call; placed once.
+        tasks : sequence of Task
+            What is to be done. Those of an owner that was dropped are not.
+        absorb : callable
+            Called as ``absorb(index, result)`` with each result, or the exception it ended in,
+            in the order they come; returns the owners that have failed by it. What it raises
+            ends the run.
+        """
+        if not tasks:
+            return
+        batch = Batch(self, tasks, self._counted(tasks, absorb), self.by_learner)
+        if self.interrupted:
+            batch.drop(batch.alive(), "interrupted")
+            return
+        self.executor.place(work, shared)
         try:
-            yield from zip(jobs, results, strict=True)
-        finally:
-            with warnings.catch_warnings():
-                # joblib warns of work that is thrown away when a caller stops early.
-                warnings.simplefilter("ignore")
-                results.close()
+            batch.run()
+        except KeyboardInterrupt:
+            if not self.keep:
+                raise
+            self.interrupted = True
+            batch.drop(batch.alive(), "interrupted")
+
+    def _counted(self, tasks: Sequence[Task], absorb: Absorb) -> Absorb:
+        def absorbed(index: int, result: Any) -> Any:
+            if not isinstance(result, BaseException):
+                self.fits += tasks[index].fits
+            return absorb(index, result)
+
+        return absorbed
+
+    def summary(self, failed: Sequence[str]) -> RunSummary:
+        """Return what the run did, once it is over."""
+        return RunSummary(
+            self.fits, self.reused, tuple(failed), self.clock.spent, bool(self.reason), self.reason
+        )

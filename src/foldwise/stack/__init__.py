@@ -3,5 +3,12 @@
 from foldwise.stack.calibrated import CalibratedClassifier
 from foldwise.stack.classifier import StackingClassifier
 from foldwise.stack.regressor import StackingRegressor
+from foldwise.stack.selection import EnsembleSelectionClassifier, EnsembleSelectionRegressor
 
-__all__ = ["CalibratedClassifier", "StackingClassifier", "StackingRegressor"]
+__all__ = [
+    "CalibratedClassifier",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
+    "StackingClassifier",
+    "StackingRegressor",
+]

@@ -8,12 +8,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from foldwise.engine import RunSummary
 from foldwise.errors import invalid_parameter
 from foldwise.stack.build import Deal, build_deal
 from foldwise.stack.entries import as_layers, checked_layers
 from foldwise.stack.inputs import checked_lengths, checked_table
 from foldwise.stack.metric import as_metric
 from foldwise.stack.recipe import build_deals
+from foldwise.stack.running import LIVE, without_live
 
 KEEP: Any = "keep what it is"
 
@@ -73,6 +75,7 @@ class AgainMixin(BaseEstimator):
                 build_deal(d.readers, d.lattice, d.reading, candidates, metric, self._seed)
                 for d in deals
             ]
+            new._set_run(RunSummary(partial=self.partial_, reason=self.run_.reason))
             return new._settle(deals, metric, self._seed)
 
     def add(self, name: str, estimator: Any, *, X: Any = None) -> Self:
@@ -114,8 +117,11 @@ class AgainMixin(BaseEstimator):
         candidates = new._candidates(self._metric, problem)
         checked = [[e for e in layer if e.name not in self.failures_] for layer in checked]
         with threadpool_limits(1, user_api="blas"):
-            recipe = new._recipe(self._seed)
-            deals = build_deals(recipe, problem, checked, candidates, self._metric, self.deals_)
+            recipe = new._recipe(self._seed, new._clock())
+            deals, run = build_deals(
+                recipe, problem, checked, candidates, self._metric, self.deals_
+            )
+            new._set_run(replace(run, partial=run.partial or self.partial_))
             new._settle(deals, self._metric, self._seed)
         new.failures_ = {**self.failures_, **new.failures_}
         return new
@@ -147,13 +153,14 @@ class AgainMixin(BaseEstimator):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         new = object.__new__(type(self))
         kept = {key: value for key, value in vars(self).items() if key != "_X"}
-        new.__dict__ = deepcopy(kept, memo)
+        new.__dict__ = deepcopy(without_live(kept), memo)
+        new.__dict__.update({name: kept[name] for name in LIVE})
         if "_X" in vars(self):
             new._X = self._X
         return new
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
+        state = without_live(dict(super().__getstate__()))
         if "_X" in state:
             state["_X"] = None
         return state

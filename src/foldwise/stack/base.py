@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, check_random_state, get_tags
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from foldwise.engine import Clock
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import Block
 from foldwise.learners import TrainingData
@@ -20,7 +21,6 @@ from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
 from foldwise.stack.diagram import diagram
 from foldwise.stack.entries import Entry, as_layers, checked_layers
-from foldwise.stack.features import column_names
 from foldwise.stack.fold_models import FoldModels
 from foldwise.stack.inputs import (
     check_columns,
@@ -30,12 +30,14 @@ from foldwise.stack.inputs import (
     checked_weights,
     passed_columns,
 )
-from foldwise.stack.leaderboard import honest_score, leaderboard, out_of_fold
+from foldwise.stack.leaderboard import columns_of, honest_score, leaderboard, out_of_fold
 from foldwise.stack.metric import Metric, as_metric
+from foldwise.stack.out_of_fold import OutOfFoldMixin
 from foldwise.stack.parameters import NamedLearnersMixin
 from foldwise.stack.reader import Problem
 from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
 from foldwise.stack.response import Response
+from foldwise.stack.running import RunMixin
 from foldwise.stack.stackers import Candidate, candidates_from
 from foldwise.stack.transforming import LearnersOutMixin
 
@@ -44,10 +46,9 @@ CHOICES = {
     "hold_out": ("auto", "node", "mean"),
     "on_error": ("drop", "raise"),
 }
-MOST_SEEDS = np.iinfo(np.int32).max
 
 
-class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
+class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, NamedLearnersMixin):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
@@ -68,6 +69,11 @@ class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
         n_jobs: int | None = None,
         random_state: Any = None,
         on_error: str = "drop",
+        run_dir: Any = None,
+        time_budget: float | None = None,
+        executor: Any = None,
+        callback: Any = None,
+        on_interrupt: str = "raise",
         verbose: int = 0,
     ) -> None:
         self.estimators = estimators
@@ -83,6 +89,11 @@ class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.on_error = on_error
+        self.run_dir = run_dir
+        self.time_budget = time_budget
+        self.executor = executor
+        self.callback = callback
+        self.on_interrupt = on_interrupt
         self.verbose = verbose
 
     @abstractmethod
@@ -133,18 +144,20 @@ class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
             raise
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        clock = self._clock()
         with threadpool_limits(1, user_api="blas"):
             problem, layers, metric = self._prepare(X, y, sample_weight, groups)
             candidates = self._candidates(metric, problem)
-            recipe = self._recipe(int(check_random_state(self.random_state).randint(MOST_SEEDS)))
+            recipe = self._recipe(self._seed_for(problem), clock)
             if isinstance(self.cv, str) and self.cv == "prefit":
-                deals = [prefit_deal(recipe, problem, layers, candidates, metric)]
+                deals, run = [prefit_deal(recipe, problem, layers, candidates, metric)], None
             else:
-                deals = build_deals(recipe, problem, layers, candidates, metric)
+                deals, run = build_deals(recipe, problem, layers, candidates, metric)
+            self._set_run(run)
             self._index = X.index if isinstance(X, pd.DataFrame) else None
             return self._settle(deals, metric, recipe.seed)
 
-    def _recipe(self, seed: int) -> Recipe:
+    def _recipe(self, seed: int, clock: Clock) -> Recipe:
         return Recipe(
             owner=self._owner,
             cv=self.cv,
@@ -152,10 +165,10 @@ class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
             hold_out=self.hold_out,
             tune=self.tune,
             n_repeats=self.n_repeats,
-            n_jobs=self.n_jobs,
             on_error=self.on_error,
-            verbose=int(self.verbose),
             seed=seed,
+            options=self._run_options(),
+            clock=clock,
         )
 
     def _prepare(
@@ -164,6 +177,7 @@ class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
         """Check everything before anything is fitted."""
         owner = self._owner
         self._check_choices()
+        self._run_options()
         X = checked_table(owner, X, fewest=2)
         validate_data(self, X, skip_check_array=True)
         if y is None:
@@ -255,7 +269,7 @@ class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
             or [np.empty(0)]
         )
         self.unjudged_folds_ = deals[0].reading.unjudged
-        self._columns = _columns_of(deals[0])
+        self._columns = columns_of(deals[0])
         frames = [out_of_fold(deal, self._index, self._columns) for deal in deals]
         self.oof_ = frames[0] if len(frames) == 1 else sum(frames) / len(frames)
         self.n_fits_ = sum(r.table.n_fits.total() for d in deals for r in d.readers)
@@ -370,15 +384,3 @@ class BaseStacking(LearnersOutMixin, AgainMixin, NamedLearnersMixin):
         tags.input_tags.allow_nan = enough(t.allow_nan for t in inputs)
         tags.input_tags.sparse = enough(t.sparse for t in inputs)
         return tags
-
-
-def _columns_of(deal: Deal) -> list[str]:
-    labels = deal.top.problem.labels
-    block = deal.reading.final[0]
-    return [
-        column
-        for entry in deal.top.entries
-        for column in column_names(
-            entry.name, deal.top.table.read(entry.name, block).shape[1], labels
-        )
-    ]

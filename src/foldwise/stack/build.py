@@ -124,8 +124,10 @@ def build_readers(
     needs = needs_of(reading, lattice, len(layers))
     firsts = first_folds(lattice, len(layers))
     readers: list[Reader] = []
+    shares = _shares(layers, needs)
     for level, entries in enumerate(layers):
         table = Table()
+        settings.run.clock.slice(shares[level])
         before = known[level] if level < len(known) else Table()
         names = [e.name for e in entries if not (tune and e.name in tune)]
         if level == 0:
@@ -143,11 +145,20 @@ def build_readers(
                     table, entries, readers[-1], needs[level], node, firsts[level - 1], lattice,
                     reading, settings, before,
                 )  # fmt: skip
+        if level and all(entry.name in settings.run.dropped for entry in entries):
+            # Time ran out above: the layers below are a stack of their own.
+            break
         left = check_failures(table, entries, settings)
         readers.append(Reader(left, table, problem))
-        if level == len(layers) - 1:
-            _forget_models(readers[-1], reading)
+    settings.run.clock.slice(1.0)
+    _forget_models(readers[-1], reading)
     return tuple(readers)
+
+
+def _shares(layers: Sequence[Sequence[Entry]], needs: Sequence[Needs]) -> list[float]:
+    """Return the share of the time left that each layer gets, the last all of it."""
+    fits = [len(entries) * len(asked.rows) for entries, asked in zip(layers, needs, strict=True)]
+    return [fits[level] / max(sum(fits[level:]), 1) for level in range(len(layers))]
 
 
 def _fit_known_data(

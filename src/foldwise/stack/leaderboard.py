@@ -8,6 +8,7 @@ import pandas as pd
 
 from foldwise.stack.build import Deal
 from foldwise.stack.entries import TITLES
+from foldwise.stack.features import column_names
 from foldwise.stack.judge import Judge, Verdict, joined
 from foldwise.stack.metric import Evaluation, Metric, Target
 from foldwise.stack.own_stackers import WeightedMean
@@ -174,3 +175,16 @@ def honest_score(verdicts: Sequence[Verdict], metric: Metric) -> tuple[float, fl
         float(np.mean([e.score for e in each])),
         float(np.mean([e.standard_error for e in each])),
     )
+
+
+def columns_of(deal: Deal) -> list[str]:
+    """Return the names of the columns of out-of-fold predictions."""
+    labels = deal.top.problem.labels
+    block = deal.reading.final[0]
+    return [
+        column
+        for entry in deal.top.entries
+        for column in column_names(
+            entry.name, deal.top.table.read(entry.name, block).shape[1], labels
+        )
+    ]

@@ -1,8 +1,7 @@
 """From data and learners to deals: one whole stack a repeat."""
 
-from collections.abc import Callable, Sequence
-from copy import copy
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, TimeSeriesSplit
 from sklearn.utils.validation import check_is_fitted
 
-from foldwise.engine import Progress
+from foldwise.engine import Clock, RunOptions, RunSummary, open_run
 from foldwise.errors import FoldsWarning, NoScoreWarning, invalid_parameter, warn
 from foldwise.folds import Block, Lattice, Reading, Ref, deal, read_lattice
 from foldwise.folds.lattice import EVERYTHING
@@ -24,6 +23,7 @@ from foldwise.stack.grow import Settings
 from foldwise.stack.inputs import plain
 from foldwise.stack.metric import Metric
 from foldwise.stack.reader import Problem, Reader
+from foldwise.stack.repeats import combining_seconds, grow_repeats
 from foldwise.stack.stackers import Candidate
 from foldwise.stack.table import Table
 from foldwise.stack.tuning import check_tune
@@ -41,10 +41,10 @@ class Recipe:
     hold_out: str
     tune: Any
     n_repeats: int
-    n_jobs: int | None
     on_error: str
-    verbose: int
     seed: int
+    options: RunOptions = field(default_factory=RunOptions)
+    clock: Clock = field(default_factory=Clock)
 
 
 def build_deals(
@@ -54,7 +54,7 @@ def build_deals(
     candidates: tuple[Candidate, ...],
     metric: Metric,
     before: Sequence[Deal] = (),
-) -> list[Deal]:
+) -> tuple[list[Deal], RunSummary]:
     """Build one whole stack a repeat.
 
     Parameters
@@ -74,8 +74,10 @@ def build_deals(
 
     Returns
     -------
-    list of Deal
+    deals : list of Deal
         One a repeat.
+    summary : RunSummary
+        What was done.
     """
     lattices = [old.lattice for old in before] or [
         _lattice(recipe, problem, repeat, len(layers)) for repeat in range(recipe.n_repeats)
@@ -84,54 +86,31 @@ def build_deals(
     if recipe.tune is not None:
         check_tune(recipe.owner, recipe.tune, layers, lattices[0].kind, lattices[0].n_folds)
     _warn_of_limits(recipe.owner, problem, lattices, readings, len(layers))
-    progress = Progress(
-        recipe.owner, _n_fits(recipe, layers, lattices, readings, before), recipe.verbose
-    )
-    growers = [
-        partial(
-            build_readers,
-            problem=problem,
-            lattice=lattice,
-            reading=reading,
-            metric=metric,
-            settings=Settings(
-                recipe.owner, recipe.seed, recipe.n_jobs, recipe.on_error, repeat, progress
-            ),
-            tune=recipe.tune,
-        )
-        for repeat, (lattice, reading) in enumerate(zip(lattices, readings, strict=True))
-    ]
-    fitted: list[tuple[Reader, ...]] = []
-    for repeat, grow in enumerate(growers):
-        known = _known(before[repeat] if before else None, fitted[:1])
-        fitted.append(grow(_left(layers, fitted), known=known))
-    fitted = _without_failures(growers, layers, fitted)
-    return [
+    total = _n_fits(recipe, layers, lattices, readings, before)
+    reserve = combining_seconds(problem, layers, lattices[0], recipe.options)
+    with open_run(
+        recipe.owner, recipe.options, total=total, reserve=reserve, clock=recipe.clock
+    ) as run:
+        growers = [
+            partial(
+                build_readers,
+                problem=problem,
+                lattice=lattice,
+                reading=reading,
+                metric=metric,
+                settings=Settings(recipe.owner, recipe.seed, run, recipe.on_error, repeat),
+                tune=recipe.tune,
+            )
+            for repeat, (lattice, reading) in enumerate(zip(lattices, readings, strict=True))
+        ]
+        run.stream.tell("started")
+        fitted = grow_repeats(run, growers, layers, before)
+        run.stream.tell("finished")
+    deals = [
         build_deal(readers, lattice, reading, candidates, metric, recipe.seed)
-        for readers, lattice, reading in zip(fitted, lattices, readings, strict=True)
+        for readers, lattice, reading in zip(fitted, lattices, readings, strict=False)
     ]
-
-
-def _left(layers: list[list[Entry]], fitted: Sequence[tuple[Reader, ...]]) -> list[list[Entry]]:
-    """Return the learners that have not failed."""
-    failed = {name for readers in fitted for r in readers for name in r.table.failures}
-    return [[entry for entry in layer if entry.name not in failed] for layer in layers]
-
-
-def _without_failures(
-    growers: Sequence[Callable[..., tuple[Reader, ...]]],
-    layers: list[list[Entry]],
-    fitted: Sequence[tuple[Reader, ...]],
-) -> list[tuple[Reader, ...]]:
-    """Leave a learner that failed in a later repeat out of the earlier ones too."""
-    left = _left(layers, fitted)
-    names = {entry.name for layer in left for entry in layer}
-    return [
-        readers
-        if all(entry.name in names for reader in readers for entry in reader.entries)
-        else grow(left, known=[readers[0].table])
-        for grow, readers in zip(growers, fitted, strict=True)
-    ]
+    return deals, run.summary(sorted({n for rs in fitted for r in rs for n in r.table.failures}))
 
 
 def _n_fits(
@@ -231,16 +210,6 @@ def _missing_class(
             if not seen.all():
                 return problem.labels[int(seen.argmin())]
     return None
-
-
-def _known(before: Deal | None, first: Sequence[tuple[Reader, ...]]) -> list[Table]:
-    """Return what need not be fitted again: an earlier deal's cells, and models of all rows."""
-    tables = [Table()] if before is None else [copy(reader.table) for reader in before.readers]
-    if first:
-        everything = first[0][0].table.models
-        shared = {cell: m for cell, m in everything.items() if cell[1:] == (EVERYTHING, None)}
-        tables[0].models = {**shared, **tables[0].models}
-    return tables
 
 
 def prefit_deal(

@@ -132,6 +132,8 @@ def tune_learner(
     chosen[None] = chosen[0]
     if reading.predict_with == "refit":
         search.fit_everywhere(single.values(), keep=True)
+        if entry.name in table.failures:
+            return
         over_all = [Block(lattice.tests[i], (Ref(single[i]),)) for i in folds]
         chosen[None] = search.best(over_all, metric)
         search.fit([(entry.name, EVERYTHING, chosen[None])], keep=True)

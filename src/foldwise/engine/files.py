@@ -1,0 +1,172 @@
+"""Files that are whole or not there, and that know when they were damaged.
+
+A result file is a magic line, the SHA-256 of its header, the length of the header, the header
+(JSON) and the payload; the header has the length and the SHA-256 of the payload. So a file that
+was cut short, or in which one bit has changed, is told from a whole one.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import socket
+import struct
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+MAGIC = b"foldwise result 1\n"
+PART = ".part"
+
+
+class DamagedFileError(Exception):
+    """A result file is not what was written."""
+
+
+def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file so that it is whole or not there, even if the power fails.
+
+    Parameters
+    ----------
+    path : Path
+        The file; one that is there is replaced in one step.
+    parts : iterable of bytes
+        Its content.
+
+    Notes
+    -----
+    A temporary file in the same folder is written, synchronised and renamed, and the folder
+    synchronised. Whatever goes wrong, the temporary file is removed and the error raised.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "a", [b"1", b"2"])
+    ...     (Path(folder) / "a").read_bytes()
+    b'12'
+    """
+    part = path.with_name(
+        f".{path.name[:60]}.{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}{PART}"
+    )
+    try:
+        with part.open("xb") as file:
+            for data in parts:
+                file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+        sync_folder(path.parent)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a loss of power, where the system can."""
+    if sys.platform == "win32":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove temporary files of processes of this machine that are gone.
+
+    Parameters
+    ----------
+    folder : Path
+        Where. Files of other machines and of living processes are left alone.
+    """
+    for part in folder.glob(f".*{PART}"):
+        host, _, pid = part.name[: -len(PART)].rpartition(".")[0].rpartition(".")
+        if host.endswith(f".{socket.gethostname()}") and pid.isdigit() and not _lives(int(pid)):
+            part.unlink(missing_ok=True)
+
+
+def _lives(pid: int) -> bool:
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def packed(header: dict[str, Any], payload: bytes) -> list[bytes]:
+    """Return the parts of a result file.
+
+    Parameters
+    ----------
+    header : dict
+        What JSON can hold.
+    payload : bytes
+        The result.
+
+    Returns
+    -------
+    list of bytes
+        To be written one after the other.
+    """
+    full = {**header, "size": len(payload), "sha256": hashlib.sha256(payload).hexdigest()}
+    text = json.dumps(full).encode()
+    return [MAGIC, hashlib.sha256(text).digest(), struct.pack("<Q", len(text)), text, payload]
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Return the header of a result file; the payload is only measured.
+
+    Raises
+    ------
+    DamagedFileError
+        If the header is damaged or the payload was cut short.
+    """
+    with _opened(path) as file:
+        header, size = _header(file)
+    if header["size"] != size:
+        raise DamagedFileError(f"{size} bytes instead of {header['size']}")
+    return header
+
+
+def read_result(path: Path) -> tuple[dict[str, Any], bytes]:
+    """Return header and payload of a result file, both checked.
+
+    Raises
+    ------
+    DamagedFileError
+        If anything in the file has changed.
+    """
+    with _opened(path) as file:
+        header, size = _header(file)
+        if header["size"] != size:
+            raise DamagedFileError(f"{size} bytes instead of {header['size']}")
+        payload = file.read()
+    if hashlib.sha256(payload).hexdigest() != header["sha256"]:
+        raise DamagedFileError("its content does not have its hash")
+    return header, payload
+
+
+def _opened(path: Path) -> Any:
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    return os.fdopen(handle, "rb")
+
+
+def _header(file: Any) -> tuple[dict[str, Any], int]:
+    """Return the header and how many bytes follow it."""
+    total = os.fstat(file.fileno()).st_size
+    start = file.read(len(MAGIC) + 40)
+    if len(start) < len(MAGIC) + 40 or not start.startswith(MAGIC):
+        raise DamagedFileError("its beginning is not that of a result")
+    (length,) = struct.unpack("<Q", start[-8:])
+    left = total - len(start) - length
+    text = file.read(length) if left >= 0 else b""
+    if hashlib.sha256(text).digest() != start[len(MAGIC) : -8]:
+        raise DamagedFileError("its header does not have its hash")
+    return json.loads(text), left

@@ -1,0 +1,194 @@
+"""From the user's parameters to a run."""
+
+import numbers
+import os
+from collections.abc import Callable
+from concurrent import futures
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+
+from foldwise.engine.clock import Clock
+from foldwise.engine.costs import free_memory
+from foldwise.engine.events import Stream
+from foldwise.engine.executor import Executor
+from foldwise.engine.futures import Futures, Threads
+from foldwise.engine.in_process import InProcess
+from foldwise.engine.listeners import listeners_for
+from foldwise.engine.processes import Processes
+from foldwise.engine.run import Run
+from foldwise.errors import did_you_mean, invalid_parameter
+
+NAMED = ("processes", "threads")
+INTERRUPT = ("raise", "keep")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How fits are run; the fields are parameters of the estimators.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        As in scikit-learn.
+    executor : None, "processes", "threads", Dask client or address, or Executor
+        Where fits take place; None is this process if n_jobs is one, else processes.
+    run_dir : str, path or None
+        Where finished fits are kept.
+    time_budget : float or None
+        Seconds.
+    callback : callable or None
+        Called with each event.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does.
+    verbose : int
+        0 is silence.
+    """
+
+    n_jobs: int | None = None
+    executor: Any = None
+    run_dir: Any = None
+    time_budget: float | None = None
+    callback: Callable[..., Any] | None = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+
+
+def check_options(owner: str, options: RunOptions) -> None:
+    """Refuse options that cannot be used.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    options : RunOptions
+        What the user gave.
+    """
+    if options.on_interrupt not in INTERRUPT:
+        raise invalid_parameter(
+            owner,
+            "on_interrupt",
+            must=f"be one of {', '.join(map(repr, INTERRUPT))}",
+            got=options.on_interrupt,
+            fix=did_you_mean(options.on_interrupt, INTERRUPT),
+        )
+    budget = options.time_budget
+    if budget is not None and not (
+        isinstance(budget, numbers.Real) and not isinstance(budget, bool) and float(budget) > 0
+    ):
+        raise invalid_parameter(
+            owner,
+            "time_budget",
+            must="be a number of seconds above 0, or None",
+            got=budget,
+            fix="Try 600.",
+        )
+    if options.callback is not None and not callable(options.callback):
+        raise invalid_parameter(
+            owner,
+            "callback",
+            must="be callable with one event, or None",
+            got=options.callback,
+            fix="Try callback=print.",
+        )
+    if options.run_dir is not None and not isinstance(options.run_dir, str | os.PathLike):
+        raise invalid_parameter(
+            owner, "run_dir", must="be a path or None", got=options.run_dir, fix="Try 'my_run'."
+        )
+
+
+def open_run(
+    owner: str, options: RunOptions, *, total: int, reserve: float = 0.0, clock: Clock | None = None
+) -> Run:
+    """Return a run, to be used as a context.
+
+    Parameters
+    ----------
+    owner : str
+        The estimator at work.
+    options : RunOptions
+        How.
+    total : int
+        How many fits there will be, about.
+    reserve : float, default=0
+        Seconds of the budget that fits must leave.
+    clock : Clock or None
+        A clock that is running already.
+
+    Returns
+    -------
+    Run
+        Not begun.
+
+    Examples
+    --------
+    >>> with open_run("Stack", RunOptions(), total=3) as run:
+    ...     run.executor.capacity
+    1
+    """
+    check_options(owner, options)
+    store = None
+    if options.run_dir is not None:
+        from foldwise.engine.store import RunStore
+
+        store = RunStore(options.run_dir, owner)
+    clock = clock or Clock(options.time_budget)
+    clock.reserve = reserve
+    executor = executor_for(owner, options.executor, options.n_jobs)
+    return Run(
+        executor,
+        clock,
+        Stream(owner, total, listeners_for(options.verbose, options.callback)),
+        store,
+        keep=options.on_interrupt == "keep",
+        free_memory=free_memory if isinstance(executor, Processes | Threads) else None,
+    )
+
+
+def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
+    """Return where fits take place.
+
+    Parameters
+    ----------
+    owner : str
+        Who complains.
+    wanted : object
+        The user's ``executor``.
+    n_jobs : int or None
+        The user's ``n_jobs``.
+
+    Returns
+    -------
+    Executor
+        To be closed by whoever asked.
+
+    Examples
+    --------
+    >>> type(executor_for("Stack", None, None)).__name__
+    'InProcess'
+    """
+    if isinstance(wanted, futures.Executor):
+        return Futures(wanted, None if n_jobs is None else joblib.effective_n_jobs(n_jobs))
+    several = joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
+    if wanted is None:
+        several = joblib.effective_n_jobs(n_jobs)
+        return InProcess() if several == 1 else Processes(several)
+    if wanted == "processes":
+        return Processes(several)
+    if wanted == "threads":
+        return Threads(several)
+    home = type(wanted).__module__.split(".")[0]
+    if home == "distributed" or (isinstance(wanted, str) and "://" in wanted):
+        from foldwise.engine.dask import DaskExecutor
+
+        return DaskExecutor(wanted, owner)
+    known = (*NAMED, "tcp://127.0.0.1:8786")
+    raise invalid_parameter(
+        owner,
+        "executor",
+        must="be None, 'processes', 'threads', a Dask client or address, or an Executor "
+        "of concurrent.futures",
+        got=wanted,
+        fix=did_you_mean(wanted, known),
+    )

@@ -1,0 +1,6 @@
+"""Model files: one zip, checked byte by byte, from which no code is run."""
+
+from foldwise.files.allowed import trusted_types
+from foldwise.files.model_file import load, read_manifest, save
+
+__all__ = ["load", "read_manifest", "save", "trusted_types"]

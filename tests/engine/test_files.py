@@ -1,0 +1,122 @@
+import errno
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foldwise.engine.files import (
+    DamagedFileError,
+    packed,
+    read_header,
+    read_result,
+    remove_leftovers,
+    write_whole,
+)
+
+HEADER = {"key": "k", "about": {"learner": "ridge"}}
+PAYLOAD = bytes(range(256)) * 3
+WHOLE = b"".join(packed(HEADER, PAYLOAD))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "result.fit"
+
+
+def test_what_was_written_is_read(path: Path) -> None:
+    write_whole(path, packed(HEADER, PAYLOAD))
+    header, payload = read_result(path)
+    assert payload == PAYLOAD
+    assert header == read_header(path)
+    assert {**header, **HEADER} == header
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_every_flipped_bit_is_noticed(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("bits") / "a.fit"
+    for byte in range(len(WHOLE)):
+        damaged = bytearray(WHOLE)
+        damaged[byte] ^= 1 << byte % 8
+        path.write_bytes(damaged)
+        with pytest.raises(DamagedFileError):
+            read_result(path)
+
+
+@given(st.integers(0, len(WHOLE) - 1))
+def test_every_cut_is_noticed_by_its_header_alone(
+    tmp_path_factory: pytest.TempPathFactory, length: int
+) -> None:
+    path = tmp_path_factory.mktemp("cut") / "a.fit"
+    path.write_bytes(WHOLE[:length])
+    for read in (read_result, read_header):
+        with pytest.raises(DamagedFileError):
+            read(path)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_damaged_file(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "a.fit"
+    path.write_bytes(content)
+    with pytest.raises(DamagedFileError):
+        read_result(path)
+
+
+def test_a_longer_file_is_damaged(path: Path) -> None:
+    path.write_bytes(WHOLE + b"0")
+    with pytest.raises(DamagedFileError, match="769 bytes instead of 768"):
+        read_result(path)
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(path: Path) -> None:
+    write_whole(path, [b"old"])
+
+    def parts():
+        yield b"new"
+        raise OSError(errno.ENOSPC, "full")
+
+    with pytest.raises(OSError, match="full"):
+        write_whole(path, parts())
+    assert path.read_bytes() == b"old"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_is_synchronised_before_it_gets_its_name_and_the_folder_after(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = []
+    sync = os.fsync
+
+    def recorded(handle: int) -> None:
+        steps.append(path.exists())
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    write_whole(path, [b"a"])
+    assert steps == [False, True]
+
+
+def test_a_link_is_not_followed(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(WHOLE)
+    path.symlink_to(other)
+    with pytest.raises(OSError, match="symbolic links"):
+        read_result(path)
+
+
+def test_only_leftovers_of_dead_processes_of_this_machine_are_removed(tmp_path: Path) -> None:
+    here, dead = socket.gethostname(), 2**22 + 1
+    gone = tmp_path / f".k.fit.{here}.{dead}.00ff.part"
+    kept = [
+        tmp_path / f".k.fit.{here}.{os.getpid()}.00ff.part",
+        tmp_path / f".k.fit.elsewhere.{dead}.00ff.part",
+        tmp_path / "k.fit",
+    ]
+    for file in [gone, *kept]:
+        file.touch()
+    remove_leftovers(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted(kept)

@@ -1,0 +1,217 @@
+import os
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from foldwise.engine import store as store_module
+from foldwise.engine.store import RESULTS, RunStore
+from foldwise.errors import FoldwiseWarning, InvalidParameterError
+
+ROOT = Path(__file__).parents[2]
+ABOUT = {"learner": "ridge", "node": [0, 1], "seconds": 0.5}
+
+
+def result_files(run_dir: Path) -> list[Path]:
+    return sorted((run_dir / RESULTS).iterdir())
+
+
+def test_a_result_is_found_again_and_an_unknown_one_is_not(tmp_path: Path) -> None:
+    first, second = RunStore(tmp_path / "deep" / "run"), RunStore(tmp_path / "deep" / "run")
+    model = Ridge().fit([[0.0], [1.0]], [0.0, 1.0])
+    first.put("a", (np.arange(3.0), model), ABOUT)
+    predictions, found = second.get("a")
+    np.testing.assert_array_equal(predictions, np.arange(3.0))
+    assert found.coef_ == model.coef_
+    assert second.get("b") is None
+    assert (first.n_stored, first.n_reused, second.n_stored, second.n_reused) == (1, 0, 0, 1)
+
+
+def test_a_result_is_written_once(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    store.put("a", 1, ABOUT)
+    (file,) = result_files(tmp_path)
+    before = file.stat().st_ino, file.read_bytes()
+    store.put("a", 2, ABOUT)
+    assert (file.stat().st_ino, file.read_bytes()) == before
+    assert store.n_stored == 1
+
+
+def truncate(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-7])
+
+
+def flip_a_bit(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[-3] ^= 4
+    file.write_bytes(content)
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [truncate, flip_a_bit, empty])
+def test_a_damaged_result_is_named_and_can_be_stored_again(
+    tmp_path: Path, damage: Callable[[Path], None]
+) -> None:
+    RunStore(tmp_path).put("a", [1.5] * 10, ABOUT)
+    (file,) = result_files(tmp_path)
+    damage(file)
+    store = RunStore(tmp_path)
+    with pytest.warns(FoldwiseWarning, match=r"a\.fit' is damaged \(.*\) and is fitted again\."):
+        assert store.get("a") is None
+    store.put("a", [1.5] * 10, ABOUT)
+    assert store.get("a") == [1.5] * 10
+    assert (store.n_reused, store.n_stored) == (1, 1)
+
+
+def test_the_words_about_a_damaged_result(tmp_path: Path) -> None:
+    store = RunStore(tmp_path, "StackingRegressor")
+    store.put("a", 1, ABOUT)
+    (file,) = result_files(tmp_path)
+    flip_a_bit(file)
+    with pytest.warns(FoldwiseWarning) as caught:
+        store.get("a")
+    assert str(caught[0].message) == (
+        f"StackingRegressor: the result {str(file)!r} is damaged (its content does not have its "
+        "hash) and is fitted again. Check the disk."
+    )
+    assert caught[0].filename == __file__
+
+
+def test_results_of_other_versions_are_said_and_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = store_module.library_versions()
+    monkeypatch.setattr(store_module, "library_versions", lambda: {**now, "numpy": "1.0"})
+    RunStore(tmp_path).put("a", "old", ABOUT)
+    monkeypatch.undo()
+    with pytest.warns(FoldwiseWarning) as caught:
+        store = RunStore(tmp_path, "StackingRegressor")
+    assert [str(w.message) for w in caught] == [
+        f"StackingRegressor: the results in run_dir {str(tmp_path)!r} were made with other "
+        f"versions (numpy 1.0 is now {now['numpy']}) and are fitted again. Use a run_dir for each "
+        "environment to keep both."
+    ]
+    assert store.get("a") is None
+    store.put("a", "new", ABOUT)
+    assert RunStore(tmp_path).get("a") == "new"
+
+
+def test_a_run_of_another_format_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"format": 99, "versions": {}}')
+    with pytest.raises(InvalidParameterError) as caught:
+        RunStore(tmp_path, "StackingRegressor")
+    assert str(caught.value) == (
+        "StackingRegressor: run_dir must hold a run of format 1; got 99. Use a new folder, or the "
+        "version of foldwise that made this one."
+    )
+
+
+def test_a_damaged_manifest_is_written_anew(tmp_path: Path) -> None:
+    RunStore(tmp_path).put("a", 1, ABOUT)
+    (tmp_path / "run.json").write_text("{")
+    assert RunStore(tmp_path).get("a") == 1
+
+
+def test_a_file_is_not_a_run_folder(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(InvalidParameterError) as caught:
+        RunStore(file, "StackingRegressor")
+    assert str(caught.value) == (
+        "StackingRegressor: run_dir must be a folder that results can be written to; got "
+        f"{str(file)!r} (Not a directory). Name a folder; all results stored before are kept."
+    )
+
+
+def test_a_new_run_folder_is_closed_to_others(tmp_path: Path) -> None:
+    RunStore(tmp_path / "run")
+    assert stat.S_IMODE((tmp_path / "run" / RESULTS).stat().st_mode) == 0o700
+
+
+def test_a_folder_everybody_may_write_to_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    RunStore(folder).put("a", 1, ABOUT)
+    folder.chmod(0o777)
+    with pytest.raises(InvalidParameterError) as caught:
+        RunStore(folder, "StackingRegressor")
+    assert str(caught.value) == (
+        "StackingRegressor: run_dir must be yours alone, because reading its models can run code; "
+        f"got {str(folder)!r}, which everybody may write to. Use a new folder, or change owner and "
+        "mode if you trust every file in it."
+    )
+
+
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_what_belongs_to_another_user_is_refused(
+    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = RunStore(tmp_path)
+    store.put("a", 1, ABOUT)
+    mine = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: mine + 1)
+    with pytest.raises(InvalidParameterError, match=f"which belongs to user {mine}"):
+        RunStore(tmp_path) if what == "folder" else store.get("a")
+
+
+def test_a_result_with_a_lambda_is_stored_by_value(tmp_path: Path) -> None:
+    model = make_pipeline(FunctionTransformer(lambda X: X[:, :1]), Ridge()).fit(np.eye(2), [0, 1])
+    RunStore(tmp_path).put("a", model, ABOUT)
+    found, X = RunStore(tmp_path).get("a"), np.array([[3.0, 1.0]])
+    np.testing.assert_array_equal(found.predict(X), model.predict(X))
+
+
+def test_a_result_that_cannot_be_pickled_is_said_and_not_stored(tmp_path: Path) -> None:
+    store = RunStore(tmp_path, "StackingRegressor")
+    with pytest.warns(FoldwiseWarning) as caught:
+        store.put("a", threading.Lock(), ABOUT)
+    assert str(caught[0].message) == (
+        "StackingRegressor: a result of 'ridge' cannot be stored in run_dir (TypeError: cannot "
+        "pickle '_thread.lock' object); it will be fitted again when the run is continued. Use a "
+        "learner that can be pickled."
+    )
+    assert store.get("a") is None
+
+
+TWO_WRITERS = """
+import sys
+from foldwise.engine.store import RunStore
+store = RunStore(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(60):
+    assert store.get(str(i)) in (None, [i] * 1000)
+    store.put(str(i), [i] * 1000, {"learner": "x"})
+    assert store.get(str(i)) == [i] * 1000
+"""
+
+
+def test_two_processes_may_write_one_run(tmp_path: Path) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-W", "error", "-c", TWO_WRITERS, str(tmp_path / "run")],
+            env={"PYTHONPATH": str(ROOT / "src")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.communicate("go\n", timeout=60)
+    assert [process.returncode for process in processes] == [0, 0]
+    store = RunStore(tmp_path / "run")
+    assert [store.get(str(i)) for i in range(60)] == [[i] * 1000 for i in range(60)]
+    assert len(result_files(tmp_path / "run")) == 60
