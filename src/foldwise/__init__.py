@@ -19,6 +19,7 @@ _HOMES: dict[str, str] = {
     "BayesianModelAveragingClassifier": "foldwise.subset",
     "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
+    "CalibratedClassifier": "foldwise.stack",
     "EnsembleSelectionClassifier": "foldwise.stack",
     "EnsembleSelectionRegressor": "foldwise.stack",
     "ForwardStagewiseClassifier": "foldwise.sparse.stagewise",
@@ -37,6 +38,7 @@ _HOMES: dict[str, str] = {
     "StackingRegressor": "foldwise.stack",
     "load": "foldwise.files",
     "save": "foldwise.files",
+    "write_report": "foldwise.report",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -36,6 +36,14 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None
         Deals the folds and seeds the learners.
+    run_dir : str, path or None, default=None
+        A folder that keeps finished fits: a run that was killed continues there.
+    executor : None, "processes", "threads", Dask client or address, or Executor, default=None
+        Where fits take place; None is this process if n_jobs is one, else processes.
+    callback : callable or None, default=None
+        Called with each event of the run.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C is raised, or ends the fit with the stack so far.
     verbose : int, default=0
         0 for silence; otherwise progress with the time left, on the logger "foldwise".
 
@@ -54,13 +62,15 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     skipped_ : dict
         Learners left out for the time budget, with the reason.
     failures_ : dict
-        Learners that failed, with the reason.
+        Learners that failed or were not finished in time, with the reason.
     stack_ : StackingClassifier
         The fitted stack itself.
     model_ : Pipeline
         With ``interpretable=True``, the readable model.
     oof_ : DataFrame
         Out-of-fold probabilities of the training rows, ``model`` or ``model__class``.
+    partial_, run_ : bool, RunSummary
+        Whether the fit was cut short, and what was done.
     fold_scores_, n_fits_, stacker_, unjudged_folds_
         As in the stack.
     n_features_in_, feature_names_in_ : int, ndarray
@@ -92,13 +102,14 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], int]:
         codes, self.classes_ = checked_classes(self._owner, y)
-        return self.classes_[codes], len(self.classes_)
+        return codes, len(self.classes_)
 
-    def _codes(self, y: NDArray[Any]) -> NDArray[Any]:
-        return np.searchsorted(self.classes_, y)
+    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.classes_[y])
 
     def _new_stack(self, **parameters: Any) -> StackingClassifier:
-        return StackingClassifier(**parameters)
+        calibrate = None if self.interpretable else "auto"
+        return StackingClassifier(calibrate=calibrate, **parameters)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict classes.

@@ -7,7 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import skew
 
+from foldwise.auto.tables import Kinds
+from foldwise.auto.tables.kinds import DROPPED
+
 SKEWED = 1.0
+MOST_LEVELS = 40
 
 
 @dataclass(frozen=True)
@@ -16,10 +20,14 @@ class Facts:
 
     Attributes
     ----------
-    n_rows, n_columns : int
-        Size of the table.
+    n_rows : int
+        Number of rows.
+    width : int
+        Number of columns, categories counted once a level.
     n_classes : int or None
         Number of classes; None for regression.
+    smallest_class : int
+        Rows of the rarest class.
     weighted : bool
         Whether rows have weights.
     positive_skewed : bool
@@ -30,8 +38,9 @@ class Facts:
     """
 
     n_rows: int
-    n_columns: int
+    width: int
     n_classes: int | None = None
+    smallest_class: int = 0
     weighted: bool = False
     positive_skewed: bool = False
     has_zero: bool = False
@@ -43,16 +52,16 @@ class Facts:
 
 
 def facts_of(
-    shape: tuple[int, int], y: NDArray[Any], *, n_classes: int | None = None, weighted: bool = False
+    kinds: Kinds, y: NDArray[Any], *, n_classes: int | None = None, weighted: bool = False
 ) -> Facts:
     """Return the facts of a problem.
 
     Parameters
     ----------
-    shape : tuple of int
-        Rows and columns of the table.
-    y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Targets or class codes.
+    kinds : Kinds
+        What the columns of the table are.
+    y : ndarray of shape (n_samples,)
+        Targets or classes.
     n_classes : int or None
         Number of classes.
     weighted : bool, default=False
@@ -66,12 +75,28 @@ def facts_of(
     Examples
     --------
     >>> import numpy as np
-    >>> facts_of((4, 2), np.array([1.0, 2.0, 4.0, 80.0])).positive_skewed
+    >>> from foldwise.auto.tables import column_kinds
+    >>> kinds = column_kinds(np.arange(8).reshape(4, 2))
+    >>> facts_of(kinds, np.array([1.0, 2.0, 4.0, 80.0])).positive_skewed
     True
-    >>> facts_of((4, 2), np.array([-1.0, 2.0, 4.0, 80.0])).positive_skewed
+    >>> facts_of(kinds, np.array([-1.0, 2.0, 4.0, 80.0])).positive_skewed
     False
     """
+    width = sum(_width(column.kind, column.n_distinct) for column in kinds)
     if n_classes is not None:
-        return Facts(*shape, n_classes, weighted)
-    one = y.ndim == 1 and bool((y >= 0).all()) and float(np.ptp(y)) > 0
-    return Facts(*shape, None, weighted, one and float(skew(y)) > SKEWED, bool((y == 0).any()))
+        smallest = int(np.unique(y, return_counts=True)[1].min())
+        return Facts(len(y), width, n_classes, smallest, weighted)
+    positive = bool((y >= 0).all()) and float(np.ptp(y)) > 0
+    return Facts(
+        len(y),
+        width,
+        weighted=weighted,
+        positive_skewed=positive and float(skew(y)) > SKEWED,
+        has_zero=bool((y == 0).any()),
+    )
+
+
+def _width(kind: str, n_distinct: int) -> int:
+    if kind in DROPPED:
+        return 0
+    return {"category": min(n_distinct, MOST_LEVELS), "text": 17, "date": 8}.get(kind, 1)

@@ -23,18 +23,31 @@ from foldwise.combine.lasso import lasso_coefficients
 from foldwise.combine.log_score import log_score_weights
 from foldwise.combine.pooling import LogitPool, logit_pool
 from foldwise.combine.ranks import RankMean, rank_mean
+from foldwise.combine.reliability import (
+    LossParts,
+    ReliabilityCurve,
+    decompose_loss,
+    expected_calibration_error,
+    reliability_curve,
+)
 from foldwise.combine.ridge import least_squares_coefficients, ridge_coefficients
 from foldwise.combine.simplex import simplex_weights
+from foldwise.combine.threshold import best_threshold
 from foldwise.combine.weights import best_weights, mean_weights, nnls_weights
 
 __all__ = [
     "BaggedSelection",
     "LogitPool",
+    "LossParts",
     "RankMean",
+    "ReliabilityCurve",
     "Selection",
     "bagged_selection",
+    "best_threshold",
     "best_weights",
     "bic_weights",
+    "decompose_loss",
+    "expected_calibration_error",
     "geometric_mean",
     "greedy_selection",
     "greedy_weights",
@@ -51,6 +64,7 @@ __all__ = [
     "pseudo_bma_plus_weights",
     "pseudo_bma_weights",
     "rank_mean",
+    "reliability_curve",
     "ridge_coefficients",
     "running_sums",
     "simplex_weights",

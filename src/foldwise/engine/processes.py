@@ -40,6 +40,9 @@ ONE_THREAD = dict.fromkeys(
 # How long a silent death can go unnoticed: a learner's own children keep pipes open.
 LOOK_SECONDS = 0.2
 
+# Windows has no harder signal.
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
 _idle: list["_Worker"] = []
 
 
@@ -69,9 +72,10 @@ class _Worker:
             if hasattr(os, "killpg"):
                 # The worker leads a group, so what its learner started ends with it.
                 os.killpg(self.process.pid, signal.SIGKILL)
-            else:
-                self.process.terminate()
-        self.process.join(5.0)
+        with contextlib.suppress(OSError):
+            # It leads none before it has come up.
+            os.kill(self.process.pid, KILL)
+        self.process.join(1.0)
         self.pipe.close()
 
 

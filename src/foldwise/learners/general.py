@@ -1,8 +1,8 @@
 """The general way: clone, fit on the node's rows, predict; transformers in front are shared."""
 
 import copy
+import math
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,8 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from foldwise._sklearn import take
+from foldwise._sklearn import n_samples, take
+from foldwise.engine.task import without_frames
 from foldwise.learners.prepare import (
     over_all_classes,
     prepared,
@@ -25,6 +26,7 @@ from foldwise.learners.prepare import (
 from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
 
 INNER_SHARE = 0.1
+ALIGNMENT = 64
 EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 
@@ -70,8 +72,33 @@ def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str)
 
 
 def take_rows(X: Any, rows: Rows) -> Any:
-    """Return a fresh copy of some rows of an array, sparse matrix or data frame."""
-    return X[rows] if isinstance(X, np.ndarray) else take(X, rows)
+    """Return a fresh copy of some rows of an array, sparse matrix or data frame.
+
+    An array's begins at a multiple of 64 bytes, wherever the rows come from: compiled loops
+    may round differently on memory that is aligned otherwise.
+    """
+    if not isinstance(X, np.ndarray):
+        return take(X, rows)
+    if X.dtype.hasobject or not X.flags.c_contiguous:
+        return _at_boundary(X[rows])
+    copied = _room(X.dtype, (len(rows), *X.shape[1:]))
+    return np.take(X, rows, axis=0, out=copied, mode="clip")
+
+
+def _at_boundary(array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.hasobject or array.ctypes.data % ALIGNMENT == 0 or not array.flags.c_contiguous:
+        return array
+    copied = _room(array.dtype, array.shape)
+    copied[...] = array
+    return copied
+
+
+def _room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an empty array that begins at a multiple of 64 bytes."""
+    size = dtype.itemsize * math.prod(shape)
+    raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    skip = -raw.ctypes.data % ALIGNMENT
+    return raw[skip : skip + size].view(dtype).reshape(shape)
 
 
 class _Node:
@@ -79,8 +106,9 @@ class _Node:
 
     def __init__(self, data: TrainingData, task: NodeTask) -> None:
         self.data, self.task = data, task
-        self.y = data.y[task.train]
-        self.weight = None if data.sample_weight is None else data.sample_weight[task.train]
+        self.y = take_rows(data.y, task.train)
+        weight = data.sample_weight
+        self.weight = None if weight is None else take_rows(weight, task.train)
         raw = (
             take_rows(data.X, task.train),
             take_rows(data.X, task.test) if len(task.test) else None,
@@ -91,7 +119,7 @@ class _Node:
         try:
             return self.fit(assignment)
         except Exception as error:
-            return _without_frames(error)
+            return without_frames(error)
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
@@ -146,6 +174,9 @@ class _Node:
             arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
         else:
             arguments = {"eval_set": [stop_on]}
+        if type(model).__module__.startswith("xgboost"):
+            # It prints its loss on these rows after every round unless told here.
+            arguments["verbose"] = False
         if self.weight is not None:
             arguments[named] = self.weight[kept]
             for name in EVALUATION_WEIGHTS:
@@ -179,16 +210,6 @@ class _Node:
         return bool(counts.min() >= 2 and len(self.y) * INNER_SHARE >= len(counts))
 
 
-def _without_frames(error: Exception) -> Exception:
-    """Return the error with its traceback as text: frames would keep the node's rows alive."""
-    error.add_note("".join(traceback.format_tb(error.__traceback__)))
-    part: BaseException | None = error
-    while part is not None:
-        part.__traceback__ = None
-        part = part.__cause__ or part.__context__
-    return error
-
-
 def _key(parent: str, step: Any) -> str:
     """Return a name that equal steps after equal steps share."""
     try:
@@ -212,7 +233,18 @@ def respond(
 ) -> NDArray[np.float64]:
     """Return a fitted model's response as a finite matrix, columns aligned to all classes."""
     values = np.asarray(getattr(model, method)(X), dtype=np.float64)
-    values = values.reshape(len(values), -1)
+    n_rows = n_samples(X)
+    if values.ndim == 0 or len(values) != n_rows:
+        raise ValueError(
+            f"{type(model).__name__}.{method} returned shape {values.shape} for {n_rows} rows"
+        )
+    values = values.reshape(n_rows, -1)
+    n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
+    if data.n_classes is None and values.shape[1] != n_targets:
+        raise ValueError(
+            f"{type(model).__name__}.{method} returned {values.shape[1]} columns for "
+            f"{n_targets} target{'s' if n_targets > 1 else ''}"
+        )
     if method != "predict" and data.n_classes is not None and hasattr(model, "classes_"):
         values = over_all_classes(values, model.classes_, data.n_classes, n_train, method)
     if not np.isfinite(values).all():

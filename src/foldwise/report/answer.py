@@ -47,9 +47,7 @@ def answer_section(stack: Any, standings: Sequence[Standing]) -> Section:
     return Section("answer", "The answer", _lead(own, rivals, metric, stack), blocks)
 
 
-def _lead(
-    own: Standing, rivals: Sequence[tuple[Standing, str]], metric: Metric, stack: Any
-) -> str:
+def _lead(own: Standing, rivals: Sequence[tuple[Standing, str]], metric: Metric, stack: Any) -> str:
     n_rows = sum(len(fold.test.rows) for fold in stack.deals_[0].reading.judgements)
     said = (
         f"Expect {article(metric_name(metric.name))} of about "
@@ -79,11 +77,15 @@ def _rival_tile(rival: Standing, words: str, metric: Metric) -> Tile:
         tone = "good" if rival.gain > 0 else "bad"
     loss = rival.value if metric.sign < 0 else None
     value = with_error(rival.value, rival.error)
+    if rival.gain == 0:
+        return Tile(f"Against {words}", "the same", f"Both predict alike: {value}.")
     if loss is not None and loss > 0 and math.isfinite(rival.gain):
         side = "lower" if rival.gain >= 0 else "higher"
         value = f"{percent(abs(rival.gain) / loss)} {side}"
     elif math.isfinite(rival.gain):
-        value = ("+" if rival.gain >= 0 else "") + number(rival.gain, decimals_for(rival.gain_error))
+        value = ("+" if rival.gain >= 0 else "") + number(
+            rival.gain, decimals_for(rival.gain_error)
+        )
     said = verdict(rival.gain, rival.gain_error).removesuffix(" than").removesuffix(" as")
     them = f"{words} has {with_error(rival.value, rival.error)}"
     apart = f"a paired difference of {with_error(abs(rival.gain), rival.gain_error)}"
@@ -102,7 +104,9 @@ def _typical_tile(stack: Any) -> list[Tile]:
             return []
         off = np.abs(judged.response.values[:, 0] - y.reshape(len(y)))
         half, most = np.quantile(off, [0.5, 0.9])
-        meaning = f"Half of the rows are off by less than this, nine in ten by less than {number(most)}."
+        meaning = (
+            f"Half of the rows are off by less than this, nine in ten by less than {number(most)}."
+        )
         return [Tile("A typical miss", number(half), meaning)]
     right = float(np.mean(judged.response.labels == y))
     share = np.bincount(y).max() / len(y)

@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from foldwise.report.svg import LETTER, Panel, Scale, drawing, label, mark, tick_labels
-from foldwise.report.text import number, shortened
+from foldwise.report.text import decimals_for, number, shortened
 
 WIDTH = 360.0
 ROW = 22.0
@@ -51,7 +51,12 @@ def interval_cell(
     middle = CELL_HEIGHT / 2
     marks = [
         mark(
-            "line", x1=scale(reference), x2=scale(reference), y1=0, y2=int(CELL_HEIGHT), class_="ref"
+            "line",
+            x1=scale(reference),
+            x2=scale(reference),
+            y1=0,
+            y2=int(CELL_HEIGHT),
+            class_="ref",
         )
     ]
     tone = "c1" if strong else "c0"
@@ -82,7 +87,7 @@ def bars(
     errors: Sequence[float] | None = None,
     *,
     title: str,
-    show: Callable[[float], str] = number,
+    show: Callable[[float], str] | None = None,
 ) -> Markup:
     """Return horizontal bars from zero, one a name, with their values and errors.
 
@@ -96,18 +101,21 @@ def bars(
         Standard errors.
     title : str
         What the drawing shows, for those who do not see it.
-    show : callable
-        Writes a value.
+    show : callable or None
+        Writes a value; None for three digits of the largest.
 
     Returns
     -------
     Markup
         A drawing.
     """
-    shown = [show(value) for value in values]
+    decimals = decimals_for(max(map(abs, values), default=0.0) / 10)
+    shown = [number(value, decimals) if show is None else show(value) for value in values]
     names_room = min(140.0, LETTER * max(len(shortened(name, 22)) for name in names) + 8)
     values_room = LETTER * max(map(len, shown)) + 10
-    halves = [0.0 if e is None or not math.isfinite(e) else e for e in errors or [0.0] * len(values)]
+    halves = [
+        0.0 if e is None or not math.isfinite(e) else e for e in errors or [0.0] * len(values)
+    ]
     ends = [v + s * e for v, e in zip(values, halves, strict=True) for s in (-1, 1)]
     scale = Scale.around(ends, names_room, WIDTH - values_room, zero=True, margin=0.02)
     height = ROW * len(names) + 6
@@ -121,8 +129,14 @@ def bars(
         if half:
             y_bar = y + 9
             marks.append(
-                mark("line", x1=scale(value - half), x2=scale(value + half), y1=y_bar, y2=y_bar,
-                     class_="err")  # fmt: skip
+                mark(
+                    "line",
+                    x1=scale(value - half),
+                    x2=scale(value + half),
+                    y1=y_bar,
+                    y2=y_bar,
+                    class_="err",
+                )
             )
         marks.append(mark("text", text, x=WIDTH - 2, y=y + 13, class_="t end"))
     return drawing(WIDTH, height, title, *marks)
@@ -154,7 +168,9 @@ def histogram(values: Any, *, x_title: str, title: str, weight: Any = None) -> M
     low, high = np.quantile(values[seen], [0.005, 0.995]) if seen.any() else (0.0, 1.0)
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
     mass = None if weight is None else np.asarray(weight)[seen]
-    counts, edges = np.histogram(np.clip(values[seen], low, high), n_bins, (low, high), weights=mass)
+    counts, edges = np.histogram(
+        np.clip(values[seen], low, high), n_bins, (low, high), weights=mass
+    )
     shares = counts / max(counts.sum(), 1e-300)
     x = Scale(float(low), float(high), 44.0, WIDTH - 10)
     y = Scale(0.0, float(max(shares.max(), 1e-12)) * 1.05, HISTOGRAM_HEIGHT - 38, 22.0)

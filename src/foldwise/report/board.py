@@ -49,15 +49,14 @@ def board_section(standings: Sequence[Standing], metric: Metric) -> Section:
         text = f"{number(s.value, decimals)} ± {number(s.error, decimals)}"
         row = [shortened(s.model), text if s.error == s.error else number(s.value)]
         if scale is not None:
-            strong = s.model == STACK
             half = NORMAL_95 * s.error
-            row.append(interval_cell(s.value, half, scale, reference=own.value, strong=strong))
+            row.append(interval_cell(s.value, half, scale, reference=own.value, strong=s is own))
         apart = "" if s.model == STACK else with_error(s.gain, s.gain_error)
         row += [apart, number(s.weight), seconds(s.fit_seconds), seconds(s.predict_seconds)]
         rows.append(row)
     strong = next((i for i, s in enumerate(shown) if s.model == STACK), None)
     table = Table(
-        columns, rows, note=_note(standings, metric), left_out=len(standings) - len(shown),
+        columns, rows, note=_note(standings), left_out=len(standings) - len(shown),
         strong=strong, wide=True,
     )  # fmt: skip
     return Section("leaderboard", "Leaderboard", _lead(standings, metric), [table])
@@ -80,13 +79,13 @@ def _lead(standings: Sequence[Standing], metric: Metric) -> str:
         return "Nothing was judged."
     best = learners[0]
     return (
-        f"The best learner in hindsight is {shortened(best.model)} with {article(metric_name(metric.name))} "
-        f"of {with_error(best.value, best.error)}; {direction(metric.sign)}. All models are judged "
-        "on the same rows with the same honesty."
+        f"The best learner in hindsight is {shortened(best.model)} with "
+        f"{article(metric_name(metric.name))} of {with_error(best.value, best.error)}; "
+        f"{direction(metric.sign)}. All models are judged on the same rows with the same honesty."
     )
 
 
-def _note(standings: Sequence[Standing], metric: Metric) -> str:
+def _note(standings: Sequence[Standing]) -> str:
     said = (
         "± is one standard error, bars are 95 % intervals, the dashed line is the stack. "
         f"“Stack is better by” compares row by row, so its error is smaller than the two "

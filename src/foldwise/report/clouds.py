@@ -73,7 +73,7 @@ def _density(x: NDArray[np.float64], y: NDArray[np.float64], panel: Panel) -> li
     """Return squares in levels of the logarithm of the count, one path a level."""
     box = [[panel.x.low, panel.x.high], [panel.y.low, panel.y.high]]
     counts, x_edges, y_edges = np.histogram2d(
-        np.clip(x, *box[0]), np.clip(y, *box[1]), bins=N_CELLS, range=box
+        np.clip(x, box[0][0], box[0][1]), np.clip(y, box[1][0], box[1][1]), bins=N_CELLS, range=box
     )
     depth = np.log1p(counts) / np.log1p(counts.max())
     level = np.where(counts > 0, np.ceil(depth * N_LEVELS), 0).astype(int)

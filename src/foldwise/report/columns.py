@@ -25,7 +25,7 @@ MOST_CALLS = 3_000
 """Predictions by single models that shuffling may take."""
 N_REPEATS = 3
 MOST_BARS = 15
-MOST_CURVES = 6
+MOST_CURVES = 5
 CURVE_ROWS = 100
 N_VALUES = 12
 MOST_LEVELS = 8
@@ -134,7 +134,9 @@ def prediction(model: Any, X: Any) -> NDArray[np.float64]:
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), np.float64)
     classes = np.asarray(model.classes_)
-    said: NDArray[np.float64] = (np.asarray(model.predict(X))[:, None] == classes).astype(np.float64)
+    said: NDArray[np.float64] = (np.asarray(model.predict(X))[:, None] == classes).astype(
+        np.float64
+    )
     return said
 
 
@@ -159,7 +161,8 @@ def influential(X: Any, predicted: NDArray[np.float64], count: int) -> NDArray[n
         [as_numbers(column_of(X, j)) for j in range(X.shape[1])]
     )  # fmt: skip
     forest = ExtraTreesRegressor(30, min_samples_leaf=3, max_features=0.3, random_state=0)
-    weights = forest.fit(table, predicted).feature_importances_
+    forest.fit(table, np.squeeze(predicted, axis=1) if predicted.shape[1] == 1 else predicted)
+    weights = forest.feature_importances_
     return np.sort(np.argsort(-weights, kind="stable")[:count])
 
 

@@ -46,9 +46,7 @@ def held_shares(
         among = misfits[:i] if in_order else [m for j, m in enumerate(misfits) if j != i]
         others = np.sort(np.concatenate(among))
         ranks = np.ceil(np.asarray(levels) * (len(others) + 1) - 1e-9).astype(int)
-        reach = np.where(
-            ranks <= len(others), others[np.minimum(ranks, len(others)) - 1], np.inf
-        )
+        reach = np.where(ranks <= len(others), others[np.minimum(ranks, len(others)) - 1], np.inf)
         held += np.array([(own <= r).sum() for r in reach])
         widths += len(own) * reach
     return held / total, widths / total
@@ -77,7 +75,13 @@ def coverage_section(stack: Any) -> Section | None:
     kind = "sets" if stack._classifies else "intervals"
     figure = lines(
         list(LEVELS),
-        [Line(held.tolist(), low=(held - 1.96 * error).tolist(), high=(held + 1.96 * error).tolist())],
+        [
+            Line(
+                held.tolist(),
+                low=(held - 1.96 * error).tolist(),
+                high=(held + 1.96 * error).tolist(),
+            )
+        ],
         x_title="promised",
         y_title="held",
         title=f"coverage of prediction {kind}",
@@ -87,10 +91,11 @@ def coverage_section(stack: Any) -> Section | None:
     blocks: list[Block] = [
         Figures([Figure("Coverage", figure, caption), _table(held, widths, stack, kind)])
     ]  # fmt: skip
+    others = "earlier ones" if in_order else "the others"
     at_90 = held[LEVELS.index(0.9)]
     lead = (
         f"Prediction {kind} that promise 90 % hold {percent(at_90, 1)} of {n_rows:,} judged rows, "
-        f"when each fold is checked against the errors of {'earlier ones' if in_order else 'the others'}."
+        f"when each fold is checked against the errors of {others}."
     )
     if in_order or stack.deals_[0].top.problem.unit is not None:
         lead += " With groups or forward in time there is no guarantee for new rows."
@@ -105,7 +110,7 @@ def _table(held: NDArray[Any], widths: NDArray[Any], stack: Any, kind: str) -> T
         for i, level in enumerate(LEVELS)
         if level in IN_TABLE
     ]
-    columns = [Column("promised", "number"), Column("held", "number"), Column(last, "number")]
+    columns = [Column("promised"), Column("held", "number"), Column(last, "number")]
     note = "The width is nearly the same for all rows." if kind == "intervals" else ""
     return Table(columns, rows, title="Size", note=note)
 

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from foldwise.report.svg import LETTER, Panel, Scale, at, drawing, label, mark, polyline, tick_labels
+from foldwise.report.svg import (
+    LETTER,
+    Panel,
+    Scale,
+    at,
+    drawing,
+    label,
+    mark,
+    polyline,
+    tick_labels,
+)
 from foldwise.report.text import shortened
 
 WIDTH, HEIGHT = 360.0, 250.0
@@ -85,7 +95,9 @@ def lines(
         ends = max(panel.x.low, panel.y.low), min(panel.x.high, panel.y.high)
         marks.append(polyline([(panel.x(v), panel.y(v)) for v in ends], "ref"))
     if level is not None:
-        marks.append(polyline([(panel.x.start, panel.y(level)), (panel.x.end, panel.y(level))], "ref"))
+        marks.append(
+            polyline([(panel.x.start, panel.y(level)), (panel.x.end, panel.y(level))], "ref")
+        )
     for line in each:
         marks += _line(numbers, line, panel, joined=names is None)
     marks.append(_legend(each, panel))

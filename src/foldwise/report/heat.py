@@ -11,8 +11,10 @@ from foldwise.report.svg import LETTER, drawing, label, mark
 from foldwise.report.text import number, shortened
 
 WIDTH = 360.0
-MOST_WITH_NUMBERS = 8
-LARGEST_CELL = 40.0
+MOST_WITH_NUMBERS = 10
+LARGEST_CELL = 44.0
+LARGEST_OF_FEW = 70.0
+FEW = 4
 
 
 def heat(
@@ -21,8 +23,7 @@ def heat(
     columns: Sequence[Any],
     *,
     title: str,
-    y_title: str = "",
-    x_title: str = "",
+    corner: str = "",
     show: Callable[[float], str] = number,
     strength: NDArray[Any] | None = None,
 ) -> Markup:
@@ -36,8 +37,8 @@ def heat(
         Names; columns too narrow for theirs bear the numbers of the rows.
     title : str
         What the drawing shows, for those who do not see it.
-    y_title, x_title : str
-        Of the two sides.
+    corner : str
+        What the rows and columns are.
     show : callable
         Writes a value, where there is room.
     strength : ndarray or None
@@ -52,12 +53,11 @@ def heat(
     tint = np.nan_to_num(values if strength is None else strength)
     n_rows, n_columns = values.shape
     room = min(120.0, LETTER * max(len(shortened(name, 20)) + 4 for name in rows) + 8)
-    size = min(LARGEST_CELL, (WIDTH - room - 4) / n_columns)
+    largest = LARGEST_OF_FEW if n_columns <= FEW else LARGEST_CELL
+    size = min(largest, (WIDTH - room - 4) / n_columns)
     numbered = size < LETTER * max(len(shortened(name, 20)) for name in columns)
-    top = 32.0 if x_title else 18.0
-    marks = [label(x_title, room, 11.0, room=WIDTH - room, class_="a")] if x_title else []
-    if y_title:
-        marks.append(label(y_title, 2.0, top - 4, room=room - 12, class_="a"))
+    top = 36.0 if corner else 18.0
+    marks = [label(corner, 2.0, 11.0, room=WIDTH - 4, class_="a")] if corner else []
     for j, name in enumerate(columns):
         text = str(j + 1) if numbered else name
         marks.append(
@@ -93,4 +93,7 @@ def _cell(
     )
     if n_columns > MOST_WITH_NUMBERS:
         return [cell]
-    return [cell, mark("text", show(value), x=x + size / 2 - 0.5, y=y + size / 2 + 4, class_="n mid")]
+    return [
+        cell,
+        mark("text", show(value), x=x + size / 2 - 0.5, y=y + size / 2 + 4, class_="n mid"),
+    ]

@@ -5,15 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.report.blocks import Facts, Prose, Section
-from foldwise.report.text import counted, percent, shortened
-from foldwise.report.wording import stacker_name
+from foldwise.diagnose import LeakAudit, OutOfFoldTable, leak_audit
+from foldwise.report.blocks import Block, Column, Facts, Prose, Section, Table
+from foldwise.report.text import counted, decimals_for, number, percent, shortened, with_error
+from foldwise.report.wording import metric_name, stacker_name
 from foldwise.stack.build import Deal
 
 KINDS = {
     "partition": "each row is tested once",
     "forward": "forward in time, each fold predicted from earlier rows only",
     "single": "one split (blending): learners see one part, the stacker the other",
+}
+JUDGES = {
+    "choice seen": "the stacker chosen by the folds it is judged on",
+    "features seen": "as most libraries do: the stacker alone cross-validated",
+    "fit seen": "the stacker on the rows it was trained on",
 }
 DEPLOYED = {
     "folds": "the mean of the models fitted without one fold",
@@ -77,18 +83,20 @@ def audit_rows(deal: Deal) -> RowAudit:
     return RowAudit(n_reads, n_seen, n_shared)
 
 
-def honesty_section(stack: Any) -> Section:
+def honesty_section(stack: Any, table: OutOfFoldTable | None) -> Section:
     """Return how rows were dealt, what was fitted, and the audit.
 
     Parameters
     ----------
     stack : StackingRegressor or StackingClassifier
         Fitted.
+    table : OutOfFoldTable or None
+        Its hold-out predictions, if there are any.
 
     Returns
     -------
     Section
-        Facts and the outcome of the audit.
+        Facts, the outcome of the audit, and what less careful judging would have said.
     """
     deal = stack.deals_[0]
     reading, lattice = deal.reading, deal.lattice
@@ -102,17 +110,44 @@ def honesty_section(stack: Any) -> Section:
         ("On top", f"{stacker_name(stack.stacker_)}{_chosen(stack)}"),
         ("New rows get", DEPLOYED.get(reading.predict_with, reading.predict_with)),
     ]
+    calibration = getattr(getattr(stack, "calibrator_", None), "method", None)
+    if calibration is not None:
+        pairs.append(("Calibrated by", str(calibration)))
     if reading.unjudged:
         folds = ", ".join(str(fold + 1) for fold in reading.unjudged)
         pairs.append(("Not judged", f"fold {folds}: nothing came before to train a stacker on"))
-    blocks = [Facts([pair for pair in pairs if pair[1]])]
+    blocks: list[Block] = [Facts([pair for pair in pairs if pair[1]])]
     if not reading.judgements:
         return Section("honesty", "How the score was obtained", "Nothing was judged.", blocks)
     lead = (
         "For each fold the whole procedure (learners, stacker and every choice) was repeated "
         "without it, and that stack predicted the fold. The score is over these predictions."
     )
-    return Section("honesty", "How the score was obtained", lead, [*blocks, _audit_prose(stack)])
+    blocks.append(_audit_prose(stack))
+    if table is not None:
+        blocks.append(_gap_table(leak_audit(table), stack))
+    return Section("honesty", "How the score was obtained", lead, blocks)
+
+
+def _gap_table(audit: LeakAudit, stack: Any) -> Table:
+    metric = stack._metric
+    own = with_error(metric.natural(audit.score), audit.score_se)
+    rows = [["honest: everything repeated without the fold", own, ""]]
+    rows += [
+        [JUDGES.get(c.name, c.name), number(metric.natural(c.score), decimals_for(audit.score_se)),
+         with_error(c.gap, c.gap_se)]
+        for c in audit.claims
+    ]  # fmt: skip
+    columns = [
+        Column("judged"),
+        Column(metric_name(metric.name), "number"),
+        Column("looks better by", "number"),
+    ]
+    note = (
+        "A negative difference is chance, or comes from judging one model a fold where the mean "
+        "of several is deployed."
+    )
+    return Table(columns, rows, title="What less careful judging would say", note=note, strong=0)
 
 
 def _audit_prose(stack: Any) -> Prose:
@@ -120,9 +155,9 @@ def _audit_prose(stack: Any) -> Prose:
     n_reads = sum(audit.n_reads for audit in audits)
     if all(audit.clean for audit in audits):
         return Prose(
-            f"Leak audit: {counted(n_reads, 'prediction')} a learner that judging rests on were "
-            "traced to the rows their model was fitted on. None came from a model that had seen "
-            "the row or the judged fold, and no group stands on both sides."
+            f"Leak audit: for each learner, the {counted(n_reads, 'prediction')} that judging "
+            "rests on were traced to the rows their model was fitted on. None came from a model "
+            "that had seen the row or the judged fold, and no group stands on both sides."
         )
     n_seen = sum(audit.n_seen for audit in audits)
     n_groups = sum(audit.n_shared_groups for audit in audits)

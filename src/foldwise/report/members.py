@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foldwise.diagnose import OutOfFoldTable, error_correlation, model_values
 from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.clouds import named_points
@@ -13,74 +14,23 @@ from foldwise.report.heat import heat
 from foldwise.report.standings import Standing
 from foldwise.report.text import enumerated, shortened
 from foldwise.report.wording import metric_name
-from foldwise.stack.build import Deal
-from foldwise.stack.features import as_probabilities
 from foldwise.stack.metric import Metric
-from foldwise.stack.reader import rows_of
 
 MOST_BARS = 20
 MOST_IN_MAP = 12
 MOST_IN_HEAT = 20
 ALIKE = 0.95
+EXACT = 5
+N_ORDERS = 6
+MOST_WORK = 2_000_000
+"""Rows times columns times fits that values may take; another than a linear stacker is dearer."""
+DEARER = 20
 
 
-def errors_of(deal: Deal) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return each learner's out-of-fold errors.
-
-    Parameters
-    ----------
-    deal : Deal
-        A fitted deal.
-
-    Returns
-    -------
-    names : list of str
-        The learners the stacker reads.
-    errors : ndarray of shape (n_samples, n_learners)
-        Residuals; for classes one minus the probability given to the row's class.
-    weight : ndarray or None
-        Weights of the rows.
-    """
-    problem, blocks = deal.top.problem, deal.reading.final
-    rows = rows_of(blocks)
-    y, n_classes = problem.data.y[rows], problem.data.n_classes
-    columns = []
-    for entry in deal.top.entries:
-        values = np.concatenate([deal.top.table.read(entry.name, block) for block in blocks])
-        if n_classes is None:
-            columns.append((values - y.reshape(len(y), -1)).mean(axis=1))
-            continue
-        given = as_probabilities(values, entry.kind, n_classes)
-        if given.shape[1] == 1:
-            given = np.column_stack([1.0 - given, given])
-        columns.append(1.0 - given[np.arange(len(y)), y])
-    weight = None if problem.data.sample_weight is None else problem.data.sample_weight[rows]
-    return [entry.name for entry in deal.top.entries], np.column_stack(columns), weight
-
-
-def correlations(
-    errors: NDArray[np.float64], weight: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
-    """Return the correlation matrix of columns; a constant column is correlated with none.
-
-    Examples
-    --------
-    >>> correlations(np.array([[1.0, -1.0, 5.0], [2.0, -2.0, 5.0], [4.0, -4.0, 5.0]]))
-    array([[ 1., -1.,  0.],
-           [-1.,  1.,  0.],
-           [ 0.,  0.,  1.]])
-    """
-    covariance = np.atleast_2d(np.cov(errors, rowvar=False, aweights=weight))
-    spread = np.sqrt(np.diag(covariance))
-    inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-    matrix = covariance * np.outer(inverse, inverse)
-    np.fill_diagonal(matrix, 1.0)
-    rounded: NDArray[np.float64] = np.clip(matrix, -1.0, 1.0)
-    return rounded
-
-
-def members_section(stack: Any, standings: Sequence[Standing]) -> Section:
-    """Return the learners' weights, how alike their errors are, and the map of both.
+def members_section(
+    stack: Any, standings: Sequence[Standing], table: OutOfFoldTable | None
+) -> Section:
+    """Return the learners' weights and values, how alike their errors are, and the map of both.
 
     Parameters
     ----------
@@ -88,30 +38,38 @@ def members_section(stack: Any, standings: Sequence[Standing]) -> Section:
         Fitted.
     standings : sequence of Standing
         Its leaderboard.
+    table : OutOfFoldTable or None
+        Its hold-out predictions, if there are any.
 
     Returns
     -------
     Section
         Figures; with one learner only, what there is to say.
     """
-    figures = _weight_figure(standings)
-    names, errors, weight = errors_of(stack.deals_[0])
     title = "What each learner brings"
-    if len(names) == 1:
+    figures = _weight_figure(standings)
+    if table is None:
+        return Section("learners", title, "Nothing was judged.", [Figures(figures)])
+    if table.n_models == 1:
         return Section("learners", title, "The stack has one learner only.", [Figures(figures)])
-    ranked = [s.model for s in standings if s.model in names]
-    order = [names.index(name) for name in ranked]
-    matrix = correlations(errors, weight)[np.ix_(order, order)]
-    figures += [_heat_figure(ranked, matrix), *_map_figure(ranked, matrix, standings, stack._metric)]
+    figures += _value_figure(stack, table)
+    found = error_correlation(table)
+    ranked = [s.model for s in standings if s.model in found.names]
+    order = [found.names.index(name) for name in ranked]
+    matrix = found.matrix[np.ix_(order, order)]
+    figures += [
+        _heat_figure(ranked, matrix),
+        *_map_figure(ranked, matrix, standings, stack._metric),
+    ]
     return Section("learners", title, _lead(ranked, matrix), [Figures(figures)])
 
 
 def _lead(names: Sequence[str], matrix: NDArray[np.float64]) -> str:
-    apart = matrix[np.triu_indices(len(names), 1)]
-    said = f"The learners' errors are correlated by {apart.mean():.2f} on average"
+    above = np.triu_indices(len(names), 1)
+    said = f"The learners' errors are correlated by {matrix[above].mean():.2f} on average"
     twins = [
-        f"{shortened(names[i], 30)} and {shortened(names[j], 30)}"
-        for i, j in zip(*np.triu_indices(len(names), 1), strict=True)
+        f"{shortened(names[i], 30)} with {shortened(names[j], 30)}"
+        for i, j in zip(*(side.tolist() for side in above), strict=True)
         if matrix[i, j] > ALIKE
     ]
     if twins:
@@ -130,14 +88,41 @@ def _weight_figure(standings: Sequence[Standing]) -> list[Figure]:
     return [Figure("Weights in the stack", drawing, "As the stacker combines them.")]
 
 
+def _value_figure(stack: Any, table: OutOfFoldTable) -> list[Figure]:
+    """Return what each learner is worth, where that takes seconds."""
+    n = table.n_models
+    n_fits = 2**n if n <= EXACT else N_ORDERS * n
+    work = n_fits * table.n_rows * n * table.predictions.shape[3] * table.n_repeats
+    linear = hasattr(stack.stacker_, "weights_") or hasattr(stack.stacker_, "coef_")
+    if work > (MOST_WORK if linear else MOST_WORK // DEARER):
+        return []
+    method = "exact" if n <= EXACT else "sampled"
+    values = model_values(table, method=method, n_orders=N_ORDERS, random_state=0)
+    order = np.argsort(-values.shapley, kind="stable")[:MOST_BARS]
+    drawing = bars(
+        [values.names[i] for i in order],
+        [float(values.shapley[i]) for i in order],
+        [float(values.shapley_se[i]) for i in order],
+        title="value of the learners",
+    )
+    metric = metric_name(table.metric)
+    how = "over all orders" if method == "exact" else "over a few random orders, with its error"
+    caption = f"Mean gain in {metric} when the learner joins, {how} of joining (Shapley value)."
+    return [Figure("Value to the stack", drawing, caption)]
+
+
 def _heat_figure(names: Sequence[str], matrix: NDArray[np.float64]) -> Figure:
     shown = names[:MOST_IN_HEAT]
     part = matrix[: len(shown), : len(shown)]
     drawing = heat(
-        part, shown, shown, title="correlation of errors", show=lambda v: f"{v:.2f}".replace("-", "−")
+        part,
+        shown,
+        shown,
+        title="correlation of errors",
+        show=lambda v: f"{v:.2f}".replace("-", "−"),
     )
     more = f" The best {len(shown)} of {len(names)}." if len(shown) < len(names) else ""
-    return Figure("How alike the errors are", drawing, f"Correlation of out-of-fold errors.{more}")
+    return Figure("How alike the errors are", drawing, f"Correlation of hold-out errors.{more}")
 
 
 def _map_figure(
@@ -162,5 +147,3 @@ def _map_figure(
     corner = "Top left" if metric.sign > 0 else "Bottom left"
     caption = f"{corner} is what a stack looks for: good alone, and wrong in other places."
     return [Figure("Diversity map", drawing, caption)]
-
-

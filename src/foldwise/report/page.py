@@ -19,7 +19,9 @@ from foldwise.report.text import clean, shortened
 LONGEST_TITLE = 120
 
 
-def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -> str:
+def render(
+    model: Any, X: Any = None, y: Any = None, title: str | None = None, *, rules: bool = False
+) -> str:
     """Return the report on a fitted model, one HTML page.
 
     Parameters
@@ -33,6 +35,9 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
         Their targets.
     title : str, optional
         Heading of the page.
+    rules : bool, default=False
+        Whether to list the rules of a stack's rule ensembles; a rule ensemble's own are
+        always listed.
 
     Returns
     -------
@@ -53,11 +58,17 @@ def render(model: Any, X: Any = None, y: Any = None, title: str | None = None) -
     check_is_fitted(model)
     _check_rows(X, y)
     heading = shortened(title or f"Report on a {type(model).__name__}", LONGEST_TITLE)
-    return page(heading, sections_of(model, X, y), type(model).__name__)
+    return page(heading, sections_of(model, X, y, rules), type(model).__name__)
 
 
 def write_report(
-    model: Any, path: Any, X: Any = None, y: Any = None, title: str | None = None
+    model: Any,
+    path: Any,
+    X: Any = None,
+    y: Any = None,
+    title: str | None = None,
+    *,
+    rules: bool = False,
 ) -> Path:
     """Write the report on a fitted model: one HTML file that needs nothing else.
 
@@ -71,6 +82,8 @@ def write_report(
         As in :func:`foldwise.report.render`.
     title : str, optional
         Heading of the page.
+    rules : bool, default=False
+        As in :func:`foldwise.report.render`.
 
     Returns
     -------
@@ -99,7 +112,7 @@ def write_report(
             got=Plain(str(path)),
             fix="Use 'report.html'.",
         )
-    target.write_text(render(model, X, y, title), encoding="utf-8")
+    target.write_text(render(model, X, y, title, rules=rules), encoding="utf-8")
     return target
 
 

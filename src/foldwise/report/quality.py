@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foldwise.combine.reliability import reliability_curve
 from foldwise.report.blocks import Block, Column, Figure, Figures, Section, Table
 from foldwise.report.clouds import cloud
 from foldwise.report.curves import Line, lines
@@ -95,46 +96,30 @@ def _spread(y: NDArray[Any], predicted: NDArray[Any]) -> Figure:
     return Figure("Errors along the prediction", drawing, caption)
 
 
-def reliability_bins(
-    confidence: NDArray[Any], hit: NDArray[Any], weight: NDArray[Any] | None
-) -> tuple[list[float], list[float], list[float]]:
-    """Return mean confidence, share of hits and its standard error, in bins of equal size."""
-    mass = np.ones(len(hit)) if weight is None else weight
-    said, seen, error = [], [], []
-    for rows in binned(confidence):
-        w = mass[rows]
-        if w.sum() <= 0:
-            continue
-        share = float(w @ hit[rows] / w.sum())
-        said.append(float(w @ confidence[rows] / w.sum()))
-        seen.append(share)
-        n_effective = w.sum() ** 2 / (w**2).sum()
-        error.append(float(np.sqrt(max(share * (1 - share), 0.25 / n_effective) / n_effective)))
-    return said, seen, error
-
-
 def _reliability(evidence: Evidence) -> list[Figure]:
     if evidence.probabilities is None or evidence.classes is None:
         return []
+    what = "probability of the predicted class"
     if len(evidence.classes) == 2:
-        confidence, hit = evidence.probabilities[:, 1], evidence.y == 1
         what = f"probability of {shortened(evidence.classes[1], 20)}"
-    else:
-        confidence, hit = evidence.probabilities.max(axis=1), evidence.predicted == evidence.y
-        what = "probability of the predicted class"
-    said, seen, error = reliability_bins(confidence, hit.astype(float), evidence.weight)
-    low = [max(s - 1.96 * e, 0.0) for s, e in zip(seen, error, strict=True)]
-    high = [min(s + 1.96 * e, 1.0) for s, e in zip(seen, error, strict=True)]
+    curve = reliability_curve(
+        evidence.probabilities, evidence.y, n_bins=N_BINS, sample_weight=evidence.weight
+    )
+    band = Line(curve.observed.tolist(), low=curve.lower.tolist(), high=curve.upper.tolist())
     drawing = lines(
-        said,
-        [Line(seen, low=low, high=high)],
+        curve.predicted.tolist(),
+        [band],
         x_title=what,
         y_title="how often it was so",
         title="reliability of the probabilities",
         diagonal=True,
         unit=True,
     )
-    caption = "Bins of equal size with 95 % bands. On the dashed line, probabilities mean what they say."
+    off = float(curve.weight @ np.abs(curve.predicted - curve.observed))
+    caption = (
+        "On the dashed line, probabilities mean what they say; bins of equal size with 95 % "
+        f"bands. The mean distance from it is {percent(off, 1)}."
+    )
     return [Figure("Reliability", drawing, caption)]
 
 
@@ -161,8 +146,7 @@ def _confusion(counts: NDArray[np.float64], classes: NDArray[Any]) -> Figure:
         names,
         names,
         title="confusion of the classes",
-        y_title="actual",
-        x_title="predicted as",
+        corner="down: actual, across: predicted",
         show=lambda v: f"{100 * v:.0f}",
     )
     return Figure("Confusion", drawing, "Percent of each actual class, by predicted class.")

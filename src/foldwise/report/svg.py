@@ -120,6 +120,7 @@ class Scale:
         return cls(low, high, start, end)
 
     def __call__(self, value: float) -> float:
+        """Return the place of a value; of one beyond the ends, the end's."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
@@ -218,11 +219,11 @@ class Panel:
         marks = []
         left, right = self.x.start, self.x.end
         bottom, top = self.y.start, self.y.end
-        for value, text in y_ticks if y_ticks is not None else _labelled(self.y):
+        for value, text in y_ticks if y_ticks is not None else _labelled(self.y, across=False):
             place = self.y(value)
             marks.append(mark("line", x1=left, x2=right, y1=place, y2=place, class_="grid"))
             marks.append(mark("text", text, x=left - 6, y=place + 4, class_="t end"))
-        for value, text in x_ticks if x_ticks is not None else _labelled(self.x):
+        for value, text in x_ticks if x_ticks is not None else _labelled(self.x, across=True):
             place = self.x(value)
             marks.append(mark("line", x1=place, x2=place, y1=bottom, y2=top, class_="grid"))
             marks.append(mark("text", text, x=place, y=bottom + 15, class_="t mid"))
@@ -232,6 +233,12 @@ class Panel:
         return Markup("").join(marks)
 
 
-def _labelled(scale: Scale) -> list[tuple[float, str]]:
-    values = scale.ticks(5 if abs(scale.end - scale.start) > 150 else 4)
-    return list(zip(values, tick_labels(values), strict=True))
+def _labelled(scale: Scale, *, across: bool) -> list[tuple[float, str]]:
+    """Return as many ticks as have room; labels stand side by side on an axis across."""
+    for about in (6, 5, 4, 3, 2, 1):
+        values = scale.ticks(about)
+        labels = tick_labels(values)
+        step = abs(scale.end - scale.start) / max(len(values), 1)
+        if step >= (LETTER * max(map(len, labels), default=0) + 12 if across else 28):
+            break
+    return list(zip(values, labels, strict=True))

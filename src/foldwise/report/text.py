@@ -12,7 +12,7 @@ NOTHING = "–"
 
 
 def clean(text: str) -> str:
-    """Return text without characters that are invisible, turn the reading direction or break it.
+    r"""Return text without characters that are invisible, turn the reading direction or break it.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def clean(text: str) -> str:
 
     Examples
     --------
-    >>> clean("a\\x00b\\u202ec\\nd")
+    >>> clean("a\x00b\u202ec\nd")
     'abc d'
     """
     return "".join(

@@ -127,7 +127,8 @@ class Finisher:
         methods, scale = self.methods, 1.0
         if response.kind == "decision":
             methods = tuple(m for m in methods if m != NONE)
-            scale = float(np.sqrt(np.mean(response.values**2))) or 1.0
+            squares = np.mean(response.values**2, axis=1)
+            scale = float(np.sqrt(np.average(squares, weights=target.weight))) or 1.0
         calibration = choose_calibration(
             logits_of(response, clip, scale),
             target.y,

@@ -87,7 +87,7 @@ def build_deals(
         check_tune(recipe.owner, recipe.tune, layers, lattices[0].kind, lattices[0].n_folds)
     _warn_of_limits(recipe.owner, problem, lattices, readings, len(layers))
     total = _n_fits(recipe, layers, lattices, readings, before)
-    reserve = combining_seconds(problem, layers, candidates, lattices[0], recipe.options)
+    reserve = combining_seconds(problem, layers, lattices[0], recipe.options)
     with open_run(
         recipe.owner, recipe.options, total=total, reserve=reserve, clock=recipe.clock
     ) as run:

@@ -53,8 +53,27 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Deals the folds and fills every ``random_state`` of a learner that is None.
     on_error : {"drop", "raise"}, default="drop"
         Whether a learner that fails is dropped with a warning, or stops the fit.
+    run_dir : str, path or None, default=None
+        A folder that keeps every finished fit. The same call again continues where it was,
+        and refits nothing after a change of stacker or metric or for one learner more. Only
+        for folders you trust: models are pickled. Without ``random_state`` the seed is drawn
+        from the data.
+    time_budget : float or None, default=None
+        Seconds for the whole fit. Learners are finished one after the other, those with a
+        shortcut first, then in the order given; what cannot be finished is left out. A fit at
+        work can be ended in processes only; in this process and in threads the next one is
+        not begun unless it should fit.
+    executor : None, "processes", "threads", Dask client or address, or Executor, default=None
+        Where learners are fitted; None is this process, or ``n_jobs`` processes. Any
+        ``concurrent.futures.Executor`` will do. Results have the same bits everywhere.
+    callback : callable or None, default=None
+        Called with each :class:`foldwise.engine.Event` of the run.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C ends the call, or the fits only: then the learners that are finished
+        make a stack.
     verbose : int, default=0
-        0 for silence; otherwise progress with the time left, on the logger "foldwise".
+        0 for silence; otherwise progress with the time left: a bar in a terminal or notebook,
+        lines on the logger "foldwise" if anybody listens to it.
 
     Attributes
     ----------
@@ -78,6 +97,11 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Number of fits of learners.
     failures_ : dict
         Why learners were dropped.
+    run_ : RunSummary
+        What the fit did: fits done, found in ``run_dir`` and failed, seconds, whether and why
+        it is partial.
+    partial_ : bool
+        Whether something is missing for want of time or by Ctrl-C.
     unjudged_folds_ : tuple of int
         Folds that could not be judged (the first, forward in time).
     deals_ : list of Deal

@@ -186,7 +186,7 @@ class EnsembleSelectionRegressor(BaseSelection, StackingRegressor):
     >>> selection.weights_.round(2).to_dict()
     {'ridge': 0.83, '5nn': 0.0, '20nn': 0.17}
     >>> print(f"{-selection.score_:.1f} ± {selection.score_se_:.1f}")
-    55.5 ± 1.6
+    55.5 ± 1.7
     """
 
 

@@ -74,8 +74,7 @@ BAD_TABLES: dict[str, tuple[bytes, dict[str, list[object]] | str]] = {
     "UTF-32": ("a,b\nü,2\n".encode("utf-32"), {"a": ["ü"], "b": [2]}),
     "UTF-16 cut short": (
         "a,b\nü,2\n".encode("utf-16")[:-1],
-        "be valid utf-16, as its first bytes say; got byte 16 that is not. "
-        "Save it again as UTF-8.",
+        "be valid utf-16, as its first bytes say; got byte 16 that is not. Save it again as UTF-8.",
     ),
     "UTF-8 with mark": ("\ufeffa,b\n1,2\n".encode(), {"a": [1], "b": [2]}),
     "mixed types": (b"a,b\n1,x\ntwo,3\n2024-01-01,y\n", {"a": ["1", "two", "2024-01-01"]}),

@@ -1,3 +1,4 @@
+import contextlib
 import re
 
 import numpy as np
@@ -36,12 +37,11 @@ def test_what_is_read_can_be_encoded_or_is_refused_in_one_sentence(name, tmp_pat
     path.write_bytes(BAD_TABLES[name][0])
     frame = read_table(path)
     assert column_kinds(frame).names() == list(frame.columns)
-    try:
-        encoded = TableEncoder().fit_transform(frame)
-    except FoldwiseError as error:
-        assert "neither constant nor an identifier" in str(error)
+    if len(frame) == 1:
+        with pytest.raises(FoldwiseError, match="neither constant nor an identifier"):
+            TableEncoder().fit_transform(frame)
     else:
-        assert np.isfinite(encoded).all()
+        assert np.isfinite(TableEncoder().fit_transform(frame)).all()
 
 
 cells = st.text(
@@ -60,12 +60,8 @@ def test_whatever_the_cells_hold_none_changes_its_column(rows):
 
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_table_or_one_of_our_errors(content):
-    try:
-        frame = read_bytes(content)
-    except FoldwiseError as error:
-        assert "\n" not in str(error)
-    else:
-        assert len(frame) > 0
+    with contextlib.suppress(InvalidDataError):
+        assert len(read_bytes(content)) > 0
 
 
 def read_bytes(content):
@@ -97,7 +93,7 @@ def test_a_parquet_file_cut_short_is_refused(frame, tmp_path):
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InvalidDataError, match="t.parquet must be a whole Parquet file; got "):
+    with pytest.raises(InvalidDataError, match=r"t.parquet must be a whole Parquet file; got "):
         read_table(path)
 
 
@@ -117,7 +113,7 @@ def test_a_file_that_is_not_there_names_the_closest(tmp_path):
 
 
 def test_a_folder_is_refused(tmp_path):
-    with pytest.raises(InvalidDataError, match="must be a file; got a folder. Name a file in it."):
+    with pytest.raises(InvalidDataError, match=r"must be a file; got a folder. Name a file in it."):
         read_table(tmp_path)
 
 

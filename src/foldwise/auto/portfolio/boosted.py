@@ -34,7 +34,7 @@ def random_splits(settings: Settings) -> Any:
     return newton(
         settings,
         max_leaf_nodes=31,
-        min_samples_leaf=5,
+        min_samples_leaf=3,
         lightgbm_params={"extra_trees": True},
     )
 
@@ -42,6 +42,16 @@ def random_splits(settings: Settings) -> Any:
 def shallow(settings: Settings) -> Any:
     """Return many small trees on parts of rows and columns."""
     return newton(settings, max_leaf_nodes=8, min_samples_leaf=10, subsample=0.7, max_features=0.7)
+
+
+def linear_leaves(settings: Settings) -> Any:
+    """Return boosted trees with lines in their leaves and thresholds drawn at random."""
+    return newton(
+        settings,
+        max_leaf_nodes=8,
+        min_samples_leaf=10,
+        lightgbm_params={"extra_trees": True, "linear_tree": True, "linear_lambda": 1.0},
+    )
 
 
 def sampled(settings: Settings) -> Any:
@@ -52,10 +62,8 @@ def sampled(settings: Settings) -> Any:
 def deep(settings: Settings) -> Any:
     """Return large trees with the tuned defaults of Holzmüller et al. (2024)."""
     if settings.facts.regression:
-        shape = {"max_leaf_nodes": 100, "min_samples_leaf": 3, "subsample": 0.7}
-    else:
-        shape = {"max_leaf_nodes": 50, "min_samples_leaf": 40, "subsample": 0.75}
-    return newton(settings, **shape)
+        return newton(settings, max_leaf_nodes=100, min_samples_leaf=3, subsample=0.7)
+    return newton(settings, max_leaf_nodes=50, min_samples_leaf=20, subsample=0.75)
 
 
 def xgboost(settings: Settings) -> Any:

@@ -23,4 +23,6 @@ def random_forest(settings: Settings) -> Any:
     """Return a random forest (Breiman 2001)."""
     if settings.facts.regression:
         return RandomForestRegressor(settings.trees(200), max_features=1 / 3, min_samples_leaf=2)
-    return RandomForestClassifier(settings.trees(200), min_samples_leaf=2)
+    return RandomForestClassifier(
+        settings.trees(200), criterion="entropy", max_features=0.5, min_samples_leaf=3
+    )

@@ -44,14 +44,14 @@ class Member:
         The first preset that tries it: 1 fast, 2 balanced, 3 best.
     rows : tuple of int
         Fewest and most rows it is tried for.
-    columns : int
-        Most columns it is tried for.
+    width : float
+        Most columns, categories counted once a level, it is tried for.
+    crowded : bool
+        Whether every class needs more rows than there are such columns.
     classes : int
         Most classes it is tried for.
     package : str
         What must be installed.
-    readable : bool
-        Whether a person can read the fitted model.
     takes_weights : bool
         Whether it takes sample weights.
     power : float
@@ -65,10 +65,10 @@ class Member:
     build: Callable[[Settings], Any]
     tier: int = 2
     rows: tuple[int, float] = (0, float("inf"))
-    columns: float = float("inf")
+    width: float = float("inf")
+    crowded: bool = False
     classes: float = float("inf")
     package: str = "sklearn"
-    readable: bool = False
     takes_weights: bool = True
     power: float = 1.0
     log: bool = False
@@ -77,7 +77,8 @@ class Member:
         """Tell whether it is worth trying for a problem."""
         return (
             self.rows[0] <= facts.n_rows <= self.rows[1]
-            and facts.n_columns <= self.columns
+            and facts.width <= self.width
+            and (not self.crowded or facts.smallest_class > 2 * facts.width)
             and (facts.n_classes or 0) <= self.classes
             and (self.takes_weights or not facts.weighted)
             and (facts.positive_skewed or not self.log)

@@ -10,6 +10,7 @@ from itertools import islice
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE = 500
 SEPARATOR_LINE = re.compile(r"^sep=(.)\r?\n", re.IGNORECASE)
+SINGLE_QUOTED = re.compile(r"(^|[,;\t|\r\n])'[^'\n]*'([,;\t|\r\n]|$)")
 POINT = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)\.\d+([eE][+-]?\d+)?")
 COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 GROUPED = {
@@ -109,7 +110,7 @@ def dialect_of(text: str) -> Dialect:
 
 
 def _single_quotes(head: str) -> bool:
-    return '"' not in head and re.search(r"(^|[,;\t|\r\n])'[^'\n]*'([,;\t|\r\n]|$)", head) is not None
+    return '"' not in head and SINGLE_QUOTED.search(head) is not None
 
 
 def _sample(text: str, dialect: Dialect) -> list[list[str]]:

@@ -114,22 +114,25 @@ def level_means(codes: Codes, targets: FloatArray, n_levels: int) -> FloatArray:
     )
     means = sums / np.maximum(counts, 1.0)[:, None]
     within, between = _variances(counts, means, centred, codes)
-    weight = counts[:, None] * between
+    weight = counts * between
     kept = weight / np.where(weight > 0, weight + within, 1.0)
-    return np.vstack([overall + kept * means, overall])
+    return np.vstack([overall + kept[:, None] * means, overall])
 
 
 def _variances(
     counts: FloatArray, means: FloatArray, centred: FloatArray, codes: Codes
-) -> tuple[FloatArray, FloatArray]:
-    """Return the variance inside levels and between them, the latter 0 if it cannot be told."""
+) -> tuple[float, float]:
+    """Return the variance inside levels and between them, the latter 0 if it cannot be told.
+
+    They are summed over the targets: classes shrunk alike have shares that sum to one.
+    """
     n_rows, n_seen = counts.sum(), float((counts > 0).sum())
     if n_rows <= n_seen or n_seen < 2:
-        return np.zeros(means.shape[1]), np.zeros(means.shape[1])
-    within = ((centred - means[codes]) ** 2).sum(axis=0) / (n_rows - n_seen)
-    spread = (counts[:, None] * (means - centred.mean(axis=0)) ** 2).sum(axis=0)
+        return 0.0, 0.0
+    within = ((centred - means[codes]) ** 2).sum() / (n_rows - n_seen)
+    spread = (counts[:, None] * (means - centred.mean(axis=0)) ** 2).sum()
     between = (spread - (n_seen - 1.0) * within) / (n_rows - (counts**2).sum() / n_rows)
-    return within, np.maximum(between, 0.0)
+    return float(within), max(float(between), 0.0)
 
 
 def out_of_fold_means(codes: Codes, targets: FloatArray, n_levels: int, folds: Codes) -> FloatArray:

@@ -100,7 +100,7 @@ def fit_network(
     """
     columns, weight = columns_of(logits), row_weights(y, sample_weight)
     k, total, slope = columns.shape[1], weight.sum(), fit_temperature(logits, y, weight).slope
-    scale = float(np.sqrt(np.mean(columns**2))) or 1.0
+    scale = float(np.sqrt(weight @ np.mean(columns**2, axis=1) / total)) or 1.0
     inputs, wanted = columns / scale, np.eye(k)[y] * (weight / total)[:, None]
 
     def loss(flat: FloatArray) -> tuple[float, FloatArray]:
@@ -117,7 +117,8 @@ def fit_network(
     start = np.random.default_rng(0).normal(scale=0.5, size=2 * k * HIDDEN + HIDDEN + k)
     options = {"maxiter": MOST_STEPS, "ftol": 1e-10}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
-    return Network(*_parts(found, k), slope, scale, columns.min(axis=0), columns.max(axis=0))
+    seen = columns[weight > 0]
+    return Network(*_parts(found, k), slope, scale, seen.min(axis=0), seen.max(axis=0))
 
 
 def _parts(flat: FloatArray, k: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

@@ -79,12 +79,13 @@ def fit_quadratic(
     >>> fit_quadratic(z, y).predict(z[:5])[:, 1].round(1)
     array([0., 0., 0., 1., 1.])
     """
-    margins = margins_of(logits)
+    margins, weight = margins_of(logits), row_weights(y, sample_weight)
     c, a, b = logistic_coefficients(
         np.column_stack([np.ones(len(margins)), margins, margins**2]),
         y,
-        row_weights(y, sample_weight),
+        weight,
         (0.0, 1.0, 0.0),
         ridge=ridge,
     )
-    return Quadratic(float(c), float(a), float(b), float(margins.min()), float(margins.max()))
+    seen = margins[weight > 0]
+    return Quadratic(float(c), float(a), float(b), float(seen.min()), float(seen.max()))

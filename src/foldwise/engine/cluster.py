@@ -1,0 +1,168 @@
+"""A Dask cluster, asked with deadlines: no question to it can hang."""
+
+import time
+from functools import partial
+from typing import Any
+
+from foldwise.engine.on_worker import OtherVersionsError, check_versions, keep
+from foldwise.engine.versions import library_versions
+from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
+
+CONNECT_SECONDS = 15.0
+ANSWER_SECONDS = 15.0
+SEND_SECONDS = 300.0
+
+
+class Cluster:
+    """A client, and what is known of the workers behind it.
+
+    Parameters
+    ----------
+    wanted : distributed.Client or str
+        The client, or the address of a scheduler.
+    owner : str
+        Who complains.
+    """
+
+    def __init__(self, wanted: Any, owner: str) -> None:
+        self.owner = owner
+        self.own = isinstance(wanted, str)
+        self.client = _connected(wanted, owner) if self.own else wanted
+        self.address = wanted if self.own else str(getattr(wanted.scheduler, "address", wanted))
+        if self.client.asynchronous:
+            raise invalid_parameter(
+                owner,
+                "executor",
+                must="be a synchronous Dask client",
+                got=Plain("an asynchronous one"),
+                fix="Use Client(address).",
+            )
+        self.threads: dict[str, int] = {}
+        self.beats: dict[str, tuple[float, float]] = {}
+
+    def ask(self, question: Any, *args: Any, within: float = ANSWER_SECONDS, **kwargs: Any) -> Any:
+        """Return the answer to a coroutine function of the client or scheduler, in time."""
+        if self.client.status != "running":
+            raise self.gone(f"its client is {self.client.status}")
+        try:
+            return self.client.sync(question, *args, callback_timeout=within, **kwargs)
+        except (OSError, TimeoutError) as error:
+            raise self.gone(f"{type(error).__name__}: {error}") from error
+
+    def look(self) -> None:
+        """Find out which workers there are and when each was last heard of."""
+        found = self.ask(self.client.scheduler.identity, n_workers=-1)["workers"]
+        now = time.monotonic()
+        self.threads = {a: int(w["nthreads"]) for a, w in found.items()}
+        for address, worker in found.items():
+            if self.beats.get(address, (None, 0.0))[0] != worker["last_seen"]:
+                self.beats[address] = (worker["last_seen"], now)
+
+    def silent(self, address: str, seconds: float) -> bool:
+        """Tell whether nothing was heard of a worker for so long."""
+        heard = self.beats.get(address)
+        return heard is not None and time.monotonic() - heard[1] > seconds
+
+    def wait_for_workers(self, seconds: float) -> None:
+        """Return when there is a worker; raise if there is none for so long."""
+        until = time.monotonic() + seconds
+        self.look()
+        while not self.threads:
+            if time.monotonic() > until:
+                raise self.gone(f"no worker for {seconds:.0f} s")
+            time.sleep(0.2)
+            self.look()
+
+    def heard(self, seconds: float) -> list[str]:
+        """Return the workers that are there and were heard of, all if none was."""
+        return [a for a in self.threads if not self.silent(a, seconds)] or list(self.threads)
+
+    def give(self, value: Any, name: str, workers: list[str]) -> dict[str, Any]:
+        """Place something on workers; return the futures that keep it there."""
+        scatter = partial(
+            self.client.scatter, value, workers=workers, broadcast=True, hash=False,
+            asynchronous=True,
+        )  # fmt: skip
+        data = self.ask(scatter, within=SEND_SECONDS)
+        kept = {a: self.client.submit(keep, data, name, workers=[a], pure=False) for a in workers}
+        self._settle(list(kept.values()))
+        return kept
+
+    def _settle(self, futures: list[Any]) -> None:
+        """Return when all are over, or some are and the others had their time."""
+        until = time.monotonic() + SEND_SECONDS
+        while any(future.status == "pending" for future in futures):
+            if time.monotonic() > until:
+                break
+            if any(future.done() for future in futures):
+                until = min(until, time.monotonic() + ANSWER_SECONDS)
+            time.sleep(0.01)
+        for future in futures:
+            if future.status == "error":
+                error = future.exception(timeout=ANSWER_SECONDS)
+                raise self.other_versions(_words(error)) from error
+
+    def at_work(self) -> dict[str, str]:
+        """Return which worker each task is at, from key to address."""
+        found = self.ask(self.client.scheduler.processing, workers=None)
+        return {key: address for address, keys in found.items() for key in keys}
+
+    def check_versions(self) -> None:
+        """Refuse a cluster whose workers would give other bits."""
+        ours = library_versions()
+        submit = partial(self.client.submit, check_versions, ours, pure=False)
+        self._settle([submit(workers=[address]) for address in self.threads])
+
+    def other_versions(self, what: str) -> InvalidParameterError:
+        """Return the error for workers with other versions."""
+        return invalid_parameter(
+            self.owner,
+            "executor",
+            must="be a cluster with the same versions as this process",
+            got=Plain(what),
+            fix="Install the same packages on every worker.",
+        )
+
+    def gone(self, why: str) -> InvalidParameterError:
+        """Return the error for a cluster that is lost."""
+        return invalid_parameter(
+            self.owner,
+            "executor",
+            must="be a cluster that answers",
+            got=Plain(f"{self.address} ({why})"),
+            fix="Run the same call again; with run_dir finished fits are kept and not repeated.",
+        )
+
+    def close(self) -> None:
+        """Close the client if it is ours."""
+        if self.own:
+            self.client.close(timeout=5)
+
+
+def _connected(address: str, owner: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise invalid_parameter(
+            owner,
+            "executor",
+            must="be None, 'processes' or 'threads' without the package distributed",
+            got=address,
+            fix="Install foldwise[dask].",
+        ) from error
+    try:
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise invalid_parameter(
+            owner,
+            "executor",
+            must="be the address of a running Dask scheduler",
+            got=address,
+            fix="Start one, or give a Client that is connected.",
+        ) from error
+
+
+def _words(error: Any) -> str:
+    if isinstance(error, OtherVersionsError):
+        return f"a worker: {error}"
+    return f"a worker: {type(error).__name__}: {error}"

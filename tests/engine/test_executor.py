@@ -1,0 +1,142 @@
+"""What every executor must do, tried on each of them."""
+
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from foldwise.engine.executor import Executor, Finished, Lost, TaskEndedError, TaskLostError
+from foldwise.engine.futures import Futures, Threads
+from foldwise.engine.in_process import InProcess
+from foldwise.engine.processes import Processes
+
+LONG = 60.0
+
+
+def work(shared: Any, job: Any) -> Any:
+    match job:
+        case "raise":
+            raise KeyError("told to")
+        case "process":
+            return os.getpid()
+        case "threads":
+            np.ones((2, 2)) @ np.ones((2, 2))
+            return {pool["num_threads"] for pool in threadpool_info()}
+        case "aligned":
+            return shared.ctypes.data % 64, shared.flags.writeable
+        case float():
+            time.sleep(job)
+            return job
+    return float(shared.sum()) + job
+
+
+@pytest.fixture(params=["in process", "threads", "processes", "thread pool", "process pool"])
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
+    with ExitStack() as stack:
+        match request.param:
+            case "in process":
+                made: Executor = InProcess()
+            case "threads":
+                made = Threads(2)
+            case "processes":
+                made = Processes(2)
+            case "thread pool":
+                made = Futures(stack.enter_context(ThreadPoolExecutor(2)))
+            case _:
+                context = multiprocessing.get_context("forkserver")
+                pool = ProcessPoolExecutor(2, mp_context=context)
+                made = Futures(stack.enter_context(pool))
+        stack.enter_context(threadpool_limits(1, user_api="blas"))
+        stack.callback(made.close)
+        yield made
+
+
+def all_of(executor: Executor, n: int) -> dict[int, Finished]:
+    found: dict[int, Finished] = {}
+    end = time.monotonic() + LONG
+    while len(found) < n and time.monotonic() < end:
+        found.update({f.ticket: f for f in executor.wait(1.0)})
+    return found
+
+
+def test_every_task_comes_back_once_under_its_ticket(executor: Executor) -> None:
+    executor.place(work, np.ones(4))
+    for ticket in range(5):
+        executor.submit(ticket, ticket)
+    found = all_of(executor, 5)
+    assert {t: f.result for t, f in found.items()} == {t: 4.0 + t for t in range(5)}
+    assert executor.wait(0.0) == []
+
+
+def test_errors_come_back_as_they_were_raised(executor: Executor) -> None:
+    executor.place(work, np.ones(4))
+    executor.submit(3, "raise")
+    assert isinstance(all_of(executor, 1)[3].error, KeyError)
+
+
+def test_what_is_placed_later_takes_the_place_of_what_was(executor: Executor) -> None:
+    for size in (1, 2, 3):
+        executor.place(work, np.ones(size))
+        executor.submit(size, 0)
+        assert all_of(executor, 1)[size].result == size
+
+
+def test_a_task_elsewhere_has_one_thread_of_every_kind(executor: Executor) -> None:
+    executor.place(work, np.ones(4))
+    executor.submit(0, "threads")
+    threads = all_of(executor, 1)[0].result
+    if executor.remote:
+        assert threads == {1}
+    else:
+        assert 1 in threads
+
+
+def test_remote_means_another_process(executor: Executor) -> None:
+    executor.place(work, np.ones(4))
+    executor.submit(0, "process")
+    assert (all_of(executor, 1)[0].result != os.getpid()) == executor.remote
+
+
+def test_data_elsewhere_is_aligned_and_cannot_be_changed(executor: Executor) -> None:
+    if not executor.remote:
+        pytest.skip("the data is the user's own here")
+    executor.place(work, np.ones(300_000))
+    executor.submit(0, "aligned")
+    assert all_of(executor, 1)[0].result == (0, False)
+
+
+def test_a_cancelled_task_comes_back_with_the_reason(executor: Executor) -> None:
+    executor.place(work, np.ones(4))
+    executor.submit(0, 0.5)
+    if executor.remote:
+        time.sleep(0.1)
+    executor.cancel(0, "enough")
+    finished = all_of(executor, 1)[0]
+    assert isinstance(finished.error, TaskEndedError)
+    assert str(finished.error) == "enough"
+    executor.submit(1, 1)
+    assert all_of(executor, 1)[1].result == 5.0
+
+
+def test_waiting_ends_in_time(executor: Executor) -> None:
+    if executor.capacity == 1:
+        pytest.skip("here waiting is working")
+    executor.place(work, np.ones(4))
+    executor.submit(0, 0)
+    all_of(executor, 1)
+    executor.submit(1, 1.0)
+    start = time.monotonic()
+    assert executor.wait(0.1) == []
+    assert time.monotonic() - start < 0.8
+    assert all_of(executor, 1)[1].result == 1.0
+
+
+def test_a_short_name_for_what_is_lost() -> None:
+    assert Lost is TaskLostError

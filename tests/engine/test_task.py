@@ -1,0 +1,127 @@
+import threading
+import warnings
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+
+from foldwise.engine.task import (
+    Surroundings,
+    UnsendableError,
+    highest,
+    perform,
+    received,
+    resident,
+    without_frames,
+)
+
+
+class StubbornError(Exception):
+    """Can be pickled, but not read back."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(f"{one} {two}")
+
+
+def done(work: Any, job: Any = None) -> Any:
+    return received(7, perform(work, 10, job, Surroundings()))
+
+
+def test_a_result_comes_back_with_its_ticket_and_time() -> None:
+    finished = done(lambda shared, job: shared + job, 5)
+    assert (finished.ticket, finished.result, finished.error) == (7, 15, None)
+    assert finished.seconds >= 0
+
+
+def test_an_error_comes_back_as_it_was_raised_with_its_traceback_as_text() -> None:
+    def work(_shared: Any, _job: Any) -> None:
+        raise KeyError("gone")
+
+    finished = done(work)
+    assert isinstance(finished.error, KeyError)
+    assert finished.result is None
+    assert "in work" in finished.error.__notes__[0]
+
+
+def test_an_error_that_cannot_be_read_back_is_replaced_by_its_words() -> None:
+    def work(_shared: Any, _job: Any) -> None:
+        raise StubbornError("a", "b")
+
+    finished = done(work)
+    assert type(finished.error) is RuntimeError
+    assert str(finished.error) == "StubbornError: a b"
+
+
+def test_one_part_that_cannot_be_sent_does_not_take_the_others_with_it() -> None:
+    finished = done(lambda _shared, _job: [1, threading.Lock(), 3])
+    assert finished.error is None
+    assert finished.result[0] == 1
+    assert finished.result[2] == 3
+    assert str(finished.result[1]) == (
+        "its model cannot be sent between processes (TypeError: cannot pickle '_thread.lock' "
+        "object)"
+    )
+
+
+def test_a_whole_result_that_cannot_be_sent_is_an_error() -> None:
+    assert isinstance(done(lambda _shared, _job: threading.Lock()).error, UnsendableError)
+
+
+def test_warnings_are_issued_at_home() -> None:
+    def work(_shared: Any, _job: Any) -> int:
+        warnings.warn("careful", UserWarning, stacklevel=1)
+        return 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        answer = perform(work, None, None, Surroundings())
+    with pytest.warns(UserWarning, match="careful"):
+        assert received(0, answer).result == 1
+
+
+def test_a_filter_that_makes_errors_of_warnings_holds_elsewhere_too() -> None:
+    def work(_shared: Any, _job: Any) -> int:
+        warnings.warn("careful", UserWarning, stacklevel=1)
+        return 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        around = Surroundings()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert isinstance(received(0, perform(work, None, None, around)).error, UserWarning)
+
+
+def test_scikit_learns_settings_travel() -> None:
+    def work(_shared: Any, _job: Any) -> Any:
+        return sklearn.get_config()["transform_output"]
+
+    with sklearn.config_context(transform_output="pandas"):
+        around = Surroundings()
+    assert received(0, perform(work, None, None, around)).result == "pandas"
+
+
+def test_a_task_starts_no_processes_of_its_own() -> None:
+    assert done(lambda _shared, _job: joblib.effective_n_jobs(4)).result == 1
+
+
+def test_memory_is_what_the_task_needed_at_its_highest() -> None:
+    if not highest():
+        pytest.skip("this system does not tell")
+
+    def work(_shared: Any, _job: Any) -> float:
+        return float(np.ones(20_000_000).sum())
+
+    assert 120e6 < done(work).memory < 500e6
+    assert done(lambda _shared, _job: 1).memory < 50e6
+    assert resident() > 0
+
+
+def test_frames_are_let_go() -> None:
+    try:
+        raise ValueError("no")
+    except ValueError as error:
+        bare = without_frames(error)
+    assert bare.__traceback__ is None
