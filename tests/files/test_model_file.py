@@ -110,7 +110,10 @@ REGRESSORS = [
     ("function", make_pipeline(FunctionTransformer(np.tanh), Ridge())),
     ("best", make_pipeline(SelectKBest(f_regression, k=2), Ridge())),
     ("quantiles", make_pipeline(QuantileTransformer(n_quantiles=10), Ridge())),
-    ("isotonic", make_pipeline(SelectKBest(f_regression, k=1), IsotonicRegression(out_of_bounds="clip"))),
+    (
+        "isotonic",
+        make_pipeline(SelectKBest(f_regression, k=1), IsotonicRegression(out_of_bounds="clip")),
+    ),
     ("search", GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=KFold(3))),
     ("light", LGBMRegressor(n_estimators=5, verbose=-1, min_child_samples=5)),
     ("xgb", XGBRegressor(n_estimators=5)),
@@ -147,7 +150,7 @@ def test_a_stack_of_everything_comes_back_the_same(zoo, tmp_path: Path) -> None:
 @pytest.mark.parametrize("y", [CODES, LABELS, CODES.astype(bool)], ids=["codes", "text", "bool"])
 def test_a_stack_of_classifiers_comes_back_the_same(y, tmp_path: Path) -> None:
     picked = CLASSIFIERS if y.dtype.kind == "U" else CLASSIFIERS[:3]
-    stack = StackingClassifier(picked, cv=3, random_state=0, on_error="raise").fit(X, y)
+    stack = StackingClassifier(picked, "mean", cv=3, random_state=0, on_error="raise").fit(X, y)
     assert_same(stack, tmp_path / "stack")
 
 
@@ -183,7 +186,7 @@ def test_a_fresh_process_predicts_the_same(zoo, tmp_path: Path) -> None:
         [sys.executable, "-c", code, *names],
         cwd=tmp_path,
         check=True,
-        env={"PYTHONPATH": str(Path(foldwise.__file__).parents[1])},
+        env={"PYTHONPATH": str(Path(foldwise.__file__).parents[1]), "OMP_NUM_THREADS": "1"},
     )
     assert_array_equal(np.load(tmp_path / "out.npy"), zoo.predict(X))
 
