@@ -1,3 +1,4 @@
+import itertools
 import math
 from xml.etree import ElementTree
 
@@ -80,5 +81,5 @@ def test_axes_have_titles_and_labels_that_do_not_run_into_each_other() -> None:
     texts = [text for text in root.iter("text") if "mid" in text.attrib["class"]]
     places = sorted(float(t.attrib["x"]) for t in texts if t.text != "across")
     widest = max(len(t.text or "") for t in texts if t.text != "across")
-    assert all(b - a > 5.5 * widest for a, b in zip(places, places[1:], strict=False))
+    assert all(b - a > 5.5 * widest for a, b in itertools.pairwise(places))
     assert {"across", "up"} <= {t.text for t in root.iter("text")}

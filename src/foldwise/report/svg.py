@@ -36,7 +36,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     --------
     >>> ticks(0.0, 1.0)
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    >>> ticks(-3, 12, 4)
+    >>> ticks(-3, 12, 3)
     [0.0, 5.0, 10.0]
     """
     span = high - low
