@@ -95,9 +95,9 @@ def test_printing_shows_what_is_folded(browser: Browser, regression: Any, tmp_pa
     shown = "document.querySelector('#reproduce pre').checkVisibility()"
     browser.open(path, width=1280)
     assert not browser.evaluate(shown)
-    browser.open(path, width=800, media="print")
+    browser.open(path, width=700, media="print")
     assert browser.evaluate(shown)
-    assert browser.evaluate("document.documentElement.scrollWidth") <= 800
+    assert browser.evaluate("document.documentElement.scrollWidth") <= 700
 
 
 def test_contents_lead_to_sections(browser: Browser, regression: Any, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_whatever_enters_a_drawing_is_escaped() -> None:
 
 def test_a_label_without_room_is_cut_and_keeps_the_whole_as_its_tooltip() -> None:
     svg = ElementTree.fromstring(label("a rather long name", 0, 0, room=62))
-    assert svg.text == "a rat…name"
+    assert svg.text == "a ra…ame"
     assert svg[0].text == "a rather long name"
 
 
