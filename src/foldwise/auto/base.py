@@ -42,6 +42,7 @@ class BaseAutoStack(BaseEstimator):
     """Finds column kinds, builds a portfolio of learners, fits the honest stack on top."""
 
     stack_: Any
+    _stackers: tuple[str, ...]
 
     def __init__(
         self,
@@ -138,7 +139,7 @@ class BaseAutoStack(BaseEstimator):
             random_state=seed,
             time_budget=self._seconds_left(start),
             **self._running(),
-            **self._readable(),
+            **self._on_top(preset),
         )
         data = rows.data
         self.stack_ = stack.fit(data.X, self._named(data.y), data.sample_weight, data.groups)
@@ -231,11 +232,12 @@ class BaseAutoStack(BaseEstimator):
             return None
         return max(self.time_budget - (time.perf_counter() - start), LEAST_SECONDS)
 
-    def _readable(self) -> dict[str, Any]:
-        if not self.interpretable:
-            return {}
-        # One model of all rows, not a mean of several, is what a person can read.
-        return {"final_estimator": "best", "predict_with": "refit"}
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
+        if self.interpretable:
+            # One model of all rows, not a mean of several, is what a person can read.
+            return {"final_estimator": "best", "predict_with": "refit"}
+        first, *others = self._stackers
+        return {"final_estimator": [first, *others] if preset.thorough else first}
 
     def _settle(self, plan: Plan, rows: Rows) -> Self:
         for name in READ_FROM_STACK:
