@@ -26,7 +26,7 @@ from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
 from foldwise.engine import RunOptions, check_options
 from foldwise.engine.keys import fingerprint
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 from foldwise.learners import TrainingData
 from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
 from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
@@ -170,6 +170,14 @@ class BaseAutoStack(BaseEstimator):
                 f"{owner}: requires y to be passed, but the target y is None. Give the target."
             )
         n_rows = len(frame)
+        if n_rows < 2:
+            raise invalid_data(
+                owner,
+                "X",
+                must="have at least two rows",
+                got=Plain(f"n_samples = {n_rows}"),
+                fix="Give more rows.",
+            )
         checked_lengths(owner, n_rows, y=y)
         weight = checked_weights(owner, sample_weight, n_rows)
         codes, _ = checked_groups(owner, groups, n_rows)
