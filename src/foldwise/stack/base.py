@@ -32,12 +32,13 @@ from foldwise.stack.inputs import (
 )
 from foldwise.stack.leaderboard import columns_of, honest_score, leaderboard, out_of_fold
 from foldwise.stack.metric import Metric, as_metric
+from foldwise.stack.out_of_fold import OutOfFoldMixin
 from foldwise.stack.parameters import NamedLearnersMixin
 from foldwise.stack.reader import Problem
 from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
 from foldwise.stack.response import Response
 from foldwise.stack.running import RunMixin
-from foldwise.stack.stackers import Candidate, candidates_from, respond
+from foldwise.stack.stackers import Candidate, candidates_from
 from foldwise.stack.transforming import LearnersOutMixin
 
 CHOICES = {
@@ -47,7 +48,7 @@ CHOICES = {
 }
 
 
-class BaseStacking(LearnersOutMixin, AgainMixin, RunMixin, NamedLearnersMixin):
+class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, NamedLearnersMixin):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
@@ -303,7 +304,7 @@ class BaseStacking(LearnersOutMixin, AgainMixin, RunMixin, NamedLearnersMixin):
         each = []
         for judgement, judged in zip(deal.reading.judgements, deal.verdict.folds, strict=True):
             block = Block(judgement.test.rows, judgement.fresh)
-            response = respond(judged.stacker, deal.top.features((block,)))
+            response = judged.respond(deal.top.features((block,)))
             y = deal.top.problem.data.y[block.rows]
             each.append(np.sort(self._misfit(response, y)))
         return each
@@ -355,8 +356,7 @@ class BaseStacking(LearnersOutMixin, AgainMixin, RunMixin, NamedLearnersMixin):
         """Return the deployed response to new rows, the mean over repeats."""
         X = self._new_rows(X)
         each = [
-            respond(d.verdict.stacker, d.fresh(X, d.reading.deployed), **parameters)
-            for d in self.deals_
+            d.verdict.respond(d.fresh(X, d.reading.deployed), **parameters) for d in self.deals_
         ]
         if len(each) == 1:
             return each[0]
