@@ -56,8 +56,9 @@ acv.function <- function(x, y, k.fold = 10) {
   apply(cv.min.beta, 1, mean)
 }
 d <- as.matrix(read.csv(commandArgs(TRUE)[1])); p <- ncol(d) - 1
-seconds <- system.time(beta <- acv.function(d[, 1:p], d[, p + 1]))[["elapsed"]]
-cat(seconds, sprintf("%.12g", beta), "\n")
+once <- function() system.time(found <<- acv.function(d[, 1:p], d[, p + 1]))[["elapsed"]]
+seconds <- if (p < 10) min(replicate(3, once())) else once()
+cat(seconds, sprintf("%.12g", found), "\n")
 """
 
 LEAPS = r"""
@@ -157,7 +158,7 @@ def against_the_note(quick: bool) -> None:
             print("Rscript is not installed: the note's code is skipped\n")
             return
         model = AveragedCVRegressor(KFold(10), refit=False, empty_model=False)
-        ours, _ = timed(lambda model=model, X=X, y=y: model.fit(X, y), repeats=10)
+        ours, _ = timed(lambda model=model, X=X, y=y: model.fit(X, y), repeats=30)
         np.testing.assert_allclose([model.intercept_, *model.coef_], theirs[1:], rtol=1e-8)
         print(
             f"averaging CV, p = {p}: the note's R code {theirs[0]:.2f} s, "

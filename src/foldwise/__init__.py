@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 
 _HOMES: dict[str, str] = {
     "AdaBoostClassifier": "foldwise.boost",
+    "AutoStackClassifier": "foldwise.auto",
+    "AutoStackRegressor": "foldwise.auto",
     "AveragedCVClassifier": "foldwise.subset",
     "AveragedCVRegressor": "foldwise.subset",
     "BaggingClassifier": "foldwise.resample",
@@ -17,6 +19,9 @@ _HOMES: dict[str, str] = {
     "BayesianModelAveragingClassifier": "foldwise.subset",
     "BayesianModelAveragingRegressor": "foldwise.subset",
     "BestSubsetRegressor": "foldwise.subset",
+    "CalibratedClassifier": "foldwise.stack",
+    "EnsembleSelectionClassifier": "foldwise.stack",
+    "EnsembleSelectionRegressor": "foldwise.stack",
     "ForwardStagewiseClassifier": "foldwise.sparse.stagewise",
     "ForwardStagewiseRegressor": "foldwise.sparse.stagewise",
     "GradientBoostingClassifier": "foldwise.boost",
@@ -31,6 +36,9 @@ _HOMES: dict[str, str] = {
     "RuleFitRegressor": "foldwise.sparse.rulefit",
     "StackingClassifier": "foldwise.stack",
     "StackingRegressor": "foldwise.stack",
+    "load": "foldwise.files",
+    "save": "foldwise.files",
+    "write_report": "foldwise.report",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -1,32 +1,11 @@
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
-from sklearn.linear_model import Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from foldwise.stack.features import Features
 from foldwise.stack.metric import as_metric
-from foldwise.stack.own_stackers import OneClass, RidgeStacker, WeightedMean
+from foldwise.stack.own_stackers import OneClass, WeightedMean
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(40, 3))
-Y = X @ [1.0, 2.0, 0.0] + RNG.normal(size=40)
-
-
-@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, pd.DataFrame])
-def test_the_ridge_stacker_is_ridge_on_scaled_columns(make: object) -> None:
-    expected = make_pipeline(StandardScaler(), Ridge(3.0)).fit(X, Y).predict(X)
-    stacker = RidgeStacker(3.0).fit(make(X), Y)
-    np.testing.assert_allclose(stacker.predict(make(X)).ravel(), expected)
-
-
-def test_a_path_is_each_penalty_alone() -> None:
-    for alpha, fitted in zip([0.1, 10.0], RidgeStacker.fit_path(X, Y, [0.1, 10.0]), strict=True):
-        alone = RidgeStacker(alpha).fit(X, Y)
-        assert fitted.alpha == alpha
-        np.testing.assert_allclose(fitted.predict(X), alone.predict(X), rtol=1e-12)
 
 
 def test_non_negative_weights_of_classes_fit_the_brier_score() -> None:

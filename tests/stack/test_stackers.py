@@ -19,7 +19,8 @@ from foldwise import StackingClassifier, StackingRegressor
 from foldwise.combine import nnls_weights
 from foldwise.errors import FoldsWarning, InvalidParameterError, UnsupportedError
 from foldwise.stack.metric import as_metric
-from foldwise.stack.stackers import WeightedMean, candidates_from
+from foldwise.stack.own_stackers import WeightedMean
+from foldwise.stack.stackers import candidates_from
 
 X, Y = make_regression(90, 4, noise=20, random_state=0)
 X3, Y3 = make_classification(120, 6, n_informative=4, n_classes=3, random_state=0)

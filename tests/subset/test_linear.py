@@ -1,6 +1,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -48,3 +49,26 @@ def test_predictions_of_sparse_and_dense_rows_agree():
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
     model = AveragedCVRegressor(empty_model=False).fit(X, y)
     assert_allclose(model.predict(sparse.csr_array(X)), model.predict(X), rtol=1e-10)
+
+
+def test_plain_arrays_are_read_as_they_are_and_forget_the_names_of_a_frame_before():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    named = AveragedCVRegressor(cv=4).fit(pd.DataFrame(X, columns=list("abc")), y)
+    coefficients, before = named.coef_, (X.copy(), y.copy())
+    plain = named.fit(X, y)
+    assert not hasattr(plain, "feature_names_in_")
+    assert plain.n_features_in_ == 3
+    assert_allclose(plain.coef_, coefficients, rtol=1e-12)
+    assert_array_equal(X, before[0])
+    assert_array_equal(y, before[1])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_plain_arrays_with_numbers_that_are_none_are_refused(bad):
+    X, y = np.eye(6), np.arange(6.0)
+    X[2, 1] = bad
+    with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
+        AveragedCVRegressor(cv=2).fit(X, y)
+    with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
+        AveragedCVRegressor(cv=2).fit(np.eye(6), X[:, 1])

@@ -44,3 +44,14 @@ def test_a_column_that_is_constant_in_the_training_rows_alone_is_not_mistaken_fo
     train, _ = by_split(X, y, np.ones(30), [(np.arange(3, 30), np.arange(3))])
     spread = train.gram[0, 1, 1] - train.gram[0, 0, 1] ** 2 / train.gram[0, 0, 0]
     assert spread <= 1e-12 * train.gram[0, 1, 1]
+
+
+def test_subtraction_gives_way_where_a_fold_holds_nearly_all_of_a_column():
+    X, y, _ = rows()
+    X[[3, 4], 1] = 1e9, -1e9
+    part = np.arange(10, 30)
+    train, _ = by_split(X, y, np.ones(30), [(part, np.arange(10))])
+    columns = (np.column_stack([np.ones(30), X, y]) - train.centre) / train.scale
+    exact = columns[part].T @ columns[part]
+    assert exact[2, 2] < 1e-10
+    assert_allclose(train.gram[0], exact, rtol=1e-12, atol=1e-20)

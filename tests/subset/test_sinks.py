@@ -54,3 +54,13 @@ def test_several_sinks_see_the_same():
 
 def test_members_reads_the_first_unit_from_the_highest_bit():
     assert_array_equal(members(np.array([0b10]), 2), [[True, False]])
+
+
+def test_a_later_block_replaces_a_folds_best_only_by_a_lower_error():
+    sink = BestByFold(2)
+    sink.take(np.array([[5.0, 1.0, 2.0], [5.0, 4.0, 2.0]]), EMPTY_AND_SINGLES)
+    later = Block(np.array([0b00]), np.array([0]), 2, 0b1100)
+    sink.take(np.array([[1.5], [0.5]]), later)
+    assert_array_equal(sink.ids, [0b10, 0b1100])
+    assert_array_equal(sink.errors, [1.0, 0.5])
+    assert_array_equal(sink.sizes, [1, 2])

@@ -60,3 +60,36 @@ def ridge_coefficients(
     coefficients = vectors @ (shrunk[:, :, None] * moments)
     coefficients = coefficients / np.where(constant, 1.0, scale)[:, None]
     return coefficients, middle - centre @ coefficients
+
+
+def least_squares_coefficients(
+    predictions: FloatArray, y: FloatArray, sample_weight: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return coefficients and intercepts of least squares.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_samples, n_columns)
+        One column a model.
+    y : ndarray of shape (n_samples, n_targets)
+        Targets.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    coefficients : ndarray of shape (n_columns, n_targets)
+        Columns that repeat each other share their coefficient.
+    intercepts : ndarray of shape (n_targets,)
+        The intercepts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.arange(4.0)[:, None]
+    >>> coefficients, intercepts = least_squares_coefficients(2 * y, y)
+    >>> coefficients.round(12).tolist(), abs(intercepts.round(12)).tolist()
+    ([[0.5]], [0.0])
+    """
+    coefficients, intercepts = ridge_coefficients(predictions, y, np.zeros(1), sample_weight)
+    return coefficients[0], intercepts[0]

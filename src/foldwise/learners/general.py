@@ -174,6 +174,9 @@ class _Node:
             arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
         else:
             arguments = {"eval_set": [stop_on]}
+        if type(model).__module__.startswith("xgboost"):
+            # It prints its loss on these rows after every round unless told here.
+            arguments["verbose"] = False
         if self.weight is not None:
             arguments[named] = self.weight[kept]
             for name in EVALUATION_WEIGHTS:

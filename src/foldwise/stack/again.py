@@ -54,8 +54,11 @@ class AgainMixin(BaseEstimator):
         -----
         Learners tuned by ``tune`` keep the parameters they were given by the old scoring.
         """
+        return self._restacked(X, final_estimator=final_estimator, scoring=scoring)
+
+    def _restacked(self, X: Any, **changes: Any) -> Self:
         check_is_fitted(self, "deals_")
-        new = self._copy(final_estimator=final_estimator, scoring=scoring)
+        new = self._copy(**changes)
         passes = self.deals_[0].top.problem.passthrough is not None
         X = self._training_rows(X) if passes else self._X
         deals = [with_rows(d, X) for d in self.deals_]

@@ -19,6 +19,7 @@ from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
 from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
+from foldwise.stack.callbacks import with_callbacks
 from foldwise.stack.diagram import diagram
 from foldwise.stack.entries import Entry, as_layers, checked_layers
 from foldwise.stack.fold_models import FoldModels
@@ -32,12 +33,13 @@ from foldwise.stack.inputs import (
 )
 from foldwise.stack.leaderboard import columns_of, honest_score, leaderboard, out_of_fold
 from foldwise.stack.metric import Metric, as_metric
+from foldwise.stack.out_of_fold import OutOfFoldMixin
 from foldwise.stack.parameters import NamedLearnersMixin
 from foldwise.stack.reader import Problem
 from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
 from foldwise.stack.response import Response
 from foldwise.stack.running import RunMixin
-from foldwise.stack.stackers import Candidate, candidates_from, respond
+from foldwise.stack.stackers import Candidate, candidates_from
 from foldwise.stack.transforming import LearnersOutMixin
 
 CHOICES = {
@@ -47,7 +49,7 @@ CHOICES = {
 }
 
 
-class BaseStacking(LearnersOutMixin, AgainMixin, RunMixin, NamedLearnersMixin):
+class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, NamedLearnersMixin):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
@@ -142,6 +144,7 @@ class BaseStacking(LearnersOutMixin, AgainMixin, RunMixin, NamedLearnersMixin):
             self.__dict__ = before
             raise
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         clock = self._clock()
         with threadpool_limits(1, user_api="blas"):
@@ -303,7 +306,7 @@ class BaseStacking(LearnersOutMixin, AgainMixin, RunMixin, NamedLearnersMixin):
         each = []
         for judgement, judged in zip(deal.reading.judgements, deal.verdict.folds, strict=True):
             block = Block(judgement.test.rows, judgement.fresh)
-            response = respond(judged.stacker, deal.top.features((block,)))
+            response = judged.respond(deal.top.features((block,)))
             y = deal.top.problem.data.y[block.rows]
             each.append(np.sort(self._misfit(response, y)))
         return each
@@ -355,8 +358,7 @@ class BaseStacking(LearnersOutMixin, AgainMixin, RunMixin, NamedLearnersMixin):
         """Return the deployed response to new rows, the mean over repeats."""
         X = self._new_rows(X)
         each = [
-            respond(d.verdict.stacker, d.fresh(X, d.reading.deployed), **parameters)
-            for d in self.deals_
+            d.verdict.respond(d.fresh(X, d.reading.deployed), **parameters) for d in self.deals_
         ]
         if len(each) == 1:
             return each[0]

@@ -8,18 +8,19 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from foldwise.stack.base import BaseStacking
+from foldwise.stack.finishing import FinishedStacking
 from foldwise.stack.inputs import checked_classes
 from foldwise.stack.intervals import check_coverage, cv_plus_set, quantile_set
-from foldwise.stack.own_stackers import OneClass, WeightedMean
+from foldwise.stack.own_stackers import MemberStacker, OneClass
 from foldwise.stack.response import Response
-from foldwise.stack.stackers import respond
 
 
 def _top_has(method: str) -> Any:
     """Tell whether the stacker, or what it will be, has a method."""
 
     def check(stack: Any) -> bool:
+        if stack.calibrate is not None:
+            return method == "predict_proba"
         if hasattr(stack, "deals_"):
             tops = [deal.verdict.stacker for deal in stack.deals_]
         else:
@@ -32,7 +33,7 @@ def _top_has(method: str) -> Any:
 
 
 def _gives(top: Any, method: str) -> bool:
-    if top is None or isinstance(top, WeightedMean | str):
+    if top is None or isinstance(top, MemberStacker | str):
         return method == "predict_proba"
     if isinstance(top, OneClass):
         return top.kind == {"predict_proba": "probability"}.get(method, "decision")
@@ -40,7 +41,7 @@ def _gives(top: Any, method: str) -> bool:
     return True
 
 
-class StackingClassifier(ClassifierMixin, BaseStacking):
+class StackingClassifier(ClassifierMixin, FinishedStacking):
     """Stack classifiers, with an honest score of the stack itself.
 
     Learners are asked for probabilities, decision values or labels, whichever they have first;
@@ -73,6 +74,16 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         without it and one more. "auto" repeats what is deployed.
     tune : dict or None, default=None
         Maps names of learners to grids, searched inside the folds.
+    calibrate : None, "auto", str or list of str, default=None
+        How the stack's probabilities are calibrated on its own out-of-fold predictions: by
+        "temperature", "platt", "beta", "quadratic", "isotonic", "venn_abers", "vector",
+        "matrix" or "network". Of a list, simplest first, the best by nested log-loss wins
+        unless a simpler one is within one standard error; "none" may be one of them. "auto" is
+        a list of good ones, none first. Decision values of a final estimator without
+        probabilities become probabilities this way.
+    threshold : None, float, str or callable, default=None
+        The probability from which on the second of two classes is predicted. A scorer, or the
+        name of one, is maximised over the folds. None predicts the most probable class.
     scoring : None, str or callable, default=None
         What the score is and what choices maximise; None is log-loss, or
         accuracy where a stacker has no probabilities.
@@ -120,6 +131,11 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         Out-of-fold predictions of the training rows, ``model`` or ``model__class``.
     stacker_, final_estimator_ : object
         The fitted stacker.
+    calibrator_ : Calibration or None
+        The deployed calibration: its ``method``, ``map`` and the nested ``losses`` it was chosen
+        by. Of the first repeat; the others are in ``deals_``.
+    threshold_ : float or None
+        The deployed threshold, of the first repeat.
     estimators_, named_estimators_ : list, Bunch
         The fitted learners, as deployed.
     stack_method_ : list of str
@@ -146,8 +162,12 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     -----
     With K folds each learner is fitted K (K + 1) / 2 times: without each fold and without each
     pair of folds. Whatever is chosen is chosen twice: for deployment by the losses on all
-    hold-out folds, and for judging a fold by a cross-validation that never sees it. What is
-    left is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away.
+    hold-out folds, and for judging a fold by a cross-validation that never sees it. So are the
+    calibration and the threshold, and ``score_`` is that of the calibrated stack. What is left
+    is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away. With
+    means of fold models the calibration of a judged fold adds to it, since it is learned from
+    single models, which are surer than their means: little for boosting and forests, more for
+    single deep trees.
 
     Examples
     --------
@@ -165,6 +185,55 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     """
 
     _classifies = True
+
+    def __init__(
+        self,
+        estimators: Any,
+        final_estimator: Any = None,
+        *,
+        cv: Any = None,
+        stack_method: str = "auto",
+        passthrough: Any = False,
+        predict_with: str = "auto",
+        hold_out: str = "auto",
+        tune: Any = None,
+        calibrate: Any = None,
+        threshold: Any = None,
+        scoring: Any = None,
+        n_repeats: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        on_error: str = "drop",
+        run_dir: Any = None,
+        time_budget: float | None = None,
+        executor: Any = None,
+        callback: Any = None,
+        on_interrupt: str = "raise",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimators,
+            final_estimator,
+            cv=cv,
+            stack_method=stack_method,
+            passthrough=passthrough,
+            predict_with=predict_with,
+            hold_out=hold_out,
+            tune=tune,
+            scoring=scoring,
+            n_repeats=n_repeats,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            on_error=on_error,
+            run_dir=run_dir,
+            time_budget=time_budget,
+            executor=executor,
+            callback=callback,
+            on_interrupt=on_interrupt,
+            verbose=verbose,
+        )
+        self.calibrate = calibrate
+        self.threshold = threshold
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         codes, self.classes_ = checked_classes(self._owner, y)
@@ -262,9 +331,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
                 votes.append(quantile_set(given_mean, misfits, coverage))
                 continue
             given = [
-                _as_probabilities(
-                    respond(judged.stacker, deal.fresh(X, judgement.fresh)), n_classes
-                )
+                _as_probabilities(judged.respond(deal.fresh(X, judgement.fresh)), n_classes)
                 for judgement, judged in zip(
                     deal.reading.judgements, deal.verdict.folds, strict=True
                 )

@@ -9,6 +9,7 @@ import numpy as np
 from foldwise.folds import Block, Judgement, Reading
 from foldwise.folds.reading import rows_inside
 from foldwise.stack.features import Features
+from foldwise.stack.finish import UNTOUCHED, Finish, Finisher
 from foldwise.stack.metric import Metric, Target
 from foldwise.stack.reader import Reader, rows_of, weights_of
 from foldwise.stack.response import Response
@@ -37,11 +38,18 @@ class JudgedFold:
         The stacker chosen without looking at it.
     stacker : object
         The stacker fitted without it.
+    finish : Finish
+        The calibration and threshold found without it.
     """
 
     fold: int
     option: Option
     stacker: Any
+    finish: Finish = UNTOUCHED
+
+    def respond(self, features: Features) -> Response:
+        """Return the finished response of the hold-out stack."""
+        return self.finish.apply(respond(self.stacker, features))
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,8 @@ class Verdict:
         What they should have been.
     rows : ndarray of int
         The judged rows.
+    finish : Finish
+        The deployed calibration and threshold.
     """
 
     option: Option
@@ -70,6 +80,11 @@ class Verdict:
     response: Response | None
     target: Target | None
     rows: Any
+    finish: Finish = UNTOUCHED
+
+    def respond(self, features: Features, **parameters: Any) -> Response:
+        """Return the finished response of the deployed stack."""
+        return self.finish.apply(respond(self.stacker, features, **parameters))
 
 
 @dataclass(frozen=True)
@@ -187,17 +202,56 @@ class Judge:
             tests.append(test)
         if not tests:
             return self.options[0]
+        return self.pick({o: joined(held[o]) for o in self.options}, self._inner_target(tests))
+
+    def inside(self, option: Option, blocks: Sequence[Block]) -> tuple[Response, Target] | None:
+        """Return out-of-fold responses of an option within the blocks, and their targets."""
+        held, tests = [], []
+        for train, test in inner_splits(blocks, self.reading):
+            held.append(self.respond(self.fit(option, train), self.reader.features(test)))
+            tests.append(test)
+        return (joined(held), self._inner_target(tests)) if tests else None
+
+    def finished(self, verdict: Verdict, finisher: Finisher) -> Verdict:
+        """Return the verdict on the calibrated stack, with its threshold.
+
+        For a judged fold both are found from out-of-fold responses made without it; for
+        deployment from the hold-out responses of all judged folds, which are of the kind that
+        new rows get.
+        """
+        if verdict.response is None or verdict.target is None:
+            held = self.inside(verdict.option, self.reading.final)
+            return replace(verdict, finish=finisher.find(held))
+        folds, responses, held_out = [], [], []
+        for judgement, judged in zip(self.reading.judgements, verdict.folds, strict=True):
+            test = self.reader.features((judgement.test,))
+            finish = finisher.find(self.inside(judged.option, judgement.train))
+            folds.append(replace(judged, finish=finish))
+            responses.append(folds[-1].respond(test))
+            same = judged.option == verdict.option
+            stacker = judged.stacker if same else self.fit(verdict.option, judgement.train)
+            held_out.append(self.respond(stacker, test))
+        return replace(
+            verdict,
+            folds=tuple(folds),
+            response=joined(responses),
+            finish=finisher.find((joined(held_out), verdict.target)),
+        )
+
+    def _inner_target(self, tests: Sequence[tuple[Block, ...]]) -> Target:
         fold = np.concatenate([np.full(len(rows_of(t)), i) for i, t in enumerate(tests)])
         rows = np.concatenate([rows_of(test) for test in tests])
-        target = self.reader.problem.target(rows, fold)
-        return self.pick({o: joined(held[o]) for o in self.options}, target)
+        return self.reader.problem.target(rows, fold)
 
     def pick(self, responses: dict[Option, Response], target: Target) -> Option:
         """Take the best point of each candidate; of these the simplest within one error.
 
         The best candidate is passed over for a simpler one (an earlier one in the list)
-        when the paired difference of their scores is within one standard error.
+        when the paired difference of their scores is within one standard error, and no still
+        simpler one with a better score was found to be further off.
         """
+        if len(responses) == 1:
+            return next(iter(responses))
         best: dict[int, Option] = {}
         scores = {o: _or_worst(self.metric.score(r, target)) for o, r in responses.items()}
         for option, score in scores.items():
@@ -208,12 +262,16 @@ class Judge:
         if len(best) == 1:
             return winner
         top = self.metric.evaluate(responses[winner], target)
+        passed = -np.inf
         for option in best.values():
             if option == winner:
                 return winner
+            if scores[option] < passed:
+                continue
             this = self.metric.evaluate(responses[option], target)
             if top.score - this.score <= this.error_of_difference(top):
                 return option
+            passed = scores[option]
         return winner
 
 

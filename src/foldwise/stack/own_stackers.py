@@ -1,32 +1,112 @@
-"""Stackers of our own: weighted means of the learners, and ridge regression on them."""
+"""Stackers of our own that read the learners' predictions: what they share, and weighted means."""
 
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from sklearn import metrics
 from sklearn.base import BaseEstimator
 
-from foldwise.combine import best_weights, mean_weights, nnls_weights, ridge_coefficients
+from foldwise.combine import (
+    best_weights,
+    log_score_weights,
+    mean_weights,
+    nnls_weights,
+    pseudo_bma_plus_weights,
+    pseudo_bma_weights,
+    simplex_weights,
+)
+from foldwise.combine.shapes import truth_probabilities
+from foldwise.errors import invalid_parameter
 from foldwise.learners.prepare import aligned
 from foldwise.stack.features import Features
 from foldwise.stack.metric import Target
 from foldwise.stack.response import Response
 
 FloatArray = NDArray[np.float64]
+SQUARED = (
+    metrics.mean_squared_error,
+    metrics.root_mean_squared_error,
+    metrics.r2_score,
+    metrics.brier_score_loss,
+)
 
 
-class WeightedMean(BaseEstimator):
-    """A mean of the learners' predictions with learned weights.
+class MemberStacker(BaseEstimator):
+    """What a stacker that reads the learners' predictions side by side can do."""
+
+    metric: Any
+    labels: Any
+
+    def read(self, features: Features) -> FloatArray:
+        """Return what fit and respond are given, of shape (n_samples, n_learners, width)."""
+        return features.members
+
+    def fit(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
+    ) -> Self:
+        """Learn from out-of-fold predictions."""
+        raise NotImplementedError
+
+    def respond(self, members: FloatArray) -> Response:
+        """Return the combined prediction."""
+        raise NotImplementedError
+
+    def fit_points(
+        self,
+        members: FloatArray,
+        y: NDArray[Any],
+        sample_weight: FloatArray | None,
+        points: Sequence["MemberStacker"],
+    ) -> list[Any]:
+        """Return stackers that differ in their parameters, fitted on the same rows."""
+        return [point.fit(members, y, sample_weight) for point in points]
+
+    def _response(self, values: FloatArray) -> Response:
+        if self.labels is None:
+            return Response("value", values)
+        if values.shape[1] == 1:
+            values = np.column_stack([1.0 - values[:, 0], values[:, 0]])
+        return Response("probability", values)
+
+    def _loss(
+        self, y: NDArray[Any], sample_weight: FloatArray | None
+    ) -> str | Callable[[FloatArray], float]:
+        """Return what is made small: the metric, or what it amounts to."""
+        function = getattr(self.metric, "function", None)
+        if getattr(getattr(self.metric, "scorer", None), "_kwargs", None):
+            function = None
+        if self.labels is None and (function in SQUARED or self.metric is None or y.ndim > 1):
+            return "squared"
+        if self.labels is not None and (function is metrics.log_loss or self.metric is None):
+            return "log"
+        if self.labels is not None and function is metrics.brier_score_loss:
+            return "squared"
+        target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
+        return lambda values: (
+            -float(self.metric.score(self._response(values.reshape(len(y), -1)), target))
+        )
+
+
+class WeightedMean(MemberStacker):
+    """A mean of the learners' predictions with learned or given weights.
 
     Parameters
     ----------
-    rule : {"mean", "best", "nnls"}
-        Where the weights come from.
+    rule : str
+        Where the weights come from: "mean", "weighted_mean", "best", "nnls", "simplex",
+        "log_score", "pseudo_bma" or "pseudo_bma_plus".
     metric : Metric or None
-        What "best" means.
+        What "best" and "simplex" maximise.
     labels : ndarray or None
         The classes; None for regression.
+    weights : array-like of shape (n_learners,) or None
+        The weights, for "weighted_mean".
+    alpha : float, default=0.0
+        Pull towards the plain mean, for "simplex" and "log_score".
+    random_state : int or None
+        Seed of the Bayesian bootstrap of "pseudo_bma_plus".
 
     Attributes
     ----------
@@ -34,10 +114,23 @@ class WeightedMean(BaseEstimator):
         The weights. For classes they sum to one.
     """
 
-    def __init__(self, rule: str = "mean", metric: Any = None, labels: Any = None) -> None:
+    weights_: FloatArray
+
+    def __init__(
+        self,
+        rule: str = "mean",
+        metric: Any = None,
+        labels: Any = None,
+        weights: Any = None,
+        alpha: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
         self.rule = rule
         self.metric = metric
         self.labels = labels
+        self.weights = weights
+        self.alpha = alpha
+        self.random_state = random_state
 
     def fit(
         self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
@@ -58,37 +151,75 @@ class WeightedMean(BaseEstimator):
         Self
             The fitted stacker.
         """
-        if self.rule == "mean":
-            self.weights_ = mean_weights(members.shape[1])
-        elif self.rule == "best":
-            self.weights_ = best_weights(self._scores(members, y, sample_weight))
-        else:
-            self.weights_ = self._non_negative(members, y, sample_weight)
+        self.weights_ = getattr(self, f"_{self.rule}")(members, y, sample_weight)
         return self
 
-    def _scores(
+    def _mean(self, members: FloatArray, *_: Any) -> FloatArray:
+        return mean_weights(members.shape[1])
+
+    def _weighted_mean(self, members: FloatArray, *_: Any) -> FloatArray:
+        weights = np.asarray(self.weights if self.weights is not None else [], dtype=np.float64)
+        if weights.shape != (members.shape[1],) or not weights.sum() > 0:
+            raise invalid_parameter(
+                "weighted_mean",
+                "weights",
+                must=f"be {members.shape[1]} numbers with a positive sum, one a learner",
+                got=self.weights,
+                fix="Use final_estimator=('weighted_mean', {'weights': [[0.7, 0.3]]}).",
+            )
+        return weights / weights.sum()
+
+    def _best(
         self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
     ) -> FloatArray:
         target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
         responses = [self._response(members[:, m]) for m in range(members.shape[1])]
-        return np.array([self.metric.score(r, target) for r in responses])
+        return best_weights(np.array([self.metric.score(r, target) for r in responses]))
 
-    def _non_negative(
+    def _nnls(
         self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
     ) -> FloatArray:
         n, n_learners, width = members.shape
         if self.labels is None:
-            targets = y.reshape(n, width)
-            each = [
-                nnls_weights(members[:, :, t], targets[:, t], sample_weight) for t in range(width)
-            ]
-            return each[0] if width == 1 else np.array(each)
+            return by_target(nnls_weights, members, y, sample_weight)
         targets = y.reshape(n, 1) if width == 1 else np.eye(width)[y]
         repeated = None if sample_weight is None else np.repeat(sample_weight, width)
         flat = members.transpose(0, 2, 1).reshape(n * width, n_learners)
         weights = nnls_weights(flat, targets.ravel().astype(np.float64), repeated)
         total = weights.sum()
         return weights / total if total > 0 else mean_weights(n_learners)
+
+    def _simplex(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+    ) -> FloatArray:
+        how: dict[str, Any] = {"loss": self._loss(y, sample_weight), "alpha": self.alpha}
+        if self.labels is None:
+            return by_target(simplex_weights, members, y, sample_weight, **how)
+        return simplex_weights(members, y, sample_weight, **how)
+
+    def _log_score(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+    ) -> FloatArray:
+        return log_score_weights(self._logs(members, y), sample_weight, alpha=self.alpha)
+
+    def _pseudo_bma(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+    ) -> FloatArray:
+        return pseudo_bma_weights(self._logs(members, y), sample_weight)
+
+    def _pseudo_bma_plus(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+    ) -> FloatArray:
+        logs = self._logs(members, y)
+        return pseudo_bma_plus_weights(logs, sample_weight, random_state=self.random_state)
+
+    def _logs(self, members: FloatArray, y: NDArray[Any]) -> FloatArray:
+        """Return log probabilities of the truth, or normal log densities of the targets."""
+        if self.labels is not None:
+            return np.log(truth_probabilities(members, y))
+        errors = members - y.reshape(len(y), 1, -1)
+        variance = np.mean(errors**2, axis=0) + np.finfo(np.float64).tiny
+        return np.asarray(-(errors**2 / variance + np.log(variance)).sum(axis=2) / 2)
 
     def respond(self, members: FloatArray) -> Response:
         """Return the weighted mean as a response.
@@ -107,12 +238,21 @@ class WeightedMean(BaseEstimator):
             return self._response(np.einsum("nmt,tm->nt", members, self.weights_))
         return self._response(np.einsum("nmt,m->nt", members, self.weights_))
 
-    def _response(self, values: FloatArray) -> Response:
-        if self.labels is None:
-            return Response("value", values)
-        if len(self.labels) == 2:
-            values = np.column_stack([1.0 - values[:, 0], values[:, 0]])
-        return Response("probability", values)
+
+def by_target(
+    weights_of: Callable[..., FloatArray],
+    members: FloatArray,
+    y: NDArray[Any],
+    sample_weight: FloatArray | None,
+    **how: Any,
+) -> FloatArray:
+    """Return the weights of one target, or a row of weights for each of several."""
+    targets = y.reshape(len(y), -1)
+    each = [
+        weights_of(members[:, :, t], targets[:, t], sample_weight, **how)
+        for t in range(targets.shape[1])
+    ]
+    return each[0] if len(each) == 1 else np.array(each)
 
 
 class OneClass(BaseEstimator):
@@ -142,82 +282,3 @@ class OneClass(BaseEstimator):
         seen, sure = np.array([self.code]), np.ones((n, 1))
         spread = aligned(sure, seen, n_classes, int(features.amount), "predict_proba")
         return Response("probability", spread)
-
-
-class RidgeStacker(BaseEstimator):
-    """Ridge regression on the learners' predictions, columns scaled to unit variance.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        The penalty.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_columns, n_targets)
-        In the scale of the predictions.
-    intercept_ : ndarray of shape (n_targets,)
-        Not penalised.
-    """
-
-    coef_: FloatArray
-    intercept_: FloatArray
-
-    def __init__(self, alpha: float = 1.0) -> None:
-        self.alpha = alpha
-
-    def fit(self, X: Any, y: NDArray[Any], sample_weight: FloatArray | None = None) -> Self:
-        """Fit one penalty.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_columns)
-            Predictions, and what is passed through.
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
-        sample_weight : ndarray or None
-            Weights of the rows.
-
-        Returns
-        -------
-        Self
-            The fitted stacker.
-        """
-        (fitted,) = self.fit_path(X, y, [self.alpha], sample_weight)
-        self.coef_, self.intercept_ = fitted.coef_, fitted.intercept_
-        return self
-
-    @classmethod
-    def fit_path(
-        cls, X: Any, y: NDArray[Any], alphas: Any, sample_weight: FloatArray | None = None
-    ) -> list["RidgeStacker"]:
-        """Return a fitted stacker for each penalty, at the price of one."""
-        targets = y.reshape(len(y), -1).astype(np.float64)
-        path = ridge_coefficients(
-            _dense(X), targets, np.asarray(alphas, dtype=np.float64), sample_weight
-        )
-        fitted = []
-        for alpha, coefficients, intercept in zip(alphas, *path, strict=True):
-            stacker = cls(alpha)
-            stacker.coef_, stacker.intercept_ = coefficients, intercept
-            fitted.append(stacker)
-        return fitted
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return predictions.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_columns)
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_targets)
-            Predictions.
-        """
-        return _dense(X) @ self.coef_ + self.intercept_
-
-
-def _dense(X: Any) -> FloatArray:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)

@@ -10,11 +10,13 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 
-from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
+from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
 from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
 from foldwise.stack.features import Features
+from foldwise.stack.linear_stackers import PathStacker
 from foldwise.stack.metric import Metric
-from foldwise.stack.own_stackers import OneClass, RidgeStacker, WeightedMean
+from foldwise.stack.named import LINEAR, known_names
+from foldwise.stack.own_stackers import MemberStacker, OneClass
 from foldwise.stack.response import Response
 
 FloatArray = NDArray[np.float64]
@@ -48,9 +50,9 @@ class Candidate:
         seed: int | None = None,
     ) -> Any:
         """Return the stacker fitted at one point of its grid."""
-        model = prepared(self.estimator, seed).set_params(**self.grid[point])
-        if isinstance(model, WeightedMean):
-            return model.fit(features.members, y, sample_weight)
+        model = self._at(point, seed)
+        if isinstance(model, MemberStacker):
+            return model.fit(model.read(features), y, sample_weight)
         if features.n_classes is not None and len(np.unique(y)) == 1:
             return OneClass(int(y[0]), response_kind(model))
         argument = weight_argument(model)
@@ -65,13 +67,20 @@ class Candidate:
         seed: int | None = None,
     ) -> list[Any]:
         """Return the stacker fitted at every point of its grid."""
-        if isinstance(self.estimator, RidgeStacker):
-            alphas = [point.get("alpha", self.estimator.alpha) for point in self.grid]
-            return list(RidgeStacker.fit_path(features.matrix, y, alphas, sample_weight))
+        points = [self._at(point, seed) for point in range(len(self.grid))]
+        if isinstance(self.estimator, MemberStacker):
+            read = self.estimator.read(features)
+            return self.estimator.fit_points(read, y, sample_weight, points)
+        one_class = features.n_classes is not None and len(np.unique(y)) == 1
+        if isinstance(self.estimator, PathStacker) and not one_class:
+            return self.estimator.fit_points(features.matrix, y, sample_weight, points)
         return [
             self.fit(features, y, sample_weight, point=point, seed=seed)
             for point in range(len(self.grid))
         ]
+
+    def _at(self, point: int, seed: int | None) -> Any:
+        return prepared(self.estimator, seed).set_params(**self.grid[point])
 
 
 def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
@@ -79,7 +88,7 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
 
     Parameters
     ----------
-    stacker : WeightedMean or estimator
+    stacker : MemberStacker or estimator
         Fitted.
     features : Features
         Predictions of the learners.
@@ -91,8 +100,8 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
     Response
         Probabilities if the stacker has them, else decisions, labels or values.
     """
-    if isinstance(stacker, WeightedMean):
-        return stacker.respond(features.members)
+    if isinstance(stacker, MemberStacker):
+        return stacker.respond(stacker.read(features))
     if isinstance(stacker, OneClass):
         return stacker.respond(features)
     X = features.matrix
@@ -120,13 +129,12 @@ def _own_labels(stacker: Any, X: Any) -> NDArray[np.intp] | None:
 
 def response_kind(estimator: Any) -> str:
     """Return what kind of response a classifying stacker will give."""
-    if isinstance(estimator, WeightedMean) or hasattr(estimator, "predict_proba"):
+    if isinstance(estimator, MemberStacker) or hasattr(estimator, "predict_proba"):
         return "probability"
     return "decision" if hasattr(estimator, "decision_function") else "label"
 
 
-LINEAR = ("ridge", "logistic")
-NAMES = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
+DEFAULTS = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
 
 
 def candidates_from(
@@ -161,14 +169,15 @@ def candidates_from(
         At least one.
     """
     if final_estimator is None:
-        names = NAMES[labels is not None]
-        final_estimator = list(names if linear else names[:-1])
+        names = DEFAULTS[labels is not None]
+        final_estimator = [name for name in names if linear or name not in LINEAR]
     wanted = final_estimator if isinstance(final_estimator, list) else [final_estimator]
-    if not linear and set(LINEAR) & {item for item in wanted if isinstance(item, str)}:
+    reads = {item for item in wanted if isinstance(item, str)} & set(LINEAR)
+    if not linear and reads:
         raise invalid_parameter(
             owner,
             "passthrough",
-            must="hold dense numbers for 'ridge' and 'logistic'",
+            must=f"hold dense numbers for {listing(reads)}",
             got=Plain("sparse columns or columns of other types"),
             fix="Use a Pipeline that encodes them as the final estimator.",
         )
@@ -214,7 +223,7 @@ def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
             "final_estimator",
             must="be None, a name, an estimator, (estimator, grid) or a list of these",
             got=item,
-            fix=f"Use one of {', '.join(map(repr, NAMES[labels is not None]))}.",
+            fix=f"Use one of {', '.join(map(repr, DEFAULTS[labels is not None]))}.",
         )
     wrong = is_classifier if labels is None else is_regressor
     if wrong(estimator):
@@ -234,7 +243,7 @@ def _points(grid: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
-    known = NAMES[labels is not None]
+    known = known_names(labels)
     if name not in known:
         raise invalid_parameter(
             owner,
@@ -243,15 +252,8 @@ def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
             got=name,
             fix=did_you_mean(name, known),
         )
-    if name == "ridge":
-        return Candidate(name, RidgeStacker(), _points({"alpha": np.logspace(-2, 4, 7).tolist()}))
-    if name == "logistic":
-        # Newton steps are exact and quick for one logit a learner, not for many classes.
-        if len(labels) == 2:
-            model = LogisticRegression(solver="newton-cholesky")
-            return Candidate(name, model, _points({"C": [0.01, 0.1, 1.0, 10.0]}))
-        return Candidate(name, LogisticRegression(max_iter=1000), _points({"C": [0.1, 1.0]}))
-    return Candidate(name, WeightedMean(name, metric, labels))
+    estimator, grid = known[name](metric, labels)
+    return Candidate(name, estimator, _points(grid))
 
 
 def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
@@ -259,7 +261,7 @@ def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
 
     Parameters
     ----------
-    stacker : WeightedMean or estimator
+    stacker : MemberStacker or estimator
         Fitted.
     widths : sequence of int
         Number of columns of each learner.
@@ -269,8 +271,9 @@ def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
     list of float
         The weight in the mean, or the coefficient of a learner with one column.
     """
-    if isinstance(stacker, WeightedMean) and stacker.weights_.ndim == 1:
-        return [float(weight) for weight in stacker.weights_]
+    weights = getattr(stacker, "weights_", None) if isinstance(stacker, MemberStacker) else None
+    if weights is not None and weights.ndim == 1:
+        return [float(weight) for weight in weights]
     coefficients = np.asarray(getattr(stacker, "coef_", np.empty(0)))
     one_target = coefficients.ndim == 1 or 1 in coefficients.shape
     if coefficients.size < len(widths) or not one_target or max(widths) > 1:

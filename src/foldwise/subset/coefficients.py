@@ -70,28 +70,38 @@ def least_squares_by_split(moments: Moments, subsets: Sequence[NDArray[np.intp]]
 
     Notes
     -----
-    Splits that chose the same columns, as most do, are solved together.
+    All splits are solved together, unless columns are aliased in one of them.
     """
-    scaled = np.zeros((len(subsets), moments.gram.shape[-1] - 1))
-    alike: dict[bytes, list[int]] = {}
+    n_splits, q = len(subsets), moments.gram.shape[-1] - 1
+    inside = np.zeros((n_splits, q), dtype=bool)
+    rows = np.repeat(np.arange(n_splits), [len(columns) for columns in subsets])
+    inside[rows, np.concatenate(subsets)] = True
+    # A column that is not in a split's model is alone in its equation, and gets zero.
+    both = inside[:, :, None] & inside[:, None, :]
+    parts = np.where(both, moments.gram[:, :-1, :-1], np.eye(q))
+    right = np.where(inside, moments.gram[:, :-1, -1], 0.0)
+    if all_independent(parts):
+        return unscale(np.linalg.solve(parts, right[..., None])[..., 0], moments)
+    scaled = np.zeros((n_splits, q))
     for split, columns in enumerate(subsets):
-        alike.setdefault(columns.tobytes(), []).append(split)
-    for splits in alike.values():
-        columns = subsets[splits[0]]
-        grams = moments.gram[splits]
-        parts = grams[:, columns[:, None], columns]
-        if _all_independent(parts):
-            right = grams[:, columns, -1:]
-            scaled[np.array(splits)[:, None], columns] = np.linalg.solve(parts, right)[..., 0]
-            continue
-        for split, gram in zip(splits, grams, strict=True):
-            used, beta = _solve(gram, columns)
-            scaled[split, used] = beta
+        used, beta = _solve(moments.gram[split], columns)
+        scaled[split, used] = beta
     return unscale(scaled, moments)
 
 
-def _all_independent(parts: FloatArray) -> bool:
-    """Tell whether no column of any of the matrices is aliased with earlier ones."""
+def all_independent(parts: FloatArray) -> bool:
+    """Tell whether no column of any of the matrices is aliased with earlier ones.
+
+    Parameters
+    ----------
+    parts : ndarray of shape (..., q, q)
+        Products of columns.
+
+    Returns
+    -------
+    bool
+        True where R's ``lm`` would give every column a coefficient.
+    """
     try:
         # The squares on the diagonal are what each column has left after those before it.
         left = np.diagonal(np.linalg.cholesky(parts), axis1=-2, axis2=-1) ** 2
@@ -103,7 +113,7 @@ def _all_independent(parts: FloatArray) -> bool:
 def _solve(gram: FloatArray, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], FloatArray]:
     """Return the columns that are not aliased, and their coefficients."""
     used, part = columns, gram[columns[:, None], columns]
-    if not _all_independent(part):
+    if not all_independent(part):
         used = independent(gram, columns)
         part = gram[used[:, None], used]
     return used, np.linalg.solve(part, gram[used, -1])

@@ -37,12 +37,8 @@ class Choice:
 
     def columns(self, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return the forced columns, then those of a subset of the units."""
-        chosen = [
-            column
-            for unit, inside in zip(self.units, kept, strict=True)
-            if inside
-            for column in unit
-        ]
+        pairs = zip(self.units, kept.tolist(), strict=True)
+        chosen = [column for unit, inside in pairs if inside for column in unit]
         return np.array([*self.forced, *chosen], dtype=np.intp)
 
     def support(self, kept: NDArray[np.bool_], n_columns: int) -> NDArray[np.bool_]:

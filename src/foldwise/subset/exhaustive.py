@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from foldwise.subset.coefficients import all_independent
 from foldwise.subset.moments import ALIASED, PERFECT, FloatArray
 
 Rows = list[list[FloatArray]]
@@ -69,6 +70,8 @@ def count_subsets(widths: Sequence[int], max_size: int) -> int:
     >>> count_subsets([1, 3], 3)
     3
     """
+    if max_size >= sum(widths):
+        return 1 << len(widths)
     if set(widths) <= {1}:
         return sum(comb(len(widths), size) for size in range(min(max_size, len(widths)) + 1))
     ways = np.zeros(sum(widths) + 1, dtype=object)
@@ -115,39 +118,37 @@ def sweep_all(
     whatever the number of subsets; time about 24 flops a subset and fold.
     """
     order = [*forced, *(column for unit in units for column in unit), train.shape[1] - 1]
-    G, T = (np.moveaxis(M[:, order][:, :, order], 0, -1)[..., None] for M in (train, test))
-    floors = ALIASED * np.einsum("iikn->ikn", G)
-    careful = bool((smallest_pivots(G[..., 0], floors[..., 0]) <= floors[:-1, :, 0]).any())
-    walk = _Walk([len(unit) for unit in units], max_size, sink, careful, PERFECT * T[-1, -1])
+    both = np.array([train, test])[:, :, order][..., order]
+    careful = not all_independent(both[0, :, :-1, :-1])
+    both = both.transpose(2, 3, 0, 1)[..., None]
+    floors = ALIASED * np.einsum("iikn->ikn", both[:, :, 0])
+    walk = _Walk([len(unit) for unit in units], max_size, sink, careful, PERFECT * both[-1, -1, 1])
     for v in range(len(forced)):
-        G, T = regress_out(G, T, floors[v] if careful else None)
-    yield from walk.descend(*walk.grow(G, T, floors[len(forced) : -1]))
+        both = regress_out(both, floors[v] if careful else None)
+    yield from walk.descend(*walk.grow(both, floors[len(forced) : -1]))
 
 
-def regress_out(
-    G: FloatArray, T: FloatArray, floor: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
+def regress_out(both: FloatArray, floor: FloatArray | None) -> FloatArray:
     """Regress the first column out of all later ones.
 
     Parameters
     ----------
-    G, T : ndarray of shape (r, r, n_folds, n_subsets)
-        Products over training and test rows.
+    both : ndarray of shape (r, r, 2, n_folds, n_subsets)
+        Products over training rows, and over test rows.
     floor : ndarray or None
         At or below it the column is aliased and left alone; None where it cannot be.
 
     Returns
     -------
-    G, T : ndarray of shape (r - 1, r - 1, n_folds, n_subsets)
+    ndarray of shape (r - 1, r - 1, 2, n_folds, n_subsets)
         Products of what is left.
     """
-    g, t = G[0, 1:], T[0, 1:]
-    slope = g * inverse_pivot(G[0, 0], floor)
-    half = t - T[0, 0] * slope
-    return (
-        G[1:, 1:] - slope[:, None] * g[None],
-        T[1:, 1:] - slope[:, None] * half[None] - t[:, None] * slope[None],
-    )
+    row = both[0, 1:]
+    slope = row[:, :1] * inverse_pivot(both[0, 0, :1], floor)
+    half = row - both[0, 0] * slope
+    left = both[1:, 1:] - slope[:, None] * half[None]
+    left -= row[:, None] * slope[None]
+    return left
 
 
 def inverse_pivot(pivot: FloatArray, floor: FloatArray | None) -> FloatArray:
@@ -283,25 +284,26 @@ class _Walk:
         self.careful = careful
         self.least = least
 
-    def grow(self, G: FloatArray, T: FloatArray, floors: FloatArray) -> tuple[State, Block, int]:
+    def grow(self, both: FloatArray, floors: FloatArray) -> tuple[State, Block, int]:
         """Decide the first units both ways, as long as all subsets make one short block."""
         # Numbers of more than 63 bits are Python's own: slower, but there are few of them.
         kind = np.int64 if len(self.widths) < 63 else object
-        block, depth = Block(np.zeros(1, dtype=kind), np.zeros(1, dtype=np.intp)), 0
-        while depth < len(self.widths) and 2 * len(block.ids) * G.shape[2] <= LENGTH:
-            width = self.widths[depth]
-            fits = int(np.searchsorted(block.sizes, self.max_size - width, side="right"))
-            g, t = G[..., :fits], T[..., :fits]
+        ids, sizes, depth = np.zeros(1, dtype=kind), np.zeros(1, dtype=np.intp), 0
+        while depth < len(self.widths) and 2 * len(ids) * both.shape[3] <= LENGTH:
+            width, bit = self.widths[depth], 1 << (len(self.widths) - 1 - depth)
+            fits = sizes <= self.max_size - width
+            with_it = both if fits.all() else both[..., fits]
             for v in range(width):
-                g, t = regress_out(g, t, floors[v] if self.careful else None)
-            block, order = self._join(block, fits, depth)
-            G, T = (
-                np.concatenate([old[width:, width:], new], axis=-1)[..., order]
-                for old, new in ((G, g), (T, t))
-            )
+                with_it = regress_out(with_it, floors[v] if self.careful else None)
+            both = np.concatenate([both[width:, width:], with_it], axis=-1)
+            ids = np.concatenate([ids, ids[fits] | bit])
+            sizes = np.concatenate([sizes, sizes[fits] + width])
             floors, depth = floors[width:], depth + 1
-        train, test = ([list(M[i, i:]) for i in range(len(M))] for M in (G[:-1], T))
-        return State(train, test, list(floors)), block, depth
+        order = np.argsort(sizes, kind="stable")
+        both = both[..., order]
+        test = [list(both[i, i:, 1]) for i in range(len(both))]
+        train = [list(both[i, i:, 0]) for i in range(len(both) - 1)]
+        return State(train, test, list(floors)), Block(ids[order], sizes[order]), depth
 
     def descend(self, state: State, block: Block, depth: int) -> Iterator[int]:
         """Decide unit ``depth`` for a block of subsets, and then the units after it."""

@@ -107,10 +107,22 @@ class LinearRegressor(RegressorMixin, LinearModel):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return X, y and the weights as dense arrays of float64."""
+        if _needs_nothing(X, y):
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            return X, y, read_weights(self, sample_weight, X)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )
         return dense(X), y.astype(np.float64), read_weights(self, sample_weight, X)
+
+
+def _needs_nothing(X: Any, y: Any) -> bool:
+    """Tell whether checks would find nothing to change: they take as long as a small search."""
+    if not all(type(given) is np.ndarray and given.dtype == np.float64 for given in (X, y)):
+        return False
+    fits = X.ndim == 2 and y.shape == (len(X),) and len(X) > 1 and X.shape[1] > 0
+    return fits and bool(np.isfinite(X).all() and np.isfinite(y).all())
 
 
 def dense(X: Any) -> FloatArray:

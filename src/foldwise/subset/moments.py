@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,23 +111,37 @@ def by_split(
     """
     columns, centre, scale = bordered(X, y, weights, centred=centred)
     total = products(columns, weights)
-    trains, tests = [], []
-    for train, test in splits:
-        tests.append(products(columns[test], weights[test]))
-        left = total - tests[-1]
-        if not _are_complements(train, test, len(y)) or _digits_lost(left, total):
-            left = products(columns[train], weights[train])
-        trains.append(left)
-    return Moments(np.array(trains), centre, scale), Moments(np.array(tests), centre, scale)
+    splits = list(splits)
+    tests = _products_by_part(columns, weights, [test for _, test in splits])
+    trains = total - tests
+    again = ~_are_complements(splits, len(y)) | _digits_lost(trains, total)
+    for split in np.flatnonzero(again):
+        rows = splits[split][0]
+        trains[split] = products(columns[rows], weights[rows])
+    return Moments(trains, centre, scale), Moments(tests, centre, scale)
 
 
-def _are_complements(train: NDArray[Any], test: NDArray[Any], n_rows: int) -> bool:
-    if len(train) + len(test) != n_rows:
-        return False
-    seen = np.zeros(n_rows, dtype=bool)
-    seen[train] = seen[test] = True
-    return bool(seen.all())
+def _products_by_part(
+    columns: FloatArray, weights: FloatArray, parts: list[NDArray[np.intp]]
+) -> FloatArray:
+    """Return the products over each part of the rows; parts of one length in one go."""
+    if len({len(rows) for rows in parts}) > 1:
+        return np.array([products(columns[rows], weights[rows]) for rows in parts])
+    rows = np.array(parts)
+    taken = columns[rows]
+    return taken.transpose(0, 2, 1) @ (weights[rows][..., None] * taken)
 
 
-def _digits_lost(left: FloatArray, total: FloatArray) -> bool:
-    return bool((np.diagonal(left) < 1e-4 * np.diagonal(total)).any())
+def _are_complements(splits: list[Split], n_rows: int) -> NDArray[np.bool_]:
+    """Return for each split whether every row is in exactly one of its two parts."""
+    seen = np.zeros((len(splits), n_rows), dtype=bool)
+    once = np.zeros(len(splits), dtype=bool)
+    for split, (train, test) in enumerate(splits):
+        seen[split, train] = seen[split, test] = True
+        once[split] = len(train) + len(test) == n_rows
+    return once & seen.all(axis=1)
+
+
+def _digits_lost(left: FloatArray, total: FloatArray) -> NDArray[np.bool_]:
+    squares = np.diagonal(left, axis1=-2, axis2=-1)
+    return np.asarray((squares < 1e-4 * np.diagonal(total)).any(axis=-1))

@@ -72,8 +72,9 @@ def sweep(
         When it would take longer than the time limit.
     """
     n_subsets = count_subsets(choice.widths, max_size)
-    seconds = sweep_work(choice.widths, max_size) * len(train) / SPEED
-    look_at_the_clock(choice, n_subsets, len(train), seconds, run)
+    if n_subsets > FEW:
+        seconds = sweep_work(choice.widths, max_size) * len(train) / SPEED
+        look_at_the_clock(choice, n_subsets, len(train), seconds, run)
     steps = sweep_all(train, test, choice.units, choice.forced, max_size, sink)
     return drive(
         as_shares(steps, n_subsets), run.owner, verbose=run.verbose, time_limit=run.time_limit

@@ -78,9 +78,15 @@ class BestByFold:
             errors = errors.copy()
             errors[:, 0] = np.inf
         lowest = errors.min(axis=1)
-        (hits,) = np.nonzero((lowest <= self.errors * (1 + TIE)) & (lowest < np.inf))
+        near = errors <= (lowest * (1 + TIE))[:, None]
+        clear = (lowest < self.errors * (1 - TIE)) & (near.sum(axis=1) == 1)
+        winners = errors[clear].argmin(axis=1)
+        self.errors[clear] = lowest[clear]
+        self.ids[clear] = block.ids[winners] | block.more_id
+        self.sizes[clear] = block.sizes[winners] + block.more
+        (hits,) = np.nonzero(~clear & (lowest <= self.errors * (1 + TIE)) & (lowest < np.inf))
         for fold in hits:
-            tied = np.flatnonzero(errors[fold] <= lowest[fold] * (1 + TIE))
+            tied = np.flatnonzero(near[fold])
             ids, sizes = block.ids[tied] | block.more_id, block.sizes[tied] + block.more
             first = _in_order(ids, sizes)[0]
             rivals = [(sizes[first], -int(ids[first]))]

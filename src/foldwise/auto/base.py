@@ -1,0 +1,287 @@
+"""What the two unattended stacks share."""
+
+import time
+from abc import abstractmethod
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from foldwise.auto.budget import TRIAL_SHARE, Plan, plan_for, trial_seconds
+from foldwise.auto.encodings import encoded
+from foldwise.auto.facts import facts_of
+from foldwise.auto.metric_names import scorer_of
+from foldwise.auto.portfolio import Member, Settings, portfolio
+from foldwise.auto.presets import PRESETS, Preset
+from foldwise.auto.remembered import planned
+from foldwise.auto.rows import Rows, splitter_for
+from foldwise.auto.tables import column_kinds
+from foldwise.auto.tables.frames import as_frame
+from foldwise.auto.timeline import order_in_time
+from foldwise.engine import RunOptions, check_options
+from foldwise.engine.keys import fingerprint
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+from foldwise.learners import TrainingData
+from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
+from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
+
+READ_FROM_STACK = (
+    "score_", "score_se_", "fold_scores_", "leaderboard_", "failures_", "n_fits_", "stacker_",
+    "unjudged_folds_", "run_", "partial_",
+)  # fmt: skip
+LEAST_SECONDS = 1.0
+
+
+class BaseAutoStack(BaseEstimator):
+    """Finds column kinds, builds a portfolio of learners, fits the honest stack on top."""
+
+    stack_: Any
+    _stackers: tuple[str, ...]
+
+    def __init__(
+        self,
+        preset: str = "balanced",
+        *,
+        time_budget: float | None = None,
+        metric: Any = None,
+        interpretable: bool = False,
+        time_column: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        run_dir: Any = None,
+        executor: Any = None,
+        callback: Any = None,
+        on_interrupt: str = "raise",
+        verbose: int = 0,
+    ) -> None:
+        self.preset = preset
+        self.time_budget = time_budget
+        self.metric = metric
+        self.interpretable = interpretable
+        self.time_column = time_column
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.run_dir = run_dir
+        self.executor = executor
+        self.callback = callback
+        self.on_interrupt = on_interrupt
+        self.verbose = verbose
+
+    @abstractmethod
+    def _read_target(self, y: Any) -> tuple[NDArray[Any], int | None]:
+        """Return targets or class codes, and the number of classes."""
+
+    @abstractmethod
+    def _new_stack(self, **parameters: Any) -> Any:
+        """Return the stack on top, unfitted."""
+
+    @abstractmethod
+    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return targets, or the classes behind codes."""
+
+    @property
+    def _owner(self) -> str:
+        return type(self).__name__
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Find what the columns are, fit the portfolio and the stack, and judge it.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            pandas, polars or NumPy; numbers, categories, text, booleans, dates, missing cells.
+        y : array-like of shape (n_samples,)
+            The target.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights of the rows; learners that cannot take weights are left out.
+        groups : array-like of shape (n_samples,) or None
+            Rows of a group stay in one fold.
+
+        Returns
+        -------
+        Self
+            The fitted stack.
+        """
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y, sample_weight, groups, time.perf_counter())
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, start: float) -> Self:
+        preset = self._check_parameters()
+        rows = self._check_rows(X, y, sample_weight, groups)
+        scoring = scorer_of(self.metric, owner=self._owner, n_classes=rows.data.n_classes)
+        self.kinds_ = column_kinds(rows.data.X)
+        facts = facts_of(
+            self.kinds_,
+            rows.data.y,
+            n_classes=rows.data.n_classes,
+            weighted=rows.data.sample_weight is not None,
+        )
+        seed = self._seed(rows.data)
+        members = portfolio(facts, preset.tier, interpretable=self.interpretable)
+        learners = self._learners(members, Settings(facts, preset.size))
+        plan = self._plan(members, learners, rows, preset, start, seed)
+        ordered = self.time_column is not None
+        stack = self._new_stack(
+            estimators=[(name, learners[name]) for name in plan.names],
+            cv=splitter_for(plan.folds, facts, rows, ordered=ordered, seed=seed),
+            scoring=scoring,
+            n_repeats=preset.n_repeats if plan.folds > 1 and not ordered else 1,
+            random_state=seed,
+            time_budget=self._seconds_left(start),
+            **self._running(),
+            **self._on_top(preset),
+        )
+        data = rows.data
+        self.stack_ = stack.fit(data.X, self._named(data.y), data.sample_weight, data.groups)
+        return self._settle(plan, rows)
+
+    def _check_parameters(self) -> Preset:
+        if self.preset not in PRESETS:
+            raise invalid_parameter(
+                self._owner,
+                "preset",
+                must=f"be one of {', '.join(map(repr, PRESETS))}",
+                got=self.preset,
+                fix=did_you_mean(self.preset, PRESETS),
+            )
+        check_options(self._owner, RunOptions(time_budget=self.time_budget, **self._running()))
+        return PRESETS[self.preset]
+
+    def _running(self) -> dict[str, Any]:
+        names = ("n_jobs", "run_dir", "executor", "callback", "on_interrupt", "verbose")
+        return {name: getattr(self, name) for name in names}
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:
+        owner = self._owner
+        frame = as_frame(X, owner)
+        validate_data(self, X, skip_check_array=True)
+        if y is None:
+            raise ValueError(
+                f"{owner}: requires y to be passed, but the target y is None. Give the target."
+            )
+        n_rows = len(frame)
+        if n_rows < 2:
+            raise invalid_data(
+                owner,
+                "X",
+                must="have at least two rows",
+                got=Plain(f"n_samples = {n_rows}"),
+                fix="Give more rows.",
+            )
+        checked_lengths(owner, n_rows, y=y)
+        weight = checked_weights(owner, sample_weight, n_rows)
+        codes, _ = checked_groups(owner, groups, n_rows)
+        target, n_classes = self._read_target(y)
+        rows = Rows(TrainingData(frame, target, weight, n_classes, codes))
+        if self.time_column is None:
+            return rows
+        return rows.sorted(order_in_time(owner, frame, self.time_column))
+
+    def _seed(self, data: TrainingData) -> int:
+        """Return a seed; a run that is to be continued draws it from the data."""
+        if self.run_dir is not None and self.random_state is None:
+            return int(fingerprint(data)[:8], 16) % MOST_SEEDS
+        return int(check_random_state(self.random_state).randint(MOST_SEEDS))
+
+    def _learners(self, members: tuple[Member, ...], settings: Settings) -> dict[str, Any]:
+        regression = settings.facts.regression
+        return {
+            member.name: encoded(
+                member.build(settings), member.encoding, self.kinds_, regression=regression
+            )
+            for member in members
+        }
+
+    def _plan(
+        self,
+        members: tuple[Member, ...],
+        learners: dict[str, Any],
+        rows: Rows,
+        preset: Preset,
+        start: float,
+        seed: int,
+    ) -> Plan:
+        """Return what to fit; with a time budget, after a trial of each member."""
+        names = tuple(learners)
+        folds = preset.folds
+        if self.time_budget is None:
+            return Plan(names, folds[0], {})
+        budget = self.time_budget
+
+        def tried() -> Plan:
+            seconds = trial_seconds(
+                learners,
+                {member.name: member.power for member in members},
+                rows.data,
+                limit=TRIAL_SHARE * budget,
+                seed=seed,
+            )
+            left = (self._seconds_left(start) or 0.0) / preset.n_repeats
+            workers = effective_n_jobs(self.n_jobs)
+            return plan_for(names, seconds, budget=left, workers=workers, folds=folds)
+
+        if self.run_dir is None:
+            return tried()
+        key = fingerprint((rows.data, names, folds, seed, self.time_column))
+        return planned(self.run_dir, key, tried)
+
+    def _seconds_left(self, start: float) -> float | None:
+        if self.time_budget is None:
+            return None
+        return max(self.time_budget - (time.perf_counter() - start), LEAST_SECONDS)
+
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
+        if self.interpretable:
+            # One model of all rows, not a mean of several, is what a person can read.
+            return {"final_estimator": "best", "predict_with": "refit"}
+        first, *others = self._stackers
+        return {"final_estimator": [first, *others] if preset.thorough else first}
+
+    def _settle(self, plan: Plan, rows: Rows) -> Self:
+        for name in READ_FROM_STACK:
+            setattr(self, name, getattr(self.stack_, name))
+        oof = self.stack_.oof_
+        self.oof_ = oof if rows.order is None else oof.iloc[np.argsort(rows.order)]
+        self.members_ = [name for name in plan.names if name not in self.failures_]
+        self.skipped_ = dict(plan.skipped)
+        if self.interpretable:
+            weights = self.stack_.stacker_.weights_
+            entries = self.stack_.deals_[0].top.entries
+            self.model_ = self.stack_.named_estimators_[entries[int(weights.argmax())].name]
+        return self
+
+    def _new_rows(self, X: Any) -> pd.DataFrame:
+        check_is_fitted(self, "stack_")
+        frame = as_frame(X, self._owner)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return frame
+
+    def __sklearn_clone__(self) -> Self:
+        bare = copy(self)
+        for name in LIVE:
+            setattr(bare, name, None)
+        new = super(BaseAutoStack, bare).__sklearn_clone__()
+        for name in LIVE:
+            setattr(new, name, getattr(self, name))
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_live(super().__getstate__())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = False
+        return tags

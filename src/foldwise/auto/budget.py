@@ -1,0 +1,164 @@
+"""What fits into a time budget: one trial of each member on some rows, then arithmetic."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.learners import NodeTask, TrainingData
+from foldwise.learners.general import Assignment, fit_at_node
+
+TRIAL_ROWS = 1000
+TRIAL_SHARE = 0.1
+SPENDABLE = 0.8
+HELD_OUT = 0.2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which members are fitted, and how often.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The members.
+    folds : int
+        Number of folds; 1 for a single split.
+    skipped : mapping of str to str
+        Members left out, with the reason.
+    """
+
+    names: tuple[str, ...]
+    folds: int
+    skipped: Mapping[str, str]
+
+
+def fits_of(folds: int) -> float:
+    """Return how many fits on all rows the nodes of a member are worth.
+
+    Examples
+    --------
+    >>> [fits_of(folds) for folds in (1, 3, 5, 8)]
+    [0.8, 3.0, 10.0, 28.0]
+    """
+    return 1.0 - HELD_OUT if folds == 1 else folds * (folds - 1) / 2
+
+
+def trial_seconds(
+    learners: Mapping[str, Any],
+    powers: Mapping[str, float],
+    data: TrainingData,
+    *,
+    limit: float,
+    seed: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
+    """Return an estimate of the seconds each learner takes to fit all rows.
+
+    Parameters
+    ----------
+    learners : mapping of str to estimator
+        In the order of their trials.
+    powers : mapping of str to float
+        The power of the number of rows that each learner's time grows with.
+    data : TrainingData
+        All rows.
+    limit : float
+        Seconds after which no further trial begins.
+    seed : int
+        Draws the rows, and fills empty seeds.
+    clock : callable
+        Seconds, for tests.
+
+    Returns
+    -------
+    dict
+        Learners that were not reached, or failed, are absent.
+    """
+    rows = _trial_rows(data, seed)
+    task = NodeTask(rows, rows[:50], seed, False)
+    grown = data.X.shape[0] / len(rows)
+    method = "predict" if data.n_classes is None else "predict_proba"
+    seconds: dict[str, float] = {}
+    start = clock()
+    for name, learner in learners.items():
+        before = clock()
+        if seconds and before - start > limit:
+            break
+        (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
+        if not isinstance(fit, Exception):
+            seconds[name] = (clock() - before) * grown ** powers[name]
+    return seconds
+
+
+def _trial_rows(data: TrainingData, seed: int) -> NDArray[np.intp]:
+    n_rows = data.X.shape[0]
+    order = np.random.default_rng(seed).permutation(n_rows)
+    if data.n_classes is None:
+        return np.sort(order[:TRIAL_ROWS])
+    # One row of each class first: a learner must not meet fewer classes than there are.
+    _, first = np.unique(data.y[order], return_index=True)
+    rest = np.delete(order, first)
+    return np.sort(np.concatenate([order[first], rest])[: max(TRIAL_ROWS, len(first))])
+
+
+def plan_for(
+    names: Sequence[str],
+    seconds: Mapping[str, float],
+    *,
+    budget: float,
+    workers: int,
+    folds: Sequence[int],
+) -> Plan:
+    """Return the most folds at which half of the members can be afforded, and those that can.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The members, the most wanted first.
+    seconds : mapping of str to float
+        Estimated time of one fit on all rows.
+    budget : float
+        Seconds left.
+    workers : int
+        Fits at a time.
+    folds : sequence of int
+        Numbers of folds that may be used, the most wanted first.
+
+    Returns
+    -------
+    Plan
+        With at least one member.
+
+    Examples
+    --------
+    >>> cheap = {"a": 0.1, "b": 0.1}
+    >>> plan_for(["a", "b"], cheap, budget=10, workers=1, folds=(5, 3)).folds
+    5
+    >>> plan = plan_for(["a", "b"], {"a": 1.0, "b": 9.0}, budget=10, workers=1, folds=(5, 3))
+    >>> plan.names, plan.folds
+    (('a',), 3)
+    """
+    spendable = SPENDABLE * budget * workers
+    for number in (*folds, 1):
+        kept = _affordable(names, seconds, spendable / fits_of(number))
+        if 2 * len(kept) >= len(names):
+            break
+    kept = kept or (min(names, key=lambda name: seconds.get(name, np.inf)),)
+    reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
+    return Plan(kept, number, {name: reason for name in names if name not in kept})
+
+
+def _affordable(
+    names: Sequence[str], seconds: Mapping[str, float], spendable: float
+) -> tuple[str, ...]:
+    kept, spent = [], 0.0
+    for name in names:
+        cost = seconds.get(name, np.inf)
+        if spent + cost <= spendable:
+            kept.append(name)
+            spent += cost
+    return tuple(kept)

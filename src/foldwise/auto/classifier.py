@@ -1,0 +1,168 @@
+"""The unattended stack for classes."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from foldwise.auto.base import BaseAutoStack
+from foldwise.auto.presets import Preset
+from foldwise.stack import StackingClassifier
+from foldwise.stack.inputs import checked_classes
+
+
+class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
+    """Fit a good stack of classifiers to any table, with an honest score of it.
+
+    Parameters
+    ----------
+    preset : {"fast", "balanced", "best"}, default="balanced"
+        How much work: a few quick learners, most of the portfolio, or all of it with more
+        folds, dealt twice.
+    time_budget : float or None, default=None
+        Seconds the fit may take. Each learner is tried on some rows first; learners, and if
+        need be folds, that do not fit are left out (``skipped_``). None: no limit, and one seed
+        gives one model.
+    metric : None, str or callable, default=None
+        "log_loss" (None), "auc", "accuracy", "brier", ..., a name of one of scikit-learn's
+        scorers, or a scorer: what the score is and what choices maximise.
+    interpretable : bool, default=False
+        Whether only rules and linear terms are tried; the best of them, fitted on all rows, is
+        ``model_``.
+    time_column : str, int or None, default=None
+        The column that orders rows in time: every row is then predicted, judged and chosen for
+        by earlier rows only.
+    n_jobs : int or None, default=None
+        Fits at a time, as in scikit-learn; each fit uses one core.
+    random_state : int, RandomState instance or None, default=None
+        Deals the folds and seeds the learners.
+    run_dir : str, path or None, default=None
+        A folder that keeps finished fits: a run that was killed continues there.
+    executor : None, "processes", "threads", Dask client or address, or Executor, default=None
+        Where fits take place; None is this process if n_jobs is one, else processes.
+    callback : callable or None, default=None
+        Called with each event of the run.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C is raised, or ends the fit with the stack so far.
+    verbose : int, default=0
+        0 for silence; otherwise progress with the time left, on the logger "foldwise".
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes.
+    score_, score_se_ : float
+        The honest score, greater is better, and its standard error.
+    leaderboard_ : DataFrame
+        The stack, each learner, the best single one and the plain mean, on the same rows.
+    kinds_ : Kinds
+        What each column was taken for, and why.
+    members_ : list of str
+        The learners that were fitted.
+    skipped_ : dict
+        Learners left out for the time budget, with the reason.
+    failures_ : dict
+        Learners that failed or were not finished in time, with the reason.
+    stack_ : StackingClassifier
+        The fitted stack itself.
+    model_ : Pipeline
+        With ``interpretable=True``, the readable model.
+    oof_ : DataFrame
+        Out-of-fold probabilities of the training rows, ``model`` or ``model__class``.
+    partial_, run_ : bool, RunSummary
+        Whether the fit was cut short, and what was done.
+    fold_scores_, n_fits_, stacker_, unjudged_folds_
+        As in the stack.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What it was fitted on.
+
+    See Also
+    --------
+    StackingClassifier : The same stack of learners of your own.
+
+    Notes
+    -----
+    Which learners are tried depends on the size of the table and on time; which of them are
+    used, with what weight, is chosen inside the folds, so that the score judges what is
+    deployed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = AutoStackClassifier("fast", random_state=0).fit(X, y)
+    >>> model.score_ > -0.3
+    True
+    >>> model.predict_proba(X[:1]).shape
+    (1, 3)
+    """
+
+    stack_: StackingClassifier
+    classes_: NDArray[Any]
+    # One weight a learner on log-probabilities; weights a class must be clearly better.
+    _stackers = ("pool", "logistic")
+
+    def _read_target(self, y: Any) -> tuple[NDArray[Any], int]:
+        codes, self.classes_ = checked_classes(self._owner, y)
+        return codes, len(self.classes_)
+
+    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.classes_[y])
+
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
+        calibrate = "auto" if preset.thorough and not self.interpretable else None
+        return {"calibrate": calibrate, **super()._on_top(preset)}
+
+    def _new_stack(self, **parameters: Any) -> StackingClassifier:
+        return StackingClassifier(**parameters)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict classes.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted classes.
+        """
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict(rows))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict probabilities of the classes.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict_proba(rows))
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return, for each row, the classes that are not ruled out, by CV+.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            New rows.
+        coverage : float, default=0.9
+            The share of new rows whose class should be in its set.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+            True for the classes in the set; never empty.
+        """
+        rows = self._new_rows(X)
+        return self.stack_.predict_set(rows, coverage)

@@ -1,0 +1,58 @@
+"""How each learner wants its table.
+
+========  =========================================================================
+native    missing cells and categories as they are, for LightGBM
+ordinal   one column a category, nothing missing, for forests and other boosters
+onehot    zeros and ones, standardised numbers, for linear models
+squash    zeros and ones, numbers bent into (-3, 3), for trees with lines in their leaves
+normal    zeros and ones, numbers with the quantiles of a normal, for kernels and nets
+spline    zeros and ones, numbers spread over splines, for linear models that bend
+named     a frame with names that people can read, for rules
+========  =========================================================================
+"""
+
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from foldwise.auto.splines import SplineColumns
+from foldwise.auto.tables import Kinds, TableEncoder
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "native": {"numbers": "keep", "categories": "keep"},
+    "ordinal": {"numbers": "impute", "categories": "ordinal"},
+    "onehot": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
+    "squash": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
+    "normal": {"numbers": "impute", "categories": "onehot", "scale": "quantile"},
+    "spline": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
+    "named": {"numbers": "keep", "categories": "onehot"},
+}
+
+
+def encoded(learner: Any, encoding: str, kinds: Kinds, *, regression: bool) -> Pipeline:
+    """Return a Pipeline of an encoder and a learner; equal encoders are shared at each node.
+
+    Parameters
+    ----------
+    learner : estimator
+        The last step.
+    encoding : str
+        A word of the table above.
+    kinds : Kinds
+        What the columns are.
+    regression : bool
+        Whether the target is a number.
+
+    Returns
+    -------
+    Pipeline
+        Takes the raw table.
+    """
+    task = "regression" if regression else "classification"
+    encoder = TableEncoder(kinds, task=task, **SETTINGS[encoding])
+    steps: list[tuple[str, Any]] = [("table", encoder)]
+    if encoding == "named":
+        encoder.set_output(transform="pandas")
+    if encoding == "spline":
+        steps.append(("splines", SplineColumns()))
+    return Pipeline([*steps, ("learner", learner)])

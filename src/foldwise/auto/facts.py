@@ -1,0 +1,102 @@
+"""What is known about a problem before anything is fitted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import skew
+
+from foldwise.auto.tables import Kinds
+from foldwise.auto.tables.kinds import DROPPED
+
+SKEWED = 1.0
+MOST_LEVELS = 40
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What decides which learners are tried, never which of them are used.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    width : int
+        Number of columns, categories counted once a level.
+    n_classes : int or None
+        Number of classes; None for regression.
+    smallest_class : int
+        Rows of the rarest class.
+    weighted : bool
+        Whether rows have weights.
+    positive_skewed : bool
+        Whether the target has no negative value and a long upper tail, so that its logarithm
+        is worth trying.
+    has_zero : bool
+        Whether the target is zero somewhere.
+    """
+
+    n_rows: int
+    width: int
+    n_classes: int | None = None
+    smallest_class: int = 0
+    weighted: bool = False
+    positive_skewed: bool = False
+    has_zero: bool = False
+
+    @property
+    def regression(self) -> bool:
+        """Whether the target is a number."""
+        return self.n_classes is None
+
+
+def facts_of(
+    kinds: Kinds, y: NDArray[Any], *, n_classes: int | None = None, weighted: bool = False
+) -> Facts:
+    """Return the facts of a problem.
+
+    Parameters
+    ----------
+    kinds : Kinds
+        What the columns of the table are.
+    y : ndarray of shape (n_samples,)
+        Targets or classes.
+    n_classes : int or None
+        Number of classes.
+    weighted : bool, default=False
+        Whether rows have weights.
+
+    Returns
+    -------
+    Facts
+        Read-only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from foldwise.auto.tables import column_kinds
+    >>> kinds = column_kinds(np.arange(8).reshape(4, 2))
+    >>> facts_of(kinds, np.array([1.0, 2.0, 4.0, 80.0])).positive_skewed
+    True
+    >>> facts_of(kinds, np.array([-1.0, 2.0, 4.0, 80.0])).positive_skewed
+    False
+    """
+    width = sum(_width(column.kind, column.n_distinct) for column in kinds)
+    if n_classes is not None:
+        smallest = int(np.unique(y, return_counts=True)[1].min())
+        return Facts(len(y), width, n_classes, smallest, weighted)
+    positive = bool((y >= 0).all()) and float(np.ptp(y)) > 0
+    return Facts(
+        len(y),
+        width,
+        weighted=weighted,
+        positive_skewed=positive and float(skew(y)) > SKEWED,
+        has_zero=bool((y == 0).any()),
+    )
+
+
+def _width(kind: str, n_distinct: int) -> int:
+    if kind in DROPPED:
+        return 0
+    return {"category": min(n_distinct, MOST_LEVELS), "text": 17, "date": 8}.get(kind, 1)

@@ -1,0 +1,89 @@
+"""Kernel features: a linear model on them is a kernel machine for many rows."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.kernel_approximation import Nystroem
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+class KernelFeatures(TransformerMixin, BaseEstimator):
+    """Similarity to some training rows by a Gaussian kernel, decorrelated (Nyström).
+
+    Parameters
+    ----------
+    width : float, default=1.0
+        Squared width of the kernel, relative to the number of columns times their variance.
+    n_components : int, default=300
+        Number of training rows compared with; at most half of them.
+    random_state : int, RandomState instance or None, default=None
+        Draws these rows.
+
+    Attributes
+    ----------
+    kernel_ : Nystroem
+        The fitted map.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What it was fitted on.
+
+    References
+    ----------
+    .. [1] Williams and Seeger (2001). Using the Nyström method to speed up kernel machines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> KernelFeatures(n_components=20, random_state=0).fit_transform(X).shape
+    (100, 20)
+    """
+
+    def __init__(
+        self, width: float = 1.0, n_components: int = 300, random_state: Any = None
+    ) -> None:
+        self.width = width
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw rows and decorrelate their kernel.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers of comparable scale.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Self
+            The fitted transformer.
+        """
+        X = validate_data(self, X, dtype=np.float64)
+        spread = X.shape[1] * X.var()
+        self.kernel_ = Nystroem(
+            gamma=1.0 / (self.width * spread) if spread > 0 else 1.0,
+            n_components=min(self.n_components, max(len(X) // 2, 1)),
+            random_state=self.random_state,
+        ).fit(X)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Their inner products approximate the kernel.
+        """
+        check_is_fitted(self, "kernel_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(self.kernel_.transform(X))

@@ -1,0 +1,159 @@
+"""The unattended stack for numbers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils import column_or_1d
+
+from foldwise.auto.base import BaseAutoStack
+from foldwise.errors import Plain, invalid_data
+from foldwise.stack import StackingRegressor
+from foldwise.stack.inputs import checked_values
+
+
+class AutoStackRegressor(RegressorMixin, BaseAutoStack):
+    """Fit a good stack of regressors to any table, with an honest score of it.
+
+    Parameters
+    ----------
+    preset : {"fast", "balanced", "best"}, default="balanced"
+        How much work: a few quick learners, most of the portfolio, or all of it with more
+        folds, dealt twice.
+    time_budget : float or None, default=None
+        Seconds the fit may take. Each learner is tried on some rows first; learners, and if
+        need be folds, that do not fit are left out (``skipped_``). None: no limit, and one seed
+        gives one model.
+    metric : None, str or callable, default=None
+        "rmse" (None), "mae", "r2", ..., a name of one of scikit-learn's scorers, or a scorer:
+        what the score is and what choices maximise.
+    interpretable : bool, default=False
+        Whether only rules and linear terms are tried; the best of them, fitted on all rows, is
+        ``model_``.
+    time_column : str, int or None, default=None
+        The column that orders rows in time: every row is then predicted, judged and chosen for
+        by earlier rows only.
+    n_jobs : int or None, default=None
+        Fits at a time, as in scikit-learn; each fit uses one core.
+    random_state : int, RandomState instance or None, default=None
+        Deals the folds and seeds the learners.
+    run_dir : str, path or None, default=None
+        A folder that keeps finished fits: a run that was killed continues there.
+    executor : None, "processes", "threads", Dask client or address, or Executor, default=None
+        Where fits take place; None is this process if n_jobs is one, else processes.
+    callback : callable or None, default=None
+        Called with each event of the run.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C is raised, or ends the fit with the stack so far.
+    verbose : int, default=0
+        0 for silence; otherwise progress with the time left, on the logger "foldwise".
+
+    Attributes
+    ----------
+    score_, score_se_ : float
+        The honest score, greater is better, and its standard error.
+    leaderboard_ : DataFrame
+        The stack, each learner, the best single one and the plain mean, on the same rows.
+    kinds_ : Kinds
+        What each column was taken for, and why.
+    members_ : list of str
+        The learners that were fitted.
+    skipped_ : dict
+        Learners left out for the time budget, with the reason.
+    failures_ : dict
+        Learners that failed or were not finished in time, with the reason.
+    stack_ : StackingRegressor
+        The fitted stack itself.
+    model_ : Pipeline
+        With ``interpretable=True``, the readable model.
+    oof_ : DataFrame
+        Out-of-fold predictions of the training rows, one column a learner.
+    partial_, run_ : bool, RunSummary
+        Whether the fit was cut short, and what was done.
+    fold_scores_, n_fits_, stacker_, unjudged_folds_
+        As in the stack.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What it was fitted on.
+
+    See Also
+    --------
+    StackingRegressor : The same stack of learners of your own.
+
+    Notes
+    -----
+    Which learners are tried depends on the size of the table, on whether the target is positive
+    and skewed, and on time; which of them are used, with what weight, is chosen inside the
+    folds, so that the score judges what is deployed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> X["sex"] = X["sex"].map({1.0: "male", 2.0: "female"})
+    >>> model = AutoStackRegressor("fast", random_state=0).fit(X, y)
+    >>> print(f"{-model.score_:.0f} ± {model.score_se_:.0f}")
+    55 ± 2
+    >>> model.kinds_["sex"].kind
+    'category'
+    >>> lower, upper = model.predict_interval(X[:1], 0.9)
+    """
+
+    stack_: StackingRegressor
+    # Weights by log score are hardly moved by outliers; a ridge must be clearly better.
+    _stackers = ("log_score", "ridge")
+
+    def _read_target(self, y: Any) -> tuple[NDArray[Any], None]:
+        values = np.asarray(y)
+        if values.ndim > 1 and values.shape[1] > 1:
+            raise invalid_data(
+                self._owner,
+                "y",
+                must="hold one target",
+                got=Plain(f"shape {values.shape}"),
+                fix="Fit one stack a target.",
+            )
+        return checked_values(self._owner, column_or_1d(values, warn=True)), None
+
+    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+        return y
+
+    def _new_stack(self, **parameters: Any) -> StackingRegressor:
+        return StackingRegressor(**parameters)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
+        """
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict(rows))
+
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return prediction intervals by CV+ from the hold-out stacks.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            New rows.
+        coverage : float, default=0.9
+            The share of new targets the intervals should hold.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples,)
+            The ends.
+        """
+        rows = self._new_rows(X)
+        return self.stack_.predict_interval(rows, coverage)

@@ -1,0 +1,85 @@
+"""Columns spread over splines, so that a linear model can bend."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import SplineTransformer
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+FEW_VALUES = 10
+
+
+class SplineColumns(TransformerMixin, BaseEstimator):
+    """Spread columns of many values over cubic splines; leave the others as they are.
+
+    Parameters
+    ----------
+    n_knots : int, default=5
+        Knots of each column, at its quantiles; outside the splines go on as lines.
+
+    Attributes
+    ----------
+    many_ : ndarray of bool of shape (n_features,)
+        Which columns have more than ten distinct values.
+    splines_ : SplineTransformer or None
+        Fitted on these.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What it was fitted on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.column_stack([np.arange(40.0) ** 3, np.arange(40) % 2])
+    >>> splines = SplineColumns().fit(X)
+    >>> splines.many_
+    array([ True, False])
+    >>> splines.transform(X).shape
+    (40, 8)
+    """
+
+    def __init__(self, n_knots: int = 5) -> None:
+        self.n_knots = n_knots
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the columns and their knots.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Self
+            The fitted transformer.
+        """
+        X = validate_data(self, X, dtype=np.float64)
+        self.many_ = np.array([len(np.unique(column)) > FEW_VALUES for column in X.T], dtype=bool)
+        self.splines_ = None
+        if self.many_.any():
+            splines = SplineTransformer(self.n_knots, knots="quantile", extrapolation="linear")
+            self.splines_ = splines.fit(X[:, self.many_])
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return all columns, and after them the splines of those with many values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_out)
+            Finite.
+        """
+        check_is_fitted(self, "many_")
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if self.splines_ is None:
+            return X
+        return np.hstack([X, self.splines_.transform(X[:, self.many_])])

@@ -1,0 +1,161 @@
+"""Columns of numbers made fit for learners: infinities, missing cells, scales."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import QuantileTransformer
+
+FloatArray = NDArray[np.float64]
+LARGEST = 1e30
+SCALES = (None, "standard", "squash", "quantile")
+SQUASHED_TO = 3.0
+N_QUANTILES = 256
+
+
+class NumberCleaner:
+    """Cleans a matrix of numbers by what its training rows held.
+
+    Parameters
+    ----------
+    impute : bool
+        Replace missing cells by the column's median, and mark them in columns of their own.
+    scale : {None, "standard", "squash", "quantile"}
+        See :class:`~foldwise.auto.tables.TableEncoder`.
+    seed : int
+        Of the rows that the quantiles are told from.
+
+    Notes
+    -----
+    An infinite cell counts as the column's largest or smallest finite one, and no number is
+    beyond 1e30: single precision, which forests use, ends at 3e38.
+    """
+
+    def __init__(self, impute: bool, scale: str | None, seed: int) -> None:
+        self.impute = impute
+        self.scale = scale
+        self.seed = seed
+
+    def fit_transform(self, values: FloatArray) -> FloatArray:
+        """Learn what the columns hold, and return them cleaned."""
+        values = np.clip(values, -LARGEST, LARGEST, where=np.isfinite(values), out=values)
+        finite = np.where(np.isfinite(values), values, np.nan)
+        self.low, self.high = _extremes(finite)
+        values = np.clip(values, self.low, self.high)
+        missing = np.isnan(values)
+        self.median = _medians(values)
+        self.marked = _different_columns(missing) if self.impute else np.empty(0, dtype=np.intp)
+        self.scaler = _fitted_scaler(self.scale, values, self.seed)
+        return self._finish(values, missing)
+
+    def transform(self, values: FloatArray) -> FloatArray:
+        """Return new rows, cleaned as the training rows were."""
+        beyond = np.isinf(values)
+        values = np.where(beyond, np.clip(values, self.low, self.high), values)
+        values = np.clip(values, -LARGEST, LARGEST)
+        return self._finish(values, np.isnan(values))
+
+    def _finish(self, values: FloatArray, missing: NDArray[np.bool_]) -> FloatArray:
+        if self.impute:
+            values = np.where(missing, self.median, values)
+        values = self.scaler(values)
+        return np.column_stack([values, missing[:, self.marked]])
+
+
+def _extremes(finite: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return smallest and largest number of each column, 0 where there is none."""
+    empty = np.isnan(finite).all(axis=0)
+    low = np.where(empty, 0.0, np.fmin.reduce(finite, axis=0, initial=np.inf))
+    high = np.where(empty, 0.0, np.fmax.reduce(finite, axis=0, initial=-np.inf))
+    return low, high
+
+
+def _medians(values: FloatArray) -> FloatArray:
+    """Return the median of each column, 0 where all is missing."""
+    out = np.zeros(values.shape[1])
+    some = ~np.isnan(values).all(axis=0)
+    out[some] = np.nanmedian(values[:, some], axis=0)
+    return out
+
+
+def _different_columns(missing: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return columns with missing cells, one of those that miss the same cells."""
+    patterns: dict[bytes, int] = {}
+    for j in np.flatnonzero(missing.any(axis=0)):
+        patterns.setdefault(missing[:, j].tobytes(), int(j))
+    return np.array(list(patterns.values()), dtype=np.intp)
+
+
+def _fitted_scaler(scale: str | None, values: FloatArray, seed: int) -> Any:
+    if scale == "standard":
+        return Shift(*_mean_and_deviation(values))
+    if scale == "squash":
+        return Squash(*_median_and_width(values))
+    if scale == "quantile":
+        return Quantiles(values, seed)
+    return Same()
+
+
+class Same:
+    """Leaves numbers as they are."""
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Return the rows rescaled."""
+        return values
+
+
+class Shift:
+    """Centres and divides."""
+
+    def __init__(self, centre: FloatArray, width: FloatArray) -> None:
+        self.centre = centre
+        self.width = width
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Return the rows rescaled."""
+        return (values - self.centre) / self.width
+
+
+class Squash(Shift):
+    """Centres and divides, then bends smoothly into (-3, 3): extremes keep their order only."""
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Return the rows rescaled."""
+        z = (values - self.centre) / self.width
+        return z / np.sqrt(1.0 + (z / SQUASHED_TO) ** 2)
+
+
+class Quantiles:
+    """Maps each column to normal scores by its training quantiles."""
+
+    def __init__(self, values: FloatArray, seed: int) -> None:
+        self.model = QuantileTransformer(
+            n_quantiles=max(1, min(N_QUANTILES, len(values))),
+            output_distribution="normal",
+            random_state=seed,
+        )
+        self.model.fit(values)
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Return the rows rescaled."""
+        return self.model.transform(values)
+
+
+def _mean_and_deviation(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    count = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    mean = np.nansum(values, axis=0) / count
+    variance = np.nansum((values - mean) ** 2, axis=0) / count
+    tiny = 10 * np.finfo(np.float64).eps * np.abs(mean)
+    deviation = np.sqrt(variance)
+    return mean, np.where(deviation > tiny, deviation, 1.0)
+
+
+def _median_and_width(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the median, and the quartile range as of a normal, or the half range if that is 0."""
+    filled = np.where(np.isnan(values), _medians(values), values)
+    low, quarter, middle, three_quarters, high = np.quantile(
+        filled, [0.0, 0.25, 0.5, 0.75, 1.0], axis=0
+    )
+    width = (three_quarters - quarter) / 1.349
+    width = np.where(width > 0, width, (high - low) / 2.0)
+    return middle, np.where(width > 0, width, 1.0)

@@ -1,0 +1,146 @@
+"""How a text table is written: delimiter, quotes, decimal mark, told from its first records."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+DELIMITERS = (",", ";", "\t", "|")
+SAMPLE = 500
+SEPARATOR_LINE = re.compile(r"^sep=(.)\r?\n", re.IGNORECASE)
+SINGLE_QUOTED = re.compile(r"(^|[,;\t|\r\n])'[^'\n]*'([,;\t|\r\n]|$)")
+POINT = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)\.\d+([eE][+-]?\d+)?")
+COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
+GROUPED = {
+    ",": re.compile(r"[+-]?\d{1,3}(,\d{3})*(\.\d+)?"),
+    ".": re.compile(r"[+-]?\d{1,3}(\.\d{3})*(,\d+)?"),
+}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    r"""How a table is written.
+
+    Parameters
+    ----------
+    delimiter, quote, decimal : str
+        One character each.
+    skip : int
+        Letters before the header: a line ``sep=;``, as spreadsheets write it.
+
+    Examples
+    --------
+    >>> dialect_of("a;b\n1,5;2\n")
+    Dialect(delimiter=';', quote='"', decimal=',', skip=0)
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    decimal: str = "."
+    skip: int = 0
+
+
+def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line each record begins on, counted from 1, and its fields.
+
+    Blank lines are left out.
+
+    Parameters
+    ----------
+    text : str
+        The whole table.
+    dialect : Dialect
+        How it is written.
+
+    Yields
+    ------
+    line : int
+        Where the record begins.
+    fields : list of str
+        As text.
+
+    Raises
+    ------
+    csv.Error
+        Where quotes do not match; ``error.args[1]`` is the line the record begins on.
+    """
+    lines = io.StringIO(text, newline="")
+    lines.seek(dialect.skip)
+    first = 1 + (dialect.skip > 0)
+    reader = csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
+    begin = first
+    while True:
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise csv.Error(str(error), begin) from error
+        if len(fields) > 1 or "".join(fields).strip():
+            yield begin, fields
+        begin = first + reader.line_num
+
+
+def dialect_of(text: str) -> Dialect:
+    """Return how a table is written.
+
+    Parameters
+    ----------
+    text : str
+        The whole table.
+
+    Returns
+    -------
+    Dialect
+        The delimiter that gives most of the first 500 records as many fields as the header, and
+        of those the one that gives the most fields. Single quotes where there are no double ones
+        and fields begin and end with them. The decimal mark that more numbers are written with.
+    """
+    said = SEPARATOR_LINE.match(text)
+    skip = said.end() if said else 0
+    delimiters = (said.group(1),) if said else DELIMITERS
+    quote = "'" if _single_quotes(text[skip : skip + 100_000]) else '"'
+    tried = [Dialect(delimiter, quote, skip=skip) for delimiter in delimiters]
+    samples = [_sample(text, dialect) for dialect in tried]
+    best = max(range(len(tried)), key=lambda k: _evenness(samples[k]))
+    delimiter = tried[best].delimiter
+    return Dialect(delimiter, quote, _decimal(samples[best], delimiter), skip)
+
+
+def _single_quotes(head: str) -> bool:
+    return '"' not in head and SINGLE_QUOTED.search(head) is not None
+
+
+def _sample(text: str, dialect: Dialect) -> list[list[str]]:
+    sample = []
+    try:
+        for _, fields in islice(records(text, dialect), SAMPLE):
+            sample.append(fields)
+    except csv.Error:
+        # What could be read is judged; the reader will name the line.
+        pass
+    return sample
+
+
+def _evenness(sample: list[list[str]]) -> tuple[bool, float, int]:
+    """Return whether there are fields at all, how many records are like the header, and fields."""
+    if not sample:
+        return False, 0.0, 0
+    width = len(sample[0])
+    alike = sum(len(fields) == width for fields in sample) / len(sample)
+    return width > 1, round(alike, 1), width
+
+
+def _decimal(sample: list[list[str]], delimiter: str) -> str:
+    """Return the decimal mark that more cells are written with.
+
+    Where commas stand between fields, quoted numbers with a comma before each three digits are
+    thousands, not decimals.
+    """
+    cells = [cell.strip() for fields in sample[1:] for cell in fields]
+    points = sum(POINT.fullmatch(cell) is not None for cell in cells)
+    commas = [cell for cell in cells if COMMA.fullmatch(cell)]
+    thousands = delimiter == "," and all(GROUPED[","].fullmatch(cell) for cell in commas)
+    return "," if len(commas) > points and not thousands else "."

@@ -1,0 +1,316 @@
+"""The transformer: a table of any columns -> the numbers a learner can use."""
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from foldwise.auto.tables.blocks import Blocks, Choices
+from foldwise.auto.tables.cleaning import SCALES
+from foldwise.auto.tables.frames import as_frame, is_frame
+from foldwise.auto.tables.kinds import DROPPED, Kinds, column_kinds
+from foldwise.errors import (
+    Plain,
+    did_you_mean,
+    invalid_data,
+    invalid_parameter,
+    listing,
+)
+
+OWNER = "TableEncoder"
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "numbers": ("impute", "keep"),
+    "categories": ("onehot", "ordinal", "target", "keep"),
+    "scale": SCALES,
+    "task": ("auto", "regression", "classification"),
+}
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a table of numbers, words, dates and texts into numbers for a learner.
+
+    Put it first in a Pipeline: the stack then fits it inside every node, and learners with the
+    same encoder share it. Missing cells and levels never seen are handled by every setting.
+
+    Parameters
+    ----------
+    kinds : Kinds, dict of str to str, or None, default=None
+        What the columns are: from :func:`column_kinds`; or kinds of some columns, by name; None
+        to tell it from the rows of ``fit``.
+    numbers : {"impute", "keep"}, default="impute"
+        "impute": missing numbers become the median of the column, and columns of zeros and ones
+        say where; nothing is missing afterwards. "keep": missing numbers stay NaN, for learners
+        that know what to do with them (LightGBM, histogram boosting, forests).
+    categories : {"onehot", "ordinal", "target", "keep"}, default="onehot"
+        "onehot": a column of zeros and ones a level, missing a level of its own where it was
+        seen; for linear models, neighbours, kernels, nets. "ordinal": one column, the number of
+        the level (an ordered categorical's own order), for forests; missing and unknown are -1,
+        or NaN with ``numbers="keep"``. "target": one column, the mean target of the level (one a
+        class, if there are more than two). "keep": a pandas categorical, for LightGBM; the
+        output is then a frame, whose columns are called c0, c1, ..., since boosters refuse
+        some characters in names.
+        Whatever the setting, categories of more than ``high_cardinality`` levels are encoded as
+        by "target".
+    scale : {None, "standard", "squash", "quantile"}, default=None
+        For everything but zeros and ones. "standard": mean 0, deviation 1. "squash": median 0,
+        quartiles as of a normal, extremes bent smoothly into (-3, 3). "quantile": normal scores.
+    high_cardinality : int, default=40
+        Most levels that are not encoded by the target.
+    text_width : int, default=16
+        Numbers a column of free text becomes, besides its length.
+    task : {"auto", "regression", "classification"}, default="auto"
+        What the target is. "auto": floats, and whole numbers of more than 30 values, are a
+        quantity, all else classes.
+    random_state : int, default=0
+        How rows are dealt for encoding by the target, and the start of decompositions. It is
+        not None by default, so that learners with equal encoders can share one.
+
+    Attributes
+    ----------
+    kinds_ : Kinds
+        What the columns are.
+    sources_ : ndarray of str, shape (n_features_out,)
+        The input column each output column comes from.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    See Also
+    --------
+    column_kinds : Tells the kinds.
+
+    Notes
+    -----
+    Encoding by the target cannot leak: ``fit_transform`` encodes each training row by rows of
+    other folds, dealt without looking at the target, so that no entry depends on its own row's
+    target; ``transform`` uses all training rows, for rows that were not among them. The means
+    are shrunk by how much levels differ: levels of pure noise all get the overall mean.
+
+    Dates become days since 2000, year, month, day, weekday, day of the year, hour and minute,
+    as far as they differ. Identifiers and constants are dropped.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [31.5, None, 54.0], "town": ["Bonn", "Rome", "Bonn"]})
+    >>> encoder = TableEncoder()
+    >>> encoder.fit_transform(frame)
+    array([[31.5 ,  0.  ,  0.  ],
+           [42.75,  1.  ,  1.  ],
+           [54.  ,  0.  ,  0.  ]])
+    >>> list(encoder.get_feature_names_out())
+    ['age', 'age (missing)', 'town = Rome']
+    """
+
+    def __init__(
+        self,
+        kinds: Kinds | dict[str, str] | None = None,
+        *,
+        numbers: str = "impute",
+        categories: str = "onehot",
+        scale: str | None = None,
+        high_cardinality: int = 40,
+        text_width: int = 16,
+        task: str = "auto",
+        random_state: int = 0,
+    ) -> None:
+        self.kinds = kinds
+        self.numbers = numbers
+        self.categories = categories
+        self.scale = scale
+        self.high_cardinality = high_cardinality
+        self.text_width = text_width
+        self.task = task
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn levels, medians, scales and means.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,), or None
+            The target; needed where categories are encoded by it.
+
+        Returns
+        -------
+        Self
+            The fitted encoder.
+        """
+        self._learn(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn, and return the training rows encoded; by the target, out of fold.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,), or None
+            The target; needed where categories are encoded by it.
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n_samples, n_features_out)
+            Not the same as ``fit(X, y).transform(X)`` where categories are encoded by the
+            target: that would show each row its own target.
+        """
+        return self._learn(X, y)
+
+    def transform(self, X: Any) -> Any:
+        """Return rows that were not among the training rows, encoded.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray or DataFrame of shape (n_samples, n_features_out)
+            A frame for ``categories="keep"``, if there are any.
+        """
+        check_is_fitted(self)
+        frame = self._frame(X, reset=False)
+        return self._output(*self.blocks_.transform(frame))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return what the columns are called.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored; as in scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+            One a column.
+        """
+        check_is_fitted(self)
+        return np.array(_distinct(self.blocks_.names), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _learn(self, X: Any, y: Any) -> Any:
+        self._check_parameters()
+        frame = self._frame(X, reset=True)
+        self.kinds_ = self._kinds(frame)
+        used = [column for column in self.kinds_ if column.kind not in DROPPED]
+        if not used:
+            raise invalid_data(
+                OWNER,
+                "X",
+                must="hold a column that is neither constant nor an identifier",
+                got=Plain(f"{len(frame)} sample{'s' if len(frame) > 1 else ''} of none"),
+                fix="Give more rows or columns, or say in kinds what a column is.",
+            )
+        target = None if y is None else _checked_target(y, len(frame))
+        self.blocks_ = Blocks(used, self._choices())
+        values = self.blocks_.fit_transform(frame, target)
+        self.sources_ = np.array(self.blocks_.sources, dtype=object)
+        return self._output(*values)
+
+    def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        frame = as_frame(X, OWNER)
+        validate_data(self, X if is_frame(X) else frame.to_numpy(), reset=reset, **_NO_CHECK)
+        if len(frame) == 0:
+            raise invalid_data(
+                OWNER,
+                "X",
+                must="have at least one row (0 samples given, minimum of 1 is required)",
+                got=Plain("0"),
+                fix="Check how the table was read.",
+            )
+        return frame
+
+    def _kinds(self, frame: pd.DataFrame) -> Kinds:
+        if not isinstance(self.kinds, Kinds):
+            return column_kinds(frame, given=self.kinds)
+        missing = [name for name in frame.columns if name not in self.kinds.names()]
+        if missing:
+            raise invalid_parameter(
+                OWNER,
+                "kinds",
+                must="tell the kind of every column",
+                got=Plain(f"none for {listing(missing)}"),
+                fix="Call column_kinds on the same table.",
+            )
+        columns = {column.name: column for column in self.kinds}
+        return Kinds(tuple(columns[str(name)] for name in frame.columns), self.kinds.n_rows)
+
+    def _choices(self) -> Choices:
+        return Choices(
+            impute=self.numbers == "impute",
+            categories=self.categories,
+            scale=self.scale,
+            high_cardinality=self.high_cardinality,
+            text_width=self.text_width,
+            task=self.task,
+            seed=0 if self.random_state is None else self.random_state,
+        )
+
+    def _output(self, values: NDArray[np.float64], kept: dict[str, pd.Categorical]) -> Any:
+        if self.categories != "keep" or not kept:
+            return values
+        frame = pd.DataFrame(values)
+        for name, column in kept.items():
+            frame[name] = column
+        return frame.set_axis([f"c{j}" for j in range(frame.shape[1])], axis=1)
+
+    def _check_parameters(self) -> None:
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if value not in allowed:
+                words = [str(choice) for choice in allowed if choice is not None]
+                raise invalid_parameter(
+                    OWNER,
+                    name,
+                    must=f"be one of {', '.join(repr(choice) for choice in allowed)}",
+                    got=value,
+                    fix=did_you_mean(value, words),
+                )
+        for name in ("high_cardinality", "text_width"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise invalid_parameter(
+                    OWNER, name, must="be a whole number of at least 1", got=value, fix="Try 40."
+                )
+
+
+_NO_CHECK = {"skip_check_array": True}
+
+
+def _checked_target(y: Any, n_rows: int) -> NDArray[Any]:
+    target = np.asarray(y)
+    if target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    if len(target) != n_rows:
+        raise invalid_data(
+            OWNER,
+            "y",
+            must=f"have one entry for each of the {n_rows} rows of X",
+            got=Plain(f"{len(target)}"),
+            fix="Give the same rows to both.",
+        )
+    return target
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Return the names, with a number behind those that were there before."""
+    seen: dict[str, int] = {}
+    out = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name} [{seen[name]}]")
+    return out

@@ -1,0 +1,122 @@
+"""Any table -> a pandas frame with distinct names: pandas, polars, Arrow, arrays, lists."""
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.utils import check_array
+
+from foldwise.errors import Plain, invalid_data, listing, unsupported
+
+NESTED = (dict, list, tuple, set, np.ndarray)
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether ``X`` is a pandas, polars, Arrow or similar data frame."""
+    return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
+    """Return a table as a pandas frame whose names are distinct strings.
+
+    Parameters
+    ----------
+    X : data frame, ndarray or nested list
+        pandas, polars, Arrow; an array's columns are called x0, x1, ...
+    owner : str
+        Who complains.
+
+    Returns
+    -------
+    DataFrame
+        Not a copy where none is needed: do not write into it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> as_frame(pl.DataFrame({"a": [1, None], "b": ["x", "y"]}))
+         a  b
+    0  1.0  x
+    1  NaN  y
+    >>> list(as_frame([[1, 2]]).columns)
+    ['x0', 'x1']
+    """
+    if sparse.issparse(X):
+        raise unsupported(
+            owner,
+            "X",
+            must="be a dense table (sparse data is not supported)",
+            got=Plain("a sparse matrix"),
+            fix="Give sparse columns to the learners directly, or use X.toarray().",
+        )
+    if isinstance(X, pd.DataFrame):
+        frame = X
+    elif is_frame(X):
+        native = nw.from_native(X, eager_only=True)
+        check_names(owner, list(native.columns))
+        frame = pd.DataFrame({column.name: _column(column) for column in native.iter_columns()})
+    else:
+        frame = _of_array(X, owner)
+    check_names(owner, list(frame.columns))
+    return frame.set_axis([str(name) for name in frame.columns], axis=1)
+
+
+def _column(column: Any) -> Any:
+    """Return a column of a frame that is not pandas; categories stay categories."""
+    if isinstance(column.dtype, nw.Categorical | nw.Enum):
+        values = column.cast(nw.String).to_numpy()
+        return pd.Categorical(values, categories=column.cat.get_categories().to_list())
+    return column.to_numpy()
+
+
+def _of_array(X: Any, owner: str) -> pd.DataFrame:
+    array = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=1)
+    names = [f"x{j}" for j in range(array.shape[1])]
+    frame = pd.DataFrame(array, columns=names)
+    if array.dtype == object:
+        for name in names:
+            check_flat(owner, frame[name])
+    return frame
+
+
+def check_names(owner: str, names: list[Any]) -> None:
+    """Raise unless the columns have names that differ as text."""
+    texts = [str(name) for name in names]
+    twice = {text for text in texts if texts.count(text) > 1} if _repeats(texts) else set()
+    if twice:
+        raise invalid_data(
+            owner,
+            "column names",
+            must="differ",
+            got=Plain(f"{listing(twice)} more than once"),
+            fix="Rename or drop all but one.",
+        )
+
+
+def _repeats(texts: list[str]) -> bool:
+    return len(set(texts)) < len(texts)
+
+
+def check_flat(owner: str, column: "pd.Series[Any]") -> None:
+    """Raise if a column holds lists, dictionaries or complex numbers."""
+    if column.dtype.kind == "c":
+        raise invalid_data(
+            owner,
+            "X",
+            must="hold real numbers (Complex data not supported)",
+            got=Plain(f"complex numbers in column {column.name!r}"),
+            fix="Give real and imaginary parts as columns of their own.",
+        )
+    if column.dtype != object:
+        return
+    nested = {type(value) for value in column} & set(NESTED)
+    if nested:
+        raise unsupported(
+            owner,
+            "X",
+            must="hold numbers or strings (each argument must be a string or a number)",
+            got=Plain(f"a {nested.pop().__name__} in column {column.name!r}"),
+            fix="Spread it over columns of its own.",
+        )

@@ -1,0 +1,231 @@
+"""The kind of every column of a table: found, shown, and changed by those who know better."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foldwise.auto.tables.frames import as_frame, check_flat
+from foldwise.auto.tables.guess import Guess, guess
+from foldwise.auto.tables.values import date_format_of, text_of
+from foldwise.errors import did_you_mean, invalid_parameter, listing
+
+KINDS = ("number", "category", "boolean", "date", "text", "identifier", "constant")
+DROPPED = ("identifier", "constant")
+WHAT_IS_DONE = {
+    "number": "used as it is",
+    "category": "encoded",
+    "boolean": "0 or 1",
+    "date": "spread over its parts",
+    "text": "hashed",
+    "identifier": "dropped",
+    "constant": "dropped",
+}
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """What one column is.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    kind : {"number", "category", "boolean", "date", "text", "identifier", "constant"}
+        What it is; the last two are dropped.
+    why : str
+        The reason, for people.
+    n_missing, n_distinct : int
+        Missing cells, and different ones among the others.
+    date_format : str
+        How dates are written, "" if they are dates already or the column is none.
+    """
+
+    name: str
+    kind: str
+    why: str
+    n_missing: int
+    n_distinct: int
+    date_format: str = ""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """What the columns of a table are, in their order.
+
+    Parameters
+    ----------
+    columns : tuple of ColumnKind
+        One a column.
+    n_rows : int
+        Rows they were told from.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [31.5, 42.0, None], "town": ["Bonn", "Rome", "Bonn"]})
+    >>> print(column_kinds(frame))
+    column  kind      missing  distinct  done with it   why
+    age     number          1         2  used as it is  numbers
+    town    category        0         2  encoded        words that repeat
+    """
+
+    columns: tuple[ColumnKind, ...]
+    n_rows: int
+
+    def __iter__(self) -> Iterator[ColumnKind]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __getitem__(self, name: str) -> ColumnKind:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def names(self, *kinds: str) -> list[str]:
+        """Return the names of the columns of these kinds; of all columns if none is given."""
+        return [column.name for column in self.columns if not kinds or column.kind in kinds]
+
+    @property
+    def dropped(self) -> list[str]:
+        """Names of the columns that are not used."""
+        return self.names(*DROPPED)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a column of the table."""
+        rows = [
+            (c.name, c.kind, c.n_missing, c.n_distinct, WHAT_IS_DONE[c.kind], c.why)
+            for c in self.columns
+        ]
+        titles = ["column", "kind", "missing", "distinct", "done with it", "why"]
+        return pd.DataFrame(rows, columns=titles)
+
+    def __str__(self) -> str:
+        table = [list(self.to_frame().columns), *self.to_frame().astype(str).to_numpy().tolist()]
+        widths = [max(len(row[j]) for row in table) for j in range(6)]
+        return "\n".join(_line(row, widths) for row in table)
+
+
+def _line(row: list[str], widths: list[int]) -> str:
+    numeric = (2, 3)
+    cells = [
+        cell.rjust(width) if j in numeric else cell.ljust(width)
+        for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]
+    return "  ".join(cells).rstrip()
+
+
+def column_kinds(
+    frame: Any, target: str | None = None, given: Mapping[str, str] | None = None
+) -> Kinds:
+    """Tell what each column of a table is. The target is never looked at.
+
+    Parameters
+    ----------
+    frame : data frame or array-like
+        pandas, polars, Arrow; an array's columns are called x0, x1, ...
+    target : str or None, default=None
+        A column to leave out.
+    given : mapping of str to str, or None
+        Kinds that are known, by column: they are taken, not guessed.
+
+    Returns
+    -------
+    Kinds
+        One entry a column.
+
+    Notes
+    -----
+    *constant*: one value and none missing, or all missing. *identifier*: text that differs in
+    nearly every row, whole numbers that differ in every row and are named like an identifier or
+    count the rows; never told from fewer than 20 rows. *boolean*: true and false, or yes and no
+    in words. *date*: dates, or text of which 98 % is in one format; day comes before month where
+    both would do. *number*: numbers, durations, and text of which 99 % is a number. *text*:
+    three words or more, mostly different. *category*: the rest.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"when": ["2024-05-01", "2024-05-02"], "unit": ["kg", "kg"]})
+    >>> [column.kind for column in column_kinds(frame)]
+    ['date', 'constant']
+    >>> [column.kind for column in column_kinds(frame, given={"unit": "category"})]
+    ['date', 'category']
+    """
+    table = as_frame(frame, "column_kinds")
+    known = dict(given or {})
+    _check_given(known, [str(name) for name in table.columns])
+    _check_target(target, table)
+    columns = tuple(
+        _describe(table[name], known.get(name)) for name in table.columns if name != target
+    )
+    return Kinds(columns, len(table))
+
+
+def _describe(column: "pd.Series[Any]", known: str | None) -> ColumnKind:
+    check_flat("column_kinds", column)
+    n_missing, n_distinct = _counts(column)
+    if known is not None:
+        found = Guess(known, "as you said", _format_if_text(column) if known == "date" else "")
+    elif n_distinct == 0:
+        found = Guess("constant", "all missing")
+    elif n_distinct == 1 and n_missing == 0:
+        found = Guess("constant", "the same in every row")
+    else:
+        found = guess(column)
+    return ColumnKind(
+        str(column.name), found.kind, found.why, n_missing, n_distinct, found.date_format
+    )
+
+
+def _counts(column: "pd.Series[Any]") -> tuple[int, int]:
+    """Return how many cells are missing, and how many different ones there are."""
+    if column.dtype.kind in "iuf":
+        values = column.to_numpy()
+        missing = int(np.isnan(values).sum()) if column.dtype.kind == "f" else 0
+        return missing, int(column.nunique())
+    words = text_of(column)
+    return int(words.isna().sum()), int(words.nunique())
+
+
+def _format_if_text(column: "pd.Series[Any]") -> str:
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return ""
+    return date_format_of(text_of(column).dropna().drop_duplicates(), share=0.5)
+
+
+def _check_given(known: dict[str, str], names: list[str]) -> None:
+    strangers = [name for name in known if name not in names]
+    if strangers:
+        raise invalid_parameter(
+            "column_kinds",
+            "given",
+            must="name columns of the table",
+            got=listing(strangers),
+            fix=did_you_mean(strangers[0], names),
+        )
+    for kind in known.values():
+        if kind not in KINDS:
+            raise invalid_parameter(
+                "column_kinds",
+                "given",
+                must="give each column one of our kinds",
+                got=kind,
+                fix=did_you_mean(kind, KINDS),
+            )
+
+
+def _check_target(target: str | None, table: pd.DataFrame) -> None:
+    if target is not None and target not in table.columns:
+        raise invalid_parameter(
+            "column_kinds",
+            "target",
+            must="name a column of the table",
+            got=target,
+            fix=did_you_mean(target, [str(name) for name in table.columns]),
+        )

@@ -1,0 +1,202 @@
+"""Choosing a calibration method by its log-loss on rows it was not fitted on."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.combine.calibration.logits import row_weights
+from foldwise.combine.calibration.named import CalibrationMap, fit_calibrator
+
+FloatArray = NDArray[np.float64]
+NONE = "none"
+# Beyond, the squared number of slopes costs more time than it is worth.
+MOST_CLASSES_FOR_MATRIX = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The chosen method, and why.
+
+    Attributes
+    ----------
+    method : str
+        Its name; "none" where the predictions are best left as they are.
+    map : CalibrationMap or None
+        Fitted on all rows; None for "none".
+    losses : dict
+        The log-loss of every method on rows it was not fitted on; empty if there was no choice.
+    """
+
+    method: str
+    map: CalibrationMap | None
+    losses: dict[str, float]
+
+
+def default_methods(n_classes: int) -> tuple[str, ...]:
+    """Return the methods that "auto" chooses from, the simplest first.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    tuple of str
+        Methods that hardly ever do harm, "none" included.
+
+    Examples
+    --------
+    >>> default_methods(2)
+    ('none', 'temperature', 'platt', 'beta', 'quadratic')
+    """
+    if n_classes == 2:
+        return (NONE, "temperature", "platt", "beta", "quadratic")
+    if n_classes <= MOST_CLASSES_FOR_MATRIX:
+        return (NONE, "temperature", "vector", "matrix")
+    return (NONE, "temperature", "vector")
+
+
+def choose_calibration(
+    logits: FloatArray,
+    y: NDArray[np.intp],
+    methods: Sequence[str],
+    fold: NDArray[np.intp],
+    *,
+    plain: FloatArray | None = None,
+    sample_weight: FloatArray | None = None,
+    unit: NDArray[np.intp] | None = None,
+    in_order: bool = False,
+) -> Calibration:
+    """Choose a method by cross-validated log-loss and fit it on all rows.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        Of predictions made by models that had not seen the rows.
+    y : ndarray of int of shape (n_samples,)
+        Class codes.
+    methods : sequence of str
+        What to choose from, the simplest first; "none" changes nothing.
+    fold : ndarray of int of shape (n_samples,)
+        A method is tested on each fold in turn, fitted on the others.
+    plain : ndarray of shape (n_samples, n_classes) or None
+        The predictions that "none" leaves as they are.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    unit : ndarray of int of shape (n_samples,) or None
+        Groups of rows that depend on each other, for the standard error.
+    in_order : bool, default=False
+        Whether a fold is tested by what was fitted on the folds before it only.
+
+    Returns
+    -------
+    Calibration
+        The best method, unless a simpler one is within one standard error of the paired
+        difference of their losses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(scale=2, size=500)
+    >>> y = (rng.uniform(size=500) < 1 / (1 + np.exp(-z))).astype(int)
+    >>> sure = 1 / (1 + np.exp(-3 * z))
+    >>> plain = np.column_stack([1 - sure, sure])
+    >>> found = choose_calibration(
+    ...     3 * z, y, ("none", "temperature", "beta"), np.arange(500) % 5, plain=plain
+    ... )
+    >>> found.method, round(1 / found.map.slope, 1)
+    ('temperature', 2.5)
+    """
+    method, losses = methods[0], {}
+    if len(methods) > 1:
+        held = {
+            name: cross_calibrated(
+                name, logits, y, fold, plain=plain, sample_weight=sample_weight, in_order=in_order
+            )
+            for name in methods
+        }
+        rows = held[method][0]
+        weight = row_weights(y, sample_weight)[rows]
+        if len(rows) and weight.sum() > 0:
+            each = {name: _log_losses(p, y[rows]) for name, (_, p) in held.items()}
+            share = weight / weight.sum()
+            losses = {name: float(share @ loss) for name, loss in each.items()}
+            method = _simplest_good(losses, each, share, None if unit is None else unit[rows])
+    if method == NONE:
+        return Calibration(NONE, None, losses)
+    return Calibration(method, fit_calibrator(method, logits, y, sample_weight), losses)
+
+
+def cross_calibrated(
+    method: str,
+    logits: FloatArray,
+    y: NDArray[np.intp],
+    fold: NDArray[np.intp],
+    *,
+    plain: FloatArray | None = None,
+    sample_weight: FloatArray | None = None,
+    in_order: bool = False,
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return rows, and their probabilities by maps that were fitted on other folds.
+
+    Parameters
+    ----------
+    method : str
+        The name of a method, or "none".
+    logits, y, fold, plain, sample_weight, in_order
+        As in :func:`choose_calibration`.
+
+    Returns
+    -------
+    rows : ndarray of int
+        All of them; forward in time those after the first fold.
+    probabilities : ndarray of shape (n_rows, n_classes)
+        In the order of ``rows``.
+    """
+    rows, parts = [np.empty(0, dtype=np.intp)], []
+    for train, test in _splits(fold, in_order):
+        rows.append(test)
+        if method == NONE:
+            assert plain is not None
+            parts.append(plain[test])
+            continue
+        weight = None if sample_weight is None else sample_weight[train]
+        parts.append(fit_calibrator(method, logits[train], y[train], weight).predict(logits[test]))
+    return np.concatenate(rows), np.concatenate(parts) if parts else np.empty((0, 0))
+
+
+def _splits(
+    fold: NDArray[np.intp], in_order: bool
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    for one in np.unique(fold):
+        train = np.flatnonzero(fold < one if in_order else fold != one)
+        if len(train):
+            yield train, np.flatnonzero(fold == one)
+
+
+def _log_losses(probabilities: FloatArray, y: NDArray[np.intp]) -> FloatArray:
+    tiny = np.finfo(np.float64).eps
+    return -np.log(np.clip(probabilities[np.arange(len(y)), y], tiny, 1.0 - tiny))
+
+
+def _simplest_good(
+    losses: dict[str, float],
+    each: dict[str, FloatArray],
+    share: FloatArray,
+    unit: NDArray[np.intp] | None,
+) -> str:
+    best = min(losses, key=lambda name: losses[name])
+    for name, loss in losses.items():
+        difference = share * (each[name] - each[best] - (loss - losses[best]))
+        if unit is not None:
+            place = np.unique(unit, return_inverse=True)[1]
+            difference = np.bincount(place, weights=difference).astype(np.float64)
+        n = len(difference)
+        error = np.sqrt(np.sum(difference**2) * n / (n - 1)) if n > 1 else np.inf
+        if loss - losses[best] <= error:
+            return name
+    return best

@@ -1,0 +1,101 @@
+"""The two forms in which calibration reads predictions, and how they become probabilities.
+
+Logits of two classes are one number a row, the log-odds of the second class; those of several
+classes are one column a class, up to a constant in each row.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logsumexp, softmax
+
+FloatArray = NDArray[np.float64]
+# Far beyond any probability, and squares of it are still exact enough.
+LARGEST = 1e6
+
+
+def probabilities_of(logits: FloatArray) -> FloatArray:
+    """Return the probabilities that logits stand for.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        Log-odds of the second of two classes, or a column for each of several.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        Rows sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> probabilities_of(np.array([0.0, np.log(3.0)]))
+    array([[0.5 , 0.5 ],
+           [0.25, 0.75]])
+    """
+    if logits.ndim == 1 or logits.shape[1] == 1:
+        margins = logits.reshape(len(logits))
+        return np.column_stack([expit(-margins), expit(margins)])
+    return softmax(logits, axis=1)
+
+
+def margins_of(logits: FloatArray) -> FloatArray:
+    """Return the log-odds of the second of two classes, one a row, within bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> margins_of(np.array([[1.0, 3.0], [0.0, np.inf]]))
+    array([2.e+00, 1.e+06])
+    """
+    if logits.ndim == 2 and logits.shape[1] == 2:
+        logits = np.subtract(logits[:, 1], logits[:, 0])
+    return np.clip(logits.reshape(len(logits)), -LARGEST, LARGEST)
+
+
+def columns_of(logits: FloatArray) -> FloatArray:
+    """Return centred logits with one column a class, within bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns_of(np.array([2.0, -4.0]))
+    array([[-1.,  1.],
+           [ 2., -2.]])
+    """
+    if logits.ndim == 1 or logits.shape[1] <= 2:
+        margins = margins_of(logits)
+        return np.column_stack([-0.5 * margins, 0.5 * margins])
+    inside = np.clip(logits, -LARGEST, LARGEST)
+    return inside - inside.mean(axis=1, keepdims=True)
+
+
+def against_the_rest(logits: FloatArray, code: int) -> FloatArray:
+    """Return the log-odds of one of several classes against all others together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> against_the_rest(np.log([[0.5, 0.25, 0.25]]), 0).round(12) + 0.0
+    array([0.])
+    """
+    inside = np.clip(logits, -LARGEST, LARGEST)
+    others = np.delete(inside, code, axis=1)
+    return inside[:, code] - logsumexp(others, axis=1)
+
+
+def both(positive: FloatArray) -> FloatArray:
+    """Return the probabilities of two classes from that of the second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both(np.array([0.25]))
+    array([[0.75, 0.25]])
+    """
+    return np.column_stack([1.0 - positive, positive])
+
+
+def row_weights(y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+    """Return one weight a row."""
+    return np.ones(len(y)) if sample_weight is None else sample_weight

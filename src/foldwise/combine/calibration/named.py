@@ -1,0 +1,131 @@
+"""Calibration methods by name, for two classes and for several."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.combine.calibration.beta import fit_beta
+from foldwise.combine.calibration.isotonic import fit_isotonic
+from foldwise.combine.calibration.logits import against_the_rest
+from foldwise.combine.calibration.network import fit_network
+from foldwise.combine.calibration.platt import fit_platt
+from foldwise.combine.calibration.quadratic import fit_quadratic
+from foldwise.combine.calibration.scaling import fit_matrix_scaling, fit_vector_scaling
+from foldwise.combine.calibration.temperature import fit_temperature
+from foldwise.combine.calibration.venn_abers import fit_venn_abers
+from foldwise.errors import did_you_mean, invalid_parameter
+
+FloatArray = NDArray[np.float64]
+
+
+class CalibrationMap(Protocol):
+    """What every fit returns."""
+
+    def predict(self, logits: FloatArray) -> FloatArray:
+        """Return calibrated probabilities of shape (n_samples, n_classes)."""
+
+
+Fit = Callable[[FloatArray, NDArray[np.intp], FloatArray | None], CalibrationMap]
+
+FOR_TWO: dict[str, Fit] = {
+    "platt": fit_platt,
+    "beta": fit_beta,
+    "quadratic": fit_quadratic,
+    "isotonic": fit_isotonic,
+    "venn_abers": fit_venn_abers,
+}
+FOR_ANY: dict[str, Fit] = {
+    "temperature": fit_temperature,
+    "vector": fit_vector_scaling,
+    "matrix": fit_matrix_scaling,
+    "network": fit_network,
+}
+METHODS = (*FOR_ANY, *FOR_TWO)
+
+
+@dataclass(frozen=True)
+class OneAgainstRest:
+    """One map a class, each against all others, and the results divided by their sum.
+
+    Attributes
+    ----------
+    maps : tuple of CalibrationMap
+        In the order of the classes.
+    """
+
+    maps: tuple[CalibrationMap, ...]
+
+    def predict(self, logits: FloatArray) -> FloatArray:
+        """Return calibrated probabilities.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (n_samples, n_classes)
+            A column a class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        each = [
+            one.predict(against_the_rest(logits, code))[:, 1] for code, one in enumerate(self.maps)
+        ]
+        # Rows that every class disowns are shared alike.
+        shares = np.column_stack(each) + np.finfo(np.float64).tiny
+        return shares / shares.sum(axis=1, keepdims=True)
+
+
+def fit_calibrator(
+    method: str, logits: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None = None
+) -> CalibrationMap:
+    """Fit the calibration method of that name.
+
+    Parameters
+    ----------
+    method : str
+        "temperature", "vector", "matrix", "network", or one for two classes: "platt", "beta",
+        "quadratic", "isotonic", "venn_abers". For several classes these are fitted to each
+        class against the others.
+    logits : ndarray of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        Log-odds of the second of two classes, or a column for each of several.
+    y : ndarray of int of shape (n_samples,)
+        Class codes.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    CalibrationMap
+        With ``predict(logits)``, which returns probabilities of all classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> logits = np.log([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.1, 0.8]] * 30)
+    >>> fitted = fit_calibrator("beta", logits, np.tile([0, 1, 2], 30))
+    >>> fitted.predict(logits[:3]).argmax(axis=1)
+    array([0, 1, 2])
+    """
+    if method in FOR_ANY:
+        return FOR_ANY[method](logits, y, sample_weight)
+    if method not in FOR_TWO:
+        raise invalid_parameter(
+            "fit_calibrator",
+            "method",
+            must="be the name of a calibration method",
+            got=method,
+            fix=did_you_mean(method, METHODS),
+        )
+    fit = FOR_TWO[method]
+    if logits.ndim == 1 or logits.shape[1] <= 2:
+        return fit(logits, y, sample_weight)
+    return OneAgainstRest(
+        tuple(
+            fit(against_the_rest(logits, code), (y == code).astype(np.intp), sample_weight)
+            for code in range(logits.shape[1])
+        )
+    )

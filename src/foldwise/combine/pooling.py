@@ -1,0 +1,171 @@
+"""The logarithmic pool: weighted sums of the models' logits, with shared or per-class weights."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, softmax
+
+FloatArray = NDArray[np.float64]
+MOST_STEPS = 50
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class LogitPool:
+    """Probabilities from weighted sums of logits.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_models,) or (n_classes, n_models)
+        One weight a model, or one a class and model.
+    intercepts : ndarray of shape (n_classes,)
+        One a class.
+    """
+
+    weights: FloatArray
+    intercepts: FloatArray
+
+    def predict(self, logits: FloatArray) -> FloatArray:
+        """Return probabilities.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (n_samples, n_models) or (n_samples, n_models, n_classes)
+            As in :func:`logit_pool`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        return np.asarray(softmax(_sums(_two_sided(logits), self.weights, self.intercepts), axis=1))
+
+
+def logit_pool(
+    logits: FloatArray,
+    y: NDArray[Any],
+    sample_weight: FloatArray | None = None,
+    *,
+    C: float = 1.0,
+    shared: bool = True,
+) -> LogitPool:
+    """Return the pool of logits with the least penalised log-loss.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_samples, n_models) or (n_samples, n_models, n_classes)
+        Out-of-fold logits of the second of two classes, or centred log-probabilities of each.
+    y : ndarray of shape (n_samples,)
+        Class codes.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    C : float, default=1.0
+        Freedom: the penalty is ``(|w - 1/M|**2 + |b|**2) / (2 C)``, so that little of it leaves
+        the geometric mean.
+    shared : bool, default=True
+        Whether the classes share one weight a model; else each class has its own.
+
+    Returns
+    -------
+    LogitPool
+        Weights and intercepts.
+
+    Notes
+    -----
+    Newton's method. With shared weights a step costs O(n_samples * n_classes * (n_models**2 +
+    n_classes)) whatever the number of classes, where multinomial regression on all columns has
+    n_classes**2 * n_models coefficients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> logits = np.array([[2.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-2.0, -0.1]])
+    >>> pool = logit_pool(logits, np.array([1, 1, 0, 0]))
+    >>> pool.weights.round(2)
+    array([1.25, 0.47])
+    """
+    sides = _two_sided(logits)
+    n, n_models, n_classes = sides.shape
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    truth = np.eye(n_classes)[np.asarray(y, dtype=np.intp)]
+    shape = (n_models,) if shared else (n_classes, n_models)
+    centre = np.r_[np.full(int(np.prod(shape)), 1.0 / n_models), np.zeros(n_classes)]
+
+    def parted(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return theta[:-n_classes].reshape(shape), theta[-n_classes:]
+
+    def loss(theta: FloatArray) -> float:
+        fit = (truth * log_softmax(_sums(sides, *parted(theta)), axis=1)).sum(axis=1)
+        return float(((theta - centre) ** 2).sum() / (2 * C) - weight @ fit)
+
+    def newton(theta: FloatArray) -> tuple[FloatArray, float]:
+        given = softmax(_sums(sides, *parted(theta)), axis=1)
+        gradient, hessian = _derivatives(sides, given, given - truth, weight, shared)
+        gradient = gradient + (theta - centre) / C
+        hessian[np.diag_indices_from(hessian)] += 1.0 / C
+        step = np.linalg.solve(hessian, gradient)
+        return step, float(gradient @ step)
+
+    return LogitPool(*parted(_descended(centre, loss, newton, TOLERANCE * weight.sum())))
+
+
+def _descended(
+    theta: FloatArray,
+    loss: Callable[[FloatArray], float],
+    newton: Callable[[FloatArray], tuple[FloatArray, float]],
+    tolerance: float,
+) -> FloatArray:
+    """Return where Newton's method with halved steps ends."""
+    now = loss(theta)
+    for _ in range(MOST_STEPS):
+        step, decrement = newton(theta)
+        if decrement <= tolerance:
+            break
+        size = 1.0
+        while (then := loss(theta - size * step)) >= now and size > 1e-8:
+            size /= 2
+        if then >= now:
+            break
+        theta, now = theta - size * step, then
+    return theta
+
+
+def _two_sided(logits: FloatArray) -> FloatArray:
+    if logits.ndim == 3 and logits.shape[2] == 1:
+        logits = logits[:, :, 0]
+    return np.stack([-logits / 2, logits / 2], axis=2) if logits.ndim == 2 else logits
+
+
+def _sums(sides: FloatArray, weights: FloatArray, intercepts: FloatArray) -> FloatArray:
+    if weights.ndim == 1:
+        return np.tensordot(sides, weights, axes=(1, 0)) + intercepts
+    return np.einsum("nmc,cm->nc", sides, weights) + intercepts
+
+
+def _derivatives(
+    sides: FloatArray, given: FloatArray, error: FloatArray, weight: FloatArray, shared: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return gradient and Hessian of the log-loss, weights first, then intercepts."""
+    n, n_models, n_classes = sides.shape
+    counted = weight[:, None] * given
+    between = np.diag(counted.sum(axis=0)) - given.T @ counted
+    down = weight @ error
+    if shared:
+        slope = np.einsum("nmc,nc->m", sides, weight[:, None] * error)
+        mean = np.einsum("nmc,nc->nm", sides, given)
+        apart = (sides - mean[:, :, None]) * np.sqrt(counted)[:, None, :]
+        flat = apart.transpose(1, 0, 2).reshape(n_models, -1)
+        cross = np.einsum("nmc,nc->mc", apart, np.sqrt(counted))
+        return np.r_[slope, down], np.block([[flat @ flat.T, cross], [cross.T, between]])
+    slope = np.einsum("nmc,nc->cm", sides, weight[:, None] * error)
+    tilted = (sides * given[:, None, :]).transpose(0, 2, 1).reshape(n, n_classes * n_models)
+    within = -tilted.T @ (weight[:, None] * tilted)
+    cross = -tilted.T @ counted
+    for c in range(n_classes):
+        own = slice(c * n_models, (c + 1) * n_models)
+        within[own, own] += sides[:, :, c].T @ (counted[:, c, None] * sides[:, :, c])
+        cross[own, c] += sides[:, :, c].T @ counted[:, c]
+    return np.r_[slope.ravel(), down], np.block([[within, cross], [cross.T, between]])

@@ -1,0 +1,88 @@
+"""What all combiners do first: rows below each other, shares of rows, probability of the truth."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+TINY = float(np.finfo(np.float64).eps)
+
+
+def row_shares(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return the rows' weights, summing to one.
+
+    Examples
+    --------
+    >>> row_shares(4)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    if sample_weight is None:
+        return np.full(n_rows, 1.0 / n_rows)
+    return np.asarray(sample_weight, dtype=np.float64) / np.sum(sample_weight)
+
+
+def one_column_a_model(
+    predictions: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return predictions, targets and shares with targets or classes below each other.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_samples, n_models) or (n_samples, n_models, width)
+        Predictions; with a third axis, of several targets or of the classes' probabilities.
+    y : ndarray of shape (n_samples,) or (n_samples, width)
+        Targets; class codes where ``width`` classes have probabilities.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+
+    Returns
+    -------
+    columns : ndarray of shape (n_samples * width, n_models)
+        One column a model.
+    target : ndarray of shape (n_samples * width,)
+        Class codes become ones and zeros.
+    shares : ndarray of shape (n_samples * width,)
+        They sum to one.
+    """
+    shares = row_shares(len(predictions), sample_weight)
+    if predictions.ndim == 2:
+        return predictions, np.asarray(y, dtype=np.float64), shares
+    n, n_models, width = predictions.shape
+    target = np.asarray(y)
+    if width > 1 and target.ndim == 1:
+        target = np.eye(width)[target.astype(np.intp)]
+    columns = predictions.transpose(0, 2, 1).reshape(n * width, n_models)
+    return columns, target.astype(np.float64).ravel(), np.repeat(shares / width, width)
+
+
+def truth_probabilities(probabilities: FloatArray, y: NDArray[Any]) -> FloatArray:
+    """Return each model's probability of what came true.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_models) or (n_samples, n_models, width)
+        Of the second of two classes, or of each class.
+    y : ndarray of shape (n_samples,)
+        Class codes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_models)
+        Not smaller than the machine's epsilon.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth_probabilities(np.array([[0.25, 0.5], [0.75, 1.0]]), np.array([0, 1]))
+    array([[0.75, 0.5 ],
+           [0.75, 1.  ]])
+    """
+    codes = np.asarray(y, dtype=np.intp)
+    if probabilities.ndim == 3 and probabilities.shape[2] == 1:
+        probabilities = probabilities[:, :, 0]
+    if probabilities.ndim == 2:
+        chosen = np.where(codes[:, None] == 1, probabilities, 1.0 - probabilities)
+    else:
+        chosen = probabilities[np.arange(len(codes)), :, codes]
+    return np.clip(chosen, TINY, None)

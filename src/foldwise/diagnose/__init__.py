@@ -1,0 +1,31 @@
+"""Diversity, decompositions, model values and a leak audit of a fitted ensemble."""
+
+from foldwise.diagnose.ambiguity import Ambiguity, ambiguity
+from foldwise.diagnose.decomposition import BiasVarianceDiversity, bias_variance_diversity
+from foldwise.diagnose.diversity import Diversity, ErrorCorrelation, diversity, error_correlation
+from foldwise.diagnose.importance import PermutationImportance, permutation_importance
+from foldwise.diagnose.leak import LeakAudit, leak_audit
+from foldwise.diagnose.shapley import exact_shapley, sampled_shapley
+from foldwise.diagnose.table import Claim, OutOfFoldTable
+from foldwise.diagnose.value import ModelValues, model_values
+
+__all__ = [
+    "Ambiguity",
+    "BiasVarianceDiversity",
+    "Claim",
+    "Diversity",
+    "ErrorCorrelation",
+    "LeakAudit",
+    "ModelValues",
+    "OutOfFoldTable",
+    "PermutationImportance",
+    "ambiguity",
+    "bias_variance_diversity",
+    "diversity",
+    "error_correlation",
+    "exact_shapley",
+    "leak_audit",
+    "model_values",
+    "permutation_importance",
+    "sampled_shapley",
+]

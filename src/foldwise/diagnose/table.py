@@ -1,0 +1,257 @@
+"""What diagnosis looks at: honest predictions of every model for every row."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.errors import Plain, invalid_data, unsupported
+
+FloatArray = NDArray[np.float64]
+Subset = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A score somebody might report, beside the honest one.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    score : float
+        Greater is better.
+    gap, gap_se : float
+        How much better than the honest score on the same rows, and the standard error of
+        that paired difference.
+    why : str
+        What makes it optimistic.
+    """
+
+    name: str
+    score: float
+    gap: float
+    gap_se: float
+    why: str
+
+
+@dataclass(frozen=True)
+class OutOfFoldTable:
+    """Predictions of each model for rows it has not seen, and what they should have been.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The models.
+    predictions : ndarray of shape (n_repeats, n_rows, n_models, width)
+        Values of each target, or probabilities of each class.
+    y : ndarray of shape (n_rows,) or (n_rows, n_targets)
+        Targets, or class codes.
+    classes : ndarray or None
+        The classes behind the codes; None for regression.
+    weight : ndarray of shape (n_rows,) or None
+        Weights of the rows.
+    fold : ndarray of int of shape (n_rows,) or None
+        The fold of each row in the first repeat.
+    score_of : callable or None
+        Maps a tuple of model numbers to the honest score, greater is better, of the ensemble
+        that has only these; the empty tuple to that of a constant. None is the plain mean
+        under squared error or log-loss.
+    metric : str
+        What is scored.
+    claims : callable or None
+        Gives the optimistic scores beside the honest one (see :func:`leak_audit`).
+    score, score_se : float
+        The honest score of the whole ensemble and its standard error, NaN if unknown.
+
+    Examples
+    --------
+    >>> table = OutOfFoldTable.from_arrays([[1.0, 3.0], [2.0, 2.0]], [2.0, 2.0])
+    >>> table.names, table.predictions.shape
+    (('model 0', 'model 1'), (1, 2, 2, 1))
+    """
+
+    names: tuple[str, ...]
+    predictions: FloatArray
+    y: NDArray[Any]
+    classes: NDArray[Any] | None = None
+    weight: FloatArray | None = None
+    fold: NDArray[np.intp] | None = None
+    score_of: Callable[[Subset], float] | None = field(default=None, repr=False)
+    metric: str = "score"
+    claims: Callable[[], tuple[Claim, ...]] | None = field(default=None, repr=False)
+    score: float = float("nan")
+    score_se: float = float("nan")
+
+    @classmethod
+    def from_arrays(
+        cls,
+        predictions: Any,
+        y: Any,
+        *,
+        names: Sequence[str] | None = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        fold: Any = None,
+    ) -> "OutOfFoldTable":
+        """Build a table from predictions made elsewhere.
+
+        Parameters
+        ----------
+        predictions : array-like of shape (n_rows, n_models) or (n_rows, n_models, width)
+            Values; for classes labels (two dimensions) or probabilities (three). With one
+            dimension more in front: repeats.
+        y : array-like of shape (n_rows,) or (n_rows, n_targets)
+            Targets or labels.
+        names : sequence of str or None
+            The models' names.
+        classes : array-like or None
+            All classes, in the order of the probabilities; None for regression.
+        sample_weight : array-like of shape (n_rows,) or None
+            Weights of the rows.
+        fold : array-like of int of shape (n_rows,) or None
+            The fold of each row.
+
+        Returns
+        -------
+        OutOfFoldTable
+            The checked table.
+        """
+        target, labels = np.asarray(y), None
+        values = np.asarray(predictions)
+        if classes is not None:
+            labels = np.asarray(classes)
+            target = _codes(target, labels, "y")
+            if values.ndim == 2:
+                values = np.eye(len(labels))[_codes(values, labels, "predictions")]
+        elif values.ndim == 2:
+            values = values[:, :, None]
+        values = np.asarray(values if values.ndim == 4 else values[None], dtype=np.float64)
+        _check_shape(values, target, labels)
+        n_models = values.shape[2]
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return cls(
+            tuple(names) if names is not None else tuple(f"model {m}" for m in range(n_models)),
+            values,
+            target,
+            labels,
+            weight,
+            None if fold is None else np.asarray(fold, dtype=np.intp),
+        )
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of predictions of each row by each model."""
+        return self.predictions.shape[0]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.predictions.shape[1]
+
+    @property
+    def n_models(self) -> int:
+        """Number of models."""
+        return self.predictions.shape[2]
+
+    @cached_property
+    def share(self) -> FloatArray:
+        """Weights of the rows, summing to one."""
+        weight = np.ones(self.n_rows) if self.weight is None else self.weight
+        return weight / weight.sum()
+
+    @cached_property
+    def target(self) -> FloatArray:
+        """What predictions are compared with, of shape (n_rows, width): ones for the class."""
+        if self.classes is not None:
+            return np.eye(len(self.classes))[self.y]
+        return self.y.reshape(self.n_rows, -1).astype(np.float64)
+
+    @cached_property
+    def correct(self) -> NDArray[np.bool_]:
+        """Whether each model names the right class, of shape (n_repeats * n_rows, n_models)."""
+        right = self.predictions.argmax(axis=3) == self.y[None, :, None]
+        return right.reshape(-1, self.n_models)
+
+    @cached_property
+    def repeated_share(self) -> FloatArray:
+        """The share of each row of ``correct``."""
+        return np.tile(self.share, self.n_repeats) / self.n_repeats
+
+
+def table_of(source: Any, owner: str) -> OutOfFoldTable:
+    """Return the table of a fitted ensemble, or the table itself.
+
+    Parameters
+    ----------
+    source : OutOfFoldTable or ensemble
+        An ensemble has a method ``out_of_fold_table()``.
+    owner : str
+        Who complains.
+
+    Returns
+    -------
+    OutOfFoldTable
+        The table.
+    """
+    if isinstance(source, OutOfFoldTable):
+        return source
+    if hasattr(source, "out_of_fold_table"):
+        table: OutOfFoldTable = source.out_of_fold_table()
+        return table
+    raise unsupported(
+        owner,
+        "source",
+        must="be a fitted stack or an OutOfFoldTable",
+        got=Plain(type(source).__name__),
+        fix="Fit a foldwise stack, or use OutOfFoldTable.from_arrays.",
+    )
+
+
+def classes_needed(table: OutOfFoldTable, owner: str, instead: str) -> None:
+    """Complain about a table of numbers where only classes make sense."""
+    if table.classes is None:
+        raise unsupported(
+            owner, "source", must="predict classes", got=Plain("numbers"), fix=instead
+        )
+
+
+def _codes(values: NDArray[Any], labels: NDArray[Any], name: str) -> NDArray[np.intp]:
+    order = np.argsort(labels)
+    places = np.clip(np.searchsorted(labels[order], values), 0, len(labels) - 1)
+    codes = order[places]
+    unknown = labels[codes] != values
+    if unknown.any():
+        raise invalid_data(
+            "OutOfFoldTable",
+            name,
+            must="hold only the given classes",
+            got=values[unknown][0].item(),
+            fix="Add it to classes.",
+        )
+    return codes
+
+
+def _check_shape(values: FloatArray, y: NDArray[Any], labels: NDArray[Any] | None) -> None:
+    width = 1 if y.ndim == 1 else y.shape[1]
+    if labels is not None:
+        width = len(labels)
+    if values.ndim != 4 or values.shape[1] != len(y) or values.shape[3] != width:
+        raise invalid_data(
+            "OutOfFoldTable",
+            "predictions",
+            must=f"have {len(y)} rows and {width} columns a model",
+            got=Plain(f"shape {values.shape[1:]}"),
+            fix="Give an array of shape (n_rows, n_models) or (n_rows, n_models, width).",
+        )
+    if not np.isfinite(values).all():
+        raise invalid_data(
+            "OutOfFoldTable",
+            "predictions",
+            must="be finite",
+            got=Plain("NaN or infinity"),
+            fix="Leave out rows without predictions.",
+        )

@@ -1,0 +1,201 @@
+"""The zip around a model: what is written, and everything that is refused when reading.
+
+Members are named by us and numbered; nothing is ever unpacked to disk. A member that would
+shrink more than a hundredfold is stored as it is, so that whatever claims to grow more than
+that is a bomb.
+"""
+
+import hashlib
+import json
+import os
+import re
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from foldwise.errors import FoldwiseError, Plain, listing
+from foldwise.files.refuse import refused
+
+MANIFEST = "manifest.json"
+FORMAT = "foldwise model"
+MOST_GROWTH = 100
+KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+MEMBER = re.compile(
+    r"manifest\.json|model\.json|parts\.skops|arrays/\d{1,9}\.npy|boosters/\d{1,9}\.(txt|json)"
+)
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of some bytes in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_archive(path: Path, members: Mapping[str, bytes], manifest: dict[str, Any]) -> None:
+    """Write a zip of the members and their manifest; the file is there whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Where to.
+    members : mapping
+        Names to contents.
+    manifest : dict
+        Gets the size and the SHA-256 of every member added.
+    """
+    listed = {
+        name: {"size": len(content), "sha256": digest(content)} for name, content in members.items()
+    }
+    text = json.dumps({**manifest, "members": listed}, indent=1, ensure_ascii=True).encode()
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            with zipfile.ZipFile(file, "w") as archive:
+                for name, content in {MANIFEST: text, **members}.items():
+                    _add(archive, name, content)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    info = zipfile.ZipInfo(name, LONG_AGO)
+    info.external_attr = (stat.S_IFREG | 0o644) << 16
+    shrinks_too_much = len(content) > MOST_GROWTH * len(zlib.compress(content, 1))
+    kind = zipfile.ZIP_STORED if shrinks_too_much else zipfile.ZIP_DEFLATED
+    archive.writestr(info, content, kind, compresslevel=3)
+
+
+def read_archive(path: Path, newest: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return the manifest and the members of a model file, every byte accounted for.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    newest : int
+        The newest schema this version can read.
+
+    Returns
+    -------
+    manifest : dict
+        Checked.
+    members : dict
+        Names to contents, each of the size and SHA-256 that the manifest says.
+    """
+    with path.open("rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return _read(archive, path.stat().st_size, newest)
+        except FoldwiseError:
+            raise
+        # What a damaged zip can raise is not one class; none of it is ours to pass on.
+        except Exception as error:
+            what = f"{path.name!r} ({type(error).__name__}: {str(error)[:100]})"
+            raise refused("be a whole model file", Plain(what)) from error
+
+
+def _read(
+    archive: zipfile.ZipFile, size: int, newest: int
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    infos = archive.infolist()
+    _check_members(infos, size)
+    manifest = checked_manifest(_content(archive, MANIFEST), newest)
+    listed = manifest["members"]
+    _check_names({info.filename for info in infos} - {MANIFEST}, set(listed))
+    return manifest, {
+        name: _checked(_content(archive, name), name, listed[name]) for name in listed
+    }
+
+
+def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
+    seen: set[str] = set()
+    for info in infos:
+        name, mode = info.filename, info.external_attr >> 16
+        if not MEMBER.fullmatch(name):
+            raise refused("hold only members with names that foldwise gives", name)
+        if name in seen:
+            raise refused("hold each member once", name)
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            raise refused("hold no links, folders or devices", name)
+        if info.flag_bits & 1 or info.compress_type not in KINDS:
+            raise refused("be packed as foldwise packs", name)
+        if info.file_size > MOST_GROWTH * max(info.compress_size, 1):
+            raise refused(f"not grow more than {MOST_GROWTH} times when unpacked", name)
+        seen.add(name)
+    # Members that share their bytes add up to more than there are.
+    if sum(info.compress_size for info in infos) > file_size:
+        raise refused("not hold members that overlap", Plain("more bytes than the file has"))
+
+
+def _content(archive: zipfile.ZipFile, name: str) -> bytes:
+    with archive.open(name) as member:
+        return member.read()
+
+
+def checked_manifest(content: bytes, newest: int) -> dict[str, Any]:
+    """Return the manifest, or refuse.
+
+    Parameters
+    ----------
+    content : bytes
+        JSON, perhaps.
+    newest : int
+        The newest schema this version can read.
+
+    Returns
+    -------
+    dict
+        With a format, a schema, and the size and SHA-256 of every member.
+    """
+    manifest = parsed(content, MANIFEST)
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise refused(f"say that it is a {FORMAT}", Plain("another manifest"))
+    schema = manifest.get("schema")
+    if not isinstance(schema, int) or not 1 <= schema <= newest:
+        raise refused(
+            f"have a schema from 1 to {newest}",
+            schema,
+            f"Update foldwise: it was saved by version {str(manifest.get('foldwise'))[:20]}.",
+        )
+    members = manifest.get("members")
+    if not isinstance(members, dict) or not all(
+        isinstance(entry, dict) and {"size", "sha256"} <= set(entry) for entry in members.values()
+    ):
+        raise refused("list its members with their sizes and hashes", Plain("no such list"))
+    return manifest
+
+
+def parsed(content: bytes, name: str) -> Any:
+    """Return what some JSON says, or refuse."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise refused("hold valid JSON", name) from error
+
+
+def _check_names(found: set[str], listed: set[str]) -> None:
+    if found - listed:
+        raise refused("list every member in its manifest", listing(found - listed))
+    if listed - found:
+        raise refused("hold every member of its manifest", listing(listed - found))
+
+
+def _checked(content: bytes, name: str, entry: dict[str, Any]) -> bytes:
+    if len(content) != entry["size"] or digest(content) != entry["sha256"]:
+        raise refused(
+            "hold what was saved, byte by byte",
+            Plain(f"a changed {name!r}"),
+            "It is damaged: copy it again, or save the model again.",
+        )
+    return content

@@ -1,0 +1,77 @@
+"""Boosters of LightGBM and XGBoost in their own text formats."""
+
+from typing import Any
+
+from foldwise.errors import Plain
+from foldwise.files.refuse import refused
+
+HOMES = {"lightgbm.basic": "txt", "xgboost.core": "json"}
+
+
+def is_booster(thing: Any) -> bool:
+    """Tell whether something is a booster, without importing what made it."""
+    cls = type(thing)
+    return cls.__name__ == "Booster" and cls.__module__ in HOMES
+
+
+def booster_content(booster: Any) -> tuple[str, bytes, dict[str, Any]]:
+    """Return a booster's text and what else it knows.
+
+    Parameters
+    ----------
+    booster : Booster
+        Of LightGBM or XGBoost.
+
+    Returns
+    -------
+    ending : {"txt", "json"}
+        Which tells the two apart.
+    content : bytes
+        The model.
+    state : dict
+        Attributes of the Python object.
+    """
+    ending = HOMES[type(booster).__module__]
+    if ending == "json":
+        return ending, bytes(booster.save_raw("json")), {"config": booster.save_config()}
+    state = booster.__getstate__()
+    content = state.pop("_handle").encode()
+    return ending, content, state
+
+
+def booster_from(name: str, content: bytes, state: dict[str, Any]) -> Any:
+    """Return the booster of a member, or refuse.
+
+    Parameters
+    ----------
+    name : str
+        The member; its ending tells whose it is.
+    content : bytes
+        The model.
+    state : dict
+        From :func:`booster_content`.
+
+    Returns
+    -------
+    Booster
+        It predicts what the saved one did.
+    """
+    try:
+        if name.endswith(".json"):
+            from xgboost import Booster as XGBoostBooster
+
+            booster = XGBoostBooster()
+            booster.load_model(bytearray(content))
+            booster.load_config(state["config"])
+            return booster
+        from lightgbm import Booster
+
+        light = Booster.__new__(Booster)
+        light.__setstate__({**state, "_handle": content.decode()})
+        return light
+    except ImportError as error:
+        raise refused(
+            "find the library it needs", Plain(str(error)), "Install it and load again."
+        ) from error
+    except Exception as error:
+        raise refused("hold boosters that can be read", Plain(f"{name!r} ({error})")) from error

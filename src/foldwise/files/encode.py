@@ -1,0 +1,235 @@
+"""From a fitted model to a list of plain descriptions, members first.
+
+Every object becomes one entry ``[kind, ...]``; what it is made of stands before it and is
+referred to by its place, so that reading is one pass, objects that were shared are shared
+again, and nothing can refer to itself.
+"""
+
+import base64
+import math
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.interpolate import BSpline
+from sklearn.utils import Bunch
+
+from foldwise.errors import Plain
+from foldwise.files.allowed import TYPES, function_name, is_allowed, name_of
+from foldwise.files.arrays import array_bytes
+from foldwise.files.boosters import booster_content, is_booster
+from foldwise.files.compiled import is_compiled
+from foldwise.files.frames import column_parts
+from foldwise.files.refuse import not_saved
+
+INLINE = 256
+SEQUENCES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
+MAPPINGS: dict[type, str] = {
+    dict: "dict",
+    OrderedDict: "OrderedDict",
+    Counter: "Counter",
+    Bunch: "Bunch",
+}
+SPARSE = ("csr", "csc", "coo")
+
+
+class Encoder:
+    """Collects the entries and members of one model.
+
+    Parameters
+    ----------
+    trusted : sequence
+        Classes and functions the caller vouches for.
+
+    Attributes
+    ----------
+    entries : list
+        The descriptions.
+    members : dict
+        Names of members to their contents.
+    parts : list
+        Compiled objects that skops will write.
+    """
+
+    def __init__(self, trusted: Sequence[Any] = ()) -> None:
+        self.trusted = trusted
+        self.entries: list[list[Any]] = []
+        self.members: dict[str, bytes] = {}
+        self.parts: list[Any] = []
+        self._places: dict[int, int] = {}
+        self._open: set[int] = set()
+        # Objects made on the way are held: another must not get their identity.
+        self._held: list[Any] = []
+        self._counts: Counter[str] = Counter()
+
+    def value(self, thing: Any) -> Any:
+        """Return a thing as JSON: itself if plain, else a reference to its entry."""
+        if thing is None or type(thing) in (bool, str, int):
+            return thing
+        if type(thing) is float:
+            return thing if math.isfinite(thing) else {"float": repr(thing)}
+        if type(thing) in (bytes, bytearray):
+            return {type(thing).__name__: base64.b64encode(thing).decode()}
+        key = id(thing)
+        if key in self._open:
+            raise not_saved(
+                "not refer to itself",
+                Plain(type(thing).__name__),
+                "Remove the circular reference.",
+            )
+        if key not in self._places:
+            self._held.append(thing)
+            self._open.add(key)
+            entry = self._entry(thing)
+            self._open.discard(key)
+            self.entries.append(entry)
+            self._places[key] = len(self.entries) - 1
+        return {"at": self._places[key]}
+
+    def values(self, things: Any) -> list[Any]:
+        """Return several things as JSON."""
+        return [self.value(thing) for thing in things]
+
+    def pairs(self, mapping: Any) -> list[list[Any]]:
+        """Return a mapping as JSON: keys may be anything."""
+        return [[self.value(key), self.value(item)] for key, item in mapping.items()]
+
+    def member(self, folder: str, content: bytes, ending: str) -> str:
+        """Put some bytes into a member of their own and return its name."""
+        name = f"{folder}/{self._counts[folder]}.{ending}"
+        self._counts[folder] += 1
+        self.members[name] = content
+        return name
+
+    def _entry(self, thing: Any) -> list[Any]:
+        cls = type(thing)
+        if cls in SEQUENCES:
+            return [SEQUENCES[cls], self.values(_in_order(thing))]
+        if cls in MAPPINGS:
+            return [MAPPINGS[cls], self.pairs(thing)]
+        for known, describe in _RULES:
+            if isinstance(thing, known):
+                return describe(self, thing)
+        if is_booster(thing):
+            ending, content, state = booster_content(thing)
+            return ["booster", self.member("boosters", content, ending), self.pairs(state)]
+        if is_compiled(cls):
+            self.parts.append(thing)
+            return ["part", len(self.parts) - 1]
+        if callable(thing) and (name := function_name(thing, self.trusted)):
+            return ["function", name]
+        if not is_allowed(cls, self.trusted):
+            raise not_saved(
+                "hold only types that foldwise can load again without running their code",
+                name_of(thing if callable(thing) and hasattr(thing, "__qualname__") else cls),
+                "If it is yours, give it in trusted=[...], here and to load.",
+            )
+        if isinstance(thing, tuple):
+            return ["named", name_of(cls), self.values(thing)]
+        state = thing.__getstate__()
+        if (
+            isinstance(state, dict)
+            and "run_dir" in state
+            and cls.__module__.startswith("foldwise.")
+        ):
+            # A path of this machine says nothing on another.
+            state = {**state, "run_dir": None}
+        return ["object", name_of(cls), self.value(state)]
+
+
+def _in_order(things: Any) -> Any:
+    """Return the items of a set in an order that does not depend on the process."""
+    return sorted(things, key=repr) if isinstance(things, set | frozenset) else things
+
+
+def _array(encoder: Encoder, array: Any) -> list[Any]:
+    if type(array) is not np.ndarray:
+        array = np.asarray(array)
+    if array.dtype == object:
+        return ["objects", list(array.shape), encoder.values(array.ravel().tolist())]
+    content = array_bytes(array)
+    if array.nbytes <= INLINE:
+        return ["small array", base64.b64encode(content).decode()]
+    return ["array", encoder.member("arrays", content, "npy")]
+
+
+def _scalar(_: Encoder, scalar: Any) -> list[Any]:
+    return ["scalar", base64.b64encode(array_bytes(np.asarray(scalar))).decode()]
+
+
+def _sparse(encoder: Encoder, matrix: Any) -> list[Any]:
+    kind = matrix.format if matrix.format in SPARSE else "csr"
+    plain = matrix.asformat(kind)
+    names = ("row", "col", "data") if kind == "coo" else ("data", "indices", "indptr")
+    what = f"{kind}_{'array' if isinstance(matrix, sparse.sparray) else 'matrix'}"
+    arrays = [getattr(plain, name) for name in names]
+    encoder._held.append(arrays)
+    return ["sparse", what, list(plain.shape), encoder.values(arrays)]
+
+
+def _random(encoder: Encoder, source: Any) -> list[Any]:
+    old = isinstance(source, np.random.RandomState)
+    state = source.get_state(legacy=False) if old else source.bit_generator.state
+    encoder._held.append(state)
+    return ["random", type(source).__name__, encoder.value(state)]
+
+
+def _spline(encoder: Encoder, spline: BSpline) -> list[Any]:
+    parts = [spline.t, spline.c, spline.k, spline.extrapolate, spline.axis]
+    encoder._held.append(parts)
+    return ["spline", encoder.values(parts)]
+
+
+def _factory(encoder: Encoder, mapping: Any) -> list[Any]:
+    factory = mapping.default_factory
+    made = {float: "float", int: "int", list: "list", dict: "dict", None: "None"}
+    made[OrderedDict] = "OrderedDict"
+    if factory not in made:
+        raise not_saved("use plain default factories", Plain(repr(factory)), "Use a dict.")
+    return ["defaultdict", made[factory], encoder.pairs(mapping)]
+
+
+def _column(encoder: Encoder, column: Any) -> list[Any]:
+    kind, parts = column_parts(column)
+    encoder._held.append(parts)
+    return ["column", kind, encoder.values(parts)]
+
+
+def _frame(encoder: Encoder, frame: pd.DataFrame) -> list[Any]:
+    columns = [frame.iloc[:, place].array for place in range(frame.shape[1])]
+    held = [frame.index, frame.columns, *columns]
+    encoder._held.append(held)
+    return ["frame", encoder.values(held)]
+
+
+def _series(encoder: Encoder, series: Any) -> list[Any]:
+    held = [series.index, series.name, series.array]
+    encoder._held.append(held)
+    return ["series", encoder.values(held)]
+
+
+def _type(_: Encoder, cls: type) -> list[Any]:
+    name = name_of(cls)
+    if name not in TYPES:
+        raise not_saved("hold no classes but those of numbers", name, "Leave out this learner.")
+    return ["type", name]
+
+
+_RULES: list[tuple[Any, Callable[[Encoder, Any], list[Any]]]] = [
+    (np.ndarray, _array),
+    (np.generic, _scalar),
+    (np.dtype, lambda _, dtype: ["dtype", dtype.str]),
+    (defaultdict, _factory),
+    (slice, lambda encoder, s: ["slice", encoder.values([s.start, s.stop, s.step])]),
+    (range, lambda _, r: ["range", [r.start, r.stop, r.step]]),
+    ((np.random.RandomState, np.random.Generator), _random),
+    ((sparse.sparray, sparse.spmatrix), _sparse),
+    (BSpline, _spline),
+    (pd.DataFrame, _frame),
+    (pd.Series, _series),
+    ((pd.Index, pd.api.extensions.ExtensionArray), _column),
+    (type, _type),
+]

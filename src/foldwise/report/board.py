@@ -1,0 +1,97 @@
+"""The leaderboard, with intervals drawn on one scale."""
+
+from collections.abc import Sequence
+
+from foldwise.report.answer import NORMAL_95
+from foldwise.report.bars import interval_axis, interval_cell, interval_scale
+from foldwise.report.blocks import Column, Section, Table
+from foldwise.report.standings import BEST, MEAN, NAIVE, STACK, Standing
+from foldwise.report.text import decimals_for, number, seconds, shortened, with_error
+from foldwise.report.wording import article, direction, metric_name
+from foldwise.stack.metric import Metric
+
+MOST_ROWS = 60
+FAR = 6.0
+"""Intervals beyond this many times the span of the better half are drawn at the edge."""
+
+
+def board_section(standings: Sequence[Standing], metric: Metric) -> Section:
+    """Return the leaderboard.
+
+    Parameters
+    ----------
+    standings : sequence of Standing
+        The best first.
+    metric : Metric
+        What they are ranked by.
+
+    Returns
+    -------
+    Section
+        One table: metric, standard error, interval, paired difference, weight and times.
+    """
+    shown = list(standings[:MOST_ROWS])
+    judged = [s for s in shown if s.value == s.value]
+    own = next(s for s in standings if s.model == STACK)
+    scale = interval_scale(*_ends(judged)) if judged else None
+    columns = [Column("model"), Column(f"{metric_name(metric.name)} ± se", "number")]
+    if scale is not None:
+        columns.append(Column(interval_axis(scale), "drawing"))
+    columns += [
+        Column("stack is better by", "number"),
+        Column("weight", "number"),
+        Column("fitting", "number"),
+        Column("predicting", "number"),
+    ]
+    rows = []
+    for s in shown:
+        decimals = decimals_for(own.error)
+        text = f"{number(s.value, decimals)} ± {number(s.error, decimals)}"
+        row = [shortened(s.model), text if s.error == s.error else number(s.value)]
+        if scale is not None:
+            half = NORMAL_95 * s.error
+            row.append(interval_cell(s.value, half, scale, reference=own.value, strong=s is own))
+        apart = "" if s.model == STACK else with_error(s.gain, s.gain_error)
+        row += [apart, number(s.weight), seconds(s.fit_seconds), seconds(s.predict_seconds)]
+        rows.append(row)
+    strong = next((i for i, s in enumerate(shown) if s.model == STACK), None)
+    table = Table(
+        columns, rows, note=_note(standings), left_out=len(standings) - len(shown),
+        strong=strong, wide=True,
+    )  # fmt: skip
+    return Section("leaderboard", "Leaderboard", _lead(standings, metric), [table])
+
+
+def _ends(judged: Sequence[Standing]) -> tuple[list[float], list[float]]:
+    """Return what the scale must hold: a hopeless model must not squeeze all others."""
+    values = [s.value for s in judged]
+    errors = [NORMAL_95 * s.error if s.error == s.error else 0.0 for s in judged]
+    half = max(2, (len(values) + 1) // 2)
+    best = [v + d * e for v, e in zip(values[:half], errors[:half], strict=True) for d in (-1, 1)]
+    reach = FAR * (max(best) - min(best))
+    kept = [i for i, v in enumerate(values) if abs(v - values[0]) <= reach or reach == 0]
+    return [values[i] for i in kept], [errors[i] for i in kept]
+
+
+def _lead(standings: Sequence[Standing], metric: Metric) -> str:
+    learners = [s for s in standings if s.learns and s.value == s.value]
+    if not learners:
+        return "Nothing was judged."
+    best = learners[0]
+    return (
+        f"The best learner in hindsight is {shortened(best.model)} with "
+        f"{article(metric_name(metric.name))} of {with_error(best.value, best.error)}; "
+        f"{direction(metric.sign)}. All models are judged on the same rows with the same honesty."
+    )
+
+
+def _note(standings: Sequence[Standing]) -> str:
+    said = (
+        "± is one standard error, bars are 95 % intervals, the dashed line is the stack. "
+        f"“Stack is better by” compares row by row, so its error is smaller than the two "
+        f"intervals suggest. “{BEST}” is chosen for each fold without looking at it, "
+        f"“{MEAN}” weighs all learners the same"
+    )
+    if any(s.model == NAIVE for s in standings):
+        return said + f", “{NAIVE}” knows the targets of the training rows and nothing else."
+    return said + "."

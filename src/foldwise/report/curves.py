@@ -1,0 +1,167 @@
+"""Lines with bands, over numbers or over names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from foldwise.report.svg import (
+    LETTER,
+    Panel,
+    Scale,
+    at,
+    drawing,
+    fitted,
+    label,
+    mark,
+    polyline,
+    tick_labels,
+    width_of,
+)
+
+WIDTH, HEIGHT = 360.0, 250.0
+MOST_NAMES = 8
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a figure.
+
+    Attributes
+    ----------
+    y : sequence of float
+        Its heights.
+    name : str
+        For the legend; empty for none.
+    low, high : sequence of float or None
+        A band around it.
+    dots : bool
+        Whether its points are marked.
+    tone : int
+        Its colour, 1 to 4; 0 is grey.
+    """
+
+    y: Sequence[float]
+    name: str = ""
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    dots: bool = True
+    tone: int = 1
+
+
+def lines(
+    x: Sequence[Any],
+    each: Sequence[Line],
+    *,
+    x_title: str,
+    y_title: str,
+    title: str,
+    diagonal: bool = False,
+    unit: bool = False,
+    level: float | None = None,
+    within: Sequence[float] = (),
+) -> Markup:
+    """Return lines over common x values.
+
+    Parameters
+    ----------
+    x : sequence of float or str
+        Numbers, or names set side by side, without lines between them.
+    each : sequence of Line
+        The lines.
+    x_title, y_title, title : str
+        Of the axes, and of the drawing for those who do not see it.
+    diagonal : bool, default=False
+        Whether to draw where x and y are equal.
+    unit : bool, default=False
+        Whether both axes run from 0 to 1.
+    level : float or None
+        A height to compare with.
+    within : sequence of float
+        Heights that the y axis must hold, so that several figures have one scale.
+
+    Returns
+    -------
+    Markup
+        A drawing.
+    """
+    names = [str(v) for v in x] if len(x) and isinstance(x[0], str) else None
+    numbers = list(range(len(x))) if names else [float(v) for v in x]
+    heights = [*within, *([] if level is None else [level])]
+    panel = _panel(numbers, each, unit, heights, names is not None)
+    marks = [panel.axes(x_title, y_title, x_ticks=_name_ticks(names, panel))]
+    if diagonal:
+        ends = max(panel.x.low, panel.y.low), min(panel.x.high, panel.y.high)
+        marks.append(polyline([(panel.x(v), panel.y(v)) for v in ends], "ref"))
+    if level is not None:
+        marks.append(
+            polyline([(panel.x.start, panel.y(level)), (panel.x.end, panel.y(level))], "ref")
+        )
+    for line in each:
+        marks += _line(numbers, line, panel, joined=names is None)
+    marks.append(_legend(each, panel))
+    return drawing(WIDTH, HEIGHT, title, *marks)
+
+
+def _panel(
+    x: Sequence[float], each: Sequence[Line], unit: bool, more: Sequence[float], named: bool
+) -> Panel:
+    heights = [v for line in each for part in (line.y, line.low, line.high) if part for v in part]
+    heights += more
+    y = Scale.around(heights, HEIGHT - 40, 24.0 if not any(e.name for e in each) else 40.0)
+    if unit:
+        y = Scale(0.0, 1.0, y.start, y.end)
+    values = y.ticks()
+    left = max(30.0, LETTER * max(map(len, tick_labels(values)), default=3) + 10)
+    if unit:
+        return Panel(Scale(0.0, 1.0, left, WIDTH - 12), y, WIDTH, HEIGHT)
+    if named:
+        return Panel(Scale(-0.6, len(x) - 0.4, left, WIDTH - 12), y, WIDTH, HEIGHT)
+    return Panel(Scale.around(x, left, WIDTH - 12, margin=0.02), y, WIDTH, HEIGHT)
+
+
+def _name_ticks(names: list[str] | None, panel: Panel) -> list[tuple[float, str]] | None:
+    if names is None:
+        return None
+    every = -(-len(names) // MOST_NAMES)
+    room = (panel.x.end - panel.x.start) * every / len(names)
+    return [(i, fitted(name, room - 4)) for i, name in enumerate(names) if i % every == 0]
+
+
+def _line(x: Sequence[float], line: Line, panel: Panel, *, joined: bool) -> list[Markup]:
+    marks: list[Markup] = []
+    places = [(panel.x(a), panel.y(b)) for a, b in zip(x, line.y, strict=True) if np.isfinite(b)]
+    if line.low is not None and line.high is not None:
+        marks += _band(x, line, panel, joined=joined)
+    if joined and len(places) > 1:
+        marks.append(polyline(places, f"l c{line.tone}"))
+    if line.dots or not joined:
+        marks += [mark("circle", cx=a, cy=b, r=3, class_=f"f c{line.tone}") for a, b in places]
+    return marks
+
+
+def _band(x: Sequence[float], line: Line, panel: Panel, *, joined: bool) -> list[Markup]:
+    assert line.low is not None
+    assert line.high is not None
+    low = [(panel.x(a), panel.y(b)) for a, b in zip(x, line.low, strict=True) if np.isfinite(b)]
+    high = [(panel.x(a), panel.y(b)) for a, b in zip(x, line.high, strict=True) if np.isfinite(b)]
+    if not joined:
+        return [
+            mark("line", x1=a[0], x2=b[0], y1=a[1], y2=b[1], class_=f"l c{line.tone}")
+            for a, b in zip(low, high, strict=True)
+        ]
+    outline = " ".join(f"{at(a)},{at(b)}" for a, b in [*low, *reversed(high)])
+    return [mark("polygon", points=outline, class_=f"band c{line.tone}")]
+
+
+def _legend(each: Sequence[Line], panel: Panel) -> Markup:
+    named = [line for line in each if line.name]
+    marks, x = [], panel.x.start
+    room = (panel.x.end - panel.x.start) / max(len(named), 1)
+    for line in named:
+        marks.append(mark("rect", x=x, y=21, width=10, height=4, class_=f"f c{line.tone}"))
+        marks.append(label(line.name, x + 14, 27.0, room=room - 20))
+        x += min(room, width_of(line.name) + 30)
+    return Markup("").join(marks)

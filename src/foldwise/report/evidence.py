@@ -1,0 +1,84 @@
+"""Predictions with what they should have been: from judged folds, or from rows that are given."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+
+from foldwise.report.text import counted
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Predictions of some rows.
+
+    Attributes
+    ----------
+    y : ndarray
+        Targets, or codes of the classes.
+    predicted : ndarray
+        Predicted targets, or codes of the predicted classes.
+    probabilities : ndarray of shape (n_samples, n_classes) or None
+        For classes, where the model gives them.
+    classes : ndarray or None
+        The classes behind the codes.
+    weight : ndarray or None
+        Weights of the rows.
+    words : str
+        Where the rows come from.
+    """
+
+    y: NDArray[Any]
+    predicted: NDArray[Any]
+    probabilities: FloatArray | None
+    classes: NDArray[Any] | None
+    weight: FloatArray | None
+    words: str
+
+
+def judged_evidence(stack: Any) -> Evidence | None:
+    """Return the hold-out predictions of a stack's judged rows, None if there are none."""
+    verdict = stack.deals_[0].verdict
+    response, target = verdict.response, verdict.target
+    if response is None or target is None:
+        return None
+    words = f"{counted(len(target.y), 'judged row')}, each predicted by a stack that never saw it"
+    if target.labels is None:
+        values = response.values
+        predicted = values[:, 0] if target.y.ndim == 1 else values
+        return Evidence(target.y, predicted, None, None, target.weight, words)
+    given = response.values if response.kind == "probability" else None
+    return Evidence(target.y, response.labels, given, target.labels, target.weight, words)
+
+
+def given_evidence(model: Any, X: Any, y: Any) -> Evidence:
+    """Return a model's predictions of rows given to the report.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    X, y : array or frame, array
+        The rows.
+
+    Returns
+    -------
+    Evidence
+        Honest only if the model has not seen the rows.
+    """
+    y = np.asarray(y)
+    words = f"{counted(len(y), 'row')} given to the report; honest only if the model never saw them"
+    predicted = np.asarray(model.predict(X))
+    if not is_classifier(model):
+        return Evidence(y.astype(np.float64), predicted.astype(np.float64), None, None, None, words)
+    classes = np.asarray(model.classes_)
+    code = {label: i for i, label in enumerate(classes.tolist())}
+    known = np.array([label in code for label in y.tolist()])
+    codes = np.array([code.get(label, 0) for label in y.tolist()], dtype=np.intp)[known]
+    said = np.array([code[label] for label in predicted.tolist()], dtype=np.intp)[known]
+    given = model.predict_proba(X)[known] if hasattr(model, "predict_proba") else None
+    return Evidence(codes, said, given, classes, None, words)

@@ -1,0 +1,102 @@
+"""Heat maps with names and numbers."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from foldwise.report.svg import drawing, label, mark, width_of
+from foldwise.report.text import number, shortened
+
+WIDTH = 360.0
+MIN_STEP = 18.0
+MOST_WITH_NUMBERS = 10
+LARGEST_CELL = 44.0
+LARGEST_OF_FEW = 70.0
+FEW = 4
+
+
+def heat(
+    values: NDArray[Any],
+    rows: Sequence[Any],
+    columns: Sequence[Any],
+    *,
+    title: str,
+    corner: str = "",
+    show: Callable[[float], str] = number,
+    strength: NDArray[Any] | None = None,
+) -> Markup:
+    """Return a matrix in colours; negative values in the second colour.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        What is shown.
+    rows, columns : sequence
+        Names; columns too narrow for theirs bear the numbers of the rows.
+    title : str
+        What the drawing shows, for those who do not see it.
+    corner : str
+        What the rows and columns are.
+    show : callable
+        Writes a value, where there is room.
+    strength : ndarray or None
+        Colours from -1 to 1; None for the values themselves.
+
+    Returns
+    -------
+    Markup
+        A drawing.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    tint = np.nan_to_num(values if strength is None else strength)
+    n_rows, n_columns = values.shape
+    room = min(125.0, max(width_of(shortened(name, 30)) for name in rows) + 26)
+    largest = LARGEST_OF_FEW if n_columns <= FEW else LARGEST_CELL
+    size = min(largest, (WIDTH - room - 4) / n_columns)
+    numbered = size < max(width_of(shortened(name, 30)) for name in columns)
+    every = math.ceil(MIN_STEP / size) if numbered else 1
+    top = 36.0 if corner else 18.0
+    marks = [label(corner, 2.0, 11.0, room=WIDTH - 4, class_="a")] if corner else []
+    for j, name in list(enumerate(columns))[::every]:
+        text = str(j + 1) if numbered else name
+        marks.append(
+            label(text, room + size * (j + 0.5), top - 5, room=max(size, 14), class_="t mid")
+        )
+    for i, name in enumerate(rows):
+        y = top + size * i
+        text = f"{i + 1} {name}" if numbered else name
+        marks.append(label(text, room - 6, y + size / 2 + 4, room=room - 6, class_="t end"))
+        for j in range(n_columns):
+            marks += _cell(values[i, j], tint[i, j], room + size * j, y, size, show, n_columns)
+    return drawing(WIDTH, top + size * n_rows + 4, title, *marks)
+
+
+def _cell(
+    value: float,
+    tint: float,
+    x: float,
+    y: float,
+    size: float,
+    show: Callable[[float], str],
+    n_columns: int,
+) -> list[Markup]:
+    tone = "c1" if tint >= 0 else "c2"
+    cell = mark(
+        "rect",
+        x=x,
+        y=y,
+        width=size - 1,
+        height=size - 1,
+        class_=f"f {tone}",
+        fill_opacity=f"{0.04 + 0.76 * min(abs(tint), 1.0):.2f}",
+    )
+    if n_columns > MOST_WITH_NUMBERS:
+        return [cell]
+    return [
+        cell,
+        mark("text", show(value), x=x + size / 2 - 0.5, y=y + size / 2 + 4, class_="n mid"),
+    ]

@@ -1,0 +1,171 @@
+"""What an estimator knows after fitting, whatever it is: coefficients, columns, models, losses."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foldwise.report.bars import bars
+from foldwise.report.blocks import Block, Column, Facts, Figure, Figures, Section, Table
+from foldwise.report.curves import Line, lines
+from foldwise.report.text import number, percent, shortened
+
+MOST_BARS = 20
+MOST_ROWS = 15
+MOST_TABLE_COLUMNS = 8
+FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "n_estimators_": ("Learners", lambda v: f"{v:,}"),
+    "n_trees_": ("Trees kept", lambda v: f"{v:,}"),
+    "n_trees_grown_": ("Trees grown", lambda v: f"{v:,}"),
+    "n_leaves_": ("Leaves kept", lambda v: f"{v:,}"),
+    "speedup_": ("Faster to predict than all trees", lambda v: f"{v:.1f} times"),
+    "n_candidates_": ("Rules tried", lambda v: f"{v:,}"),
+    "lambda_": ("Penalty chosen", number),
+    "best_score_": ("Best criterion", number),
+    "candidates_": ("Searched over", str),
+    "complete_": ("Search complete", lambda v: "yes" if v else "no, cut short"),
+    "n_features_in_": ("Columns", lambda v: f"{v:,}"),
+}
+BARS = {
+    "feature_importances_": ("Importance", "What the model itself says of its columns."),
+    "inclusion_probability_": ("Inclusion probability", "How likely each column matters."),
+    "selection_frequency_": ("Selection frequency", "In which share of the folds it was chosen."),
+}
+TABLES = {"best_by_size_": "The best of each size", "models_": "The most probable models"}
+
+
+def known_section(model: Any) -> Section | None:
+    """Return what a fitted estimator knows about itself.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+
+    Returns
+    -------
+    Section or None
+        None if it knows nothing that can be shown.
+    """
+    facts = [
+        (title, show(getattr(model, name)))
+        for name, (title, show) in FACTS.items()
+        if getattr(model, name, None) is not None
+    ]
+    figures = [*_coefficients(model), *_bars(model), *_curves(model)]
+    blocks: list[Block] = [Facts(facts)] if facts else []
+    blocks += [Figures(figures)] if figures else []
+    blocks += [
+        frame_table(getattr(model, name), title)
+        for name, title in TABLES.items()
+        if isinstance(getattr(model, name, None), pd.DataFrame)
+    ]
+    return Section("known", "What the model knows", "", blocks) if blocks else None
+
+
+def _names(model: Any, count: int) -> list[str]:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or len(names) != count:
+        return [f"x{i}" for i in range(count)]
+    return [str(name) for name in names]
+
+
+def _coefficients(model: Any) -> list[Figure]:
+    coefs = np.asarray(getattr(model, "coef_", np.empty(0)), dtype=np.float64)
+    coefs = coefs[0] if coefs.ndim == 2 and len(coefs) == 1 else coefs
+    if coefs.ndim != 1 or not np.count_nonzero(coefs):
+        return []
+    spread = np.asarray(getattr(model, "coef_sd_", np.full(len(coefs), np.nan)))
+    names = _names(model, len(coefs))
+    order = np.argsort(-np.abs(coefs), kind="stable")[:MOST_BARS]
+    order = order[coefs[order] != 0]
+    drawing = bars(
+        [names[i] for i in order],
+        [float(coefs[i]) for i in order],
+        [float(spread[i]) for i in order],
+        title="coefficients",
+    )
+    kept = f"{np.count_nonzero(coefs)} of {len(coefs)} are not zero"
+    more = ", lines are standard deviations" if np.isfinite(spread).any() else ""
+    caption = f"In units of the columns; {kept}{more}."
+    return [Figure("Coefficients", drawing, caption)]
+
+
+def _bars(model: Any) -> list[Figure]:
+    figures = []
+    for name, (title, caption) in BARS.items():
+        values = np.asarray(getattr(model, name, np.empty(0)), dtype=np.float64)
+        if values.ndim != 1 or not len(values):
+            continue
+        names = _names(model, len(values))
+        order = np.argsort(-values, kind="stable")[:MOST_BARS]
+        drawing = bars(
+            [names[i] for i in order], [float(values[i]) for i in order], title=title, show=percent
+        )
+        figures.append(Figure(title, drawing, caption))
+    return figures
+
+
+def _curves(model: Any) -> list[Figure]:
+    figures = []
+    path = getattr(model, "path_", None)
+    loss = getattr(model, "cv_loss_", getattr(path, "cv_loss", None))
+    if loss is not None:
+        error = getattr(model, "cv_se_", getattr(path, "cv_se", None))
+        figures.append(_loss_figure(np.asarray(loss), error, getattr(model, "index_", None)))
+    rounds = getattr(model, "train_loss_", None)
+    if rounds is not None and len(rounds) > 1:
+        drawing = lines(
+            list(range(1, len(rounds) + 1)),
+            [Line([float(v) for v in rounds], dots=False)],
+            x_title="learners",
+            y_title="training loss",
+            title="training loss by number of learners",
+        )
+        figures.append(Figure("Training loss", drawing, "On the rows it was fitted on."))
+    return figures
+
+
+def _loss_figure(loss: Any, error: Any, index: Any) -> Figure:
+    values = [float(v) for v in loss]
+    half = np.zeros(len(values)) if error is None else np.asarray(error, dtype=np.float64)
+    line = Line(
+        values,
+        low=(loss - half).tolist(),
+        high=(loss + half).tolist(),
+        dots=False,
+    )
+    chosen = [np.nan] * len(values)
+    if index is not None:
+        chosen[int(index)] = values[int(index)]
+    drawing = lines(
+        list(range(1, len(values) + 1)),
+        [line, Line(chosen, tone=2)],
+        x_title="step along the path, from strong to weak penalty",
+        y_title="held-out loss",
+        title="held-out loss along the path",
+    )
+    return Figure("Held-out loss", drawing, "With its standard error; the dot is what was chosen.")
+
+
+def frame_table(frame: pd.DataFrame, title: str) -> Table:
+    """Return the first rows and columns of a data frame as a table."""
+    shown = frame.iloc[:MOST_ROWS, :MOST_TABLE_COLUMNS]
+    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in shown.dtypes]
+    columns = [
+        Column(shortened(str(name).replace("_", " "), 30), "number" if is_number else "text")
+        for name, is_number in zip(shown.columns, numeric, strict=True)
+    ]
+    rows = [
+        [
+            number(float(cell)) if is_number else shortened(_words(cell), 120)
+            for cell, is_number in zip(row, numeric, strict=True)
+        ]
+        for row in shown.itertuples(index=False)
+    ]
+    return Table(columns, rows, title=title, left_out=len(frame) - len(shown))
+
+
+def _words(cell: Any) -> str:
+    return ", ".join(str(c) for c in cell) if isinstance(cell, list | tuple) else str(cell)

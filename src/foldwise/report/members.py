@@ -1,0 +1,149 @@
+"""What each learner brings to the stack, and how alike the learners' errors are."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.diagnose import OutOfFoldTable, error_correlation, model_values
+from foldwise.report.bars import bars
+from foldwise.report.blocks import Figure, Figures, Section
+from foldwise.report.clouds import named_points
+from foldwise.report.heat import heat
+from foldwise.report.standings import Standing
+from foldwise.report.text import enumerated, shortened
+from foldwise.report.wording import metric_name
+from foldwise.stack.metric import Metric
+
+MOST_BARS = 20
+MOST_IN_MAP = 12
+MOST_IN_HEAT = 20
+ALIKE = 0.95
+EXACT = 5
+N_ORDERS = 6
+MOST_WORK = 2_000_000
+"""Rows times columns times fits that values may take; another than a linear stacker is dearer."""
+DEARER = 20
+
+
+def members_section(
+    stack: Any, standings: Sequence[Standing], table: OutOfFoldTable | None
+) -> Section:
+    """Return the learners' weights and values, how alike their errors are, and the map of both.
+
+    Parameters
+    ----------
+    stack : StackingRegressor or StackingClassifier
+        Fitted.
+    standings : sequence of Standing
+        Its leaderboard.
+    table : OutOfFoldTable or None
+        Its hold-out predictions, if there are any.
+
+    Returns
+    -------
+    Section
+        Figures; with one learner only, what there is to say.
+    """
+    title = "What each learner brings"
+    figures = _weight_figure(standings)
+    if table is None:
+        return Section("learners", title, "Nothing was judged.", [Figures(figures)])
+    if table.n_models == 1:
+        return Section("learners", title, "The stack has one learner only.", [Figures(figures)])
+    figures += _value_figure(stack, table)
+    found = error_correlation(table)
+    ranked = [s.model for s in standings if s.model in found.names]
+    order = [found.names.index(name) for name in ranked]
+    matrix = found.matrix[np.ix_(order, order)]
+    figures += [
+        _heat_figure(ranked, matrix),
+        *_map_figure(ranked, matrix, standings, stack._metric),
+    ]
+    return Section("learners", title, _lead(ranked, matrix), [Figures(figures)])
+
+
+def _lead(names: Sequence[str], matrix: NDArray[np.float64]) -> str:
+    above = np.triu_indices(len(names), 1)
+    said = f"The learners' errors are correlated by {matrix[above].mean():.2f} on average"
+    twins = [
+        f"{shortened(names[i], 30)} with {shortened(names[j], 30)}"
+        for i, j in zip(*(side.tolist() for side in above), strict=True)
+        if matrix[i, j] > ALIKE
+    ]
+    if twins:
+        return f"{said}. Nearly the same model twice: {enumerated(twins, 3)}."
+    return f"{said}; the less alike they are, the more a stack can gain."
+
+
+def _weight_figure(standings: Sequence[Standing]) -> list[Figure]:
+    weighed = [s for s in standings if s.learns and np.isfinite(s.weight)]
+    weighed = sorted(weighed, key=lambda s: -abs(s.weight))[:MOST_BARS]
+    if not weighed:
+        return []
+    drawing = bars(
+        [s.model for s in weighed], [s.weight for s in weighed], title="weights of the learners"
+    )
+    return [Figure("Weights in the stack", drawing, "As the stacker combines them.")]
+
+
+def _value_figure(stack: Any, table: OutOfFoldTable) -> list[Figure]:
+    """Return what each learner is worth, where that takes seconds."""
+    n = table.n_models
+    n_fits = 2**n if n <= EXACT else N_ORDERS * n
+    work = n_fits * table.n_rows * n * table.predictions.shape[3] * table.n_repeats
+    linear = hasattr(stack.stacker_, "weights_") or hasattr(stack.stacker_, "coef_")
+    if work > (MOST_WORK if linear else MOST_WORK // DEARER):
+        return []
+    method = "exact" if n <= EXACT else "sampled"
+    values = model_values(table, method=method, n_orders=N_ORDERS, random_state=0)
+    order = np.argsort(-values.shapley, kind="stable")[:MOST_BARS]
+    drawing = bars(
+        [values.names[i] for i in order],
+        [float(values.shapley[i]) for i in order],
+        [float(values.shapley_se[i]) for i in order],
+        title="value of the learners",
+    )
+    metric = metric_name(table.metric)
+    how = "over all orders" if method == "exact" else "over a few random orders, with its error"
+    caption = f"Mean gain in {metric} when the learner joins, {how} of joining (Shapley value)."
+    return [Figure("Value to the stack", drawing, caption)]
+
+
+def _heat_figure(names: Sequence[str], matrix: NDArray[np.float64]) -> Figure:
+    shown = names[:MOST_IN_HEAT]
+    part = matrix[: len(shown), : len(shown)]
+    drawing = heat(
+        part,
+        shown,
+        shown,
+        title="correlation of errors",
+        show=lambda v: f"{v:.2f}".replace("-", "−"),
+    )
+    more = f" The best {len(shown)} of {len(names)}." if len(shown) < len(names) else ""
+    return Figure("How alike the errors are", drawing, f"Correlation of hold-out errors.{more}")
+
+
+def _map_figure(
+    names: Sequence[str],
+    matrix: NDArray[np.float64],
+    standings: Sequence[Standing],
+    metric: Metric,
+) -> list[Figure]:
+    value = {s.model: s.value for s in standings}
+    shown = [name for name in names if np.isfinite(value[name])][:MOST_IN_MAP]
+    if len(shown) < 2:
+        return []
+    alike = (matrix.sum(axis=1) - 1) / (len(names) - 1)
+    drawing = named_points(
+        [float(alike[names.index(name)]) for name in shown],
+        [value[name] for name in shown],
+        shown,
+        x_title="mean correlation with the others' errors",
+        y_title=metric_name(metric.name),
+        title="error against likeness",
+    )
+    corner = "Top left" if metric.sign > 0 else "Bottom left"
+    caption = f"{corner} is what a stack looks for: good alone, and wrong in other places."
+    return [Figure("Diversity map", drawing, caption)]

@@ -1,0 +1,179 @@
+"""Words and numbers as a reader wants them: cleaned, cut to length, rounded by their error."""
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+# Joiners make one letter or emoji of several; everything else that is invisible goes.
+JOINERS = "\u200c\u200d"
+LONGEST_NAME = 60
+NOTHING = "–"
+UNITS = ((9, "G"), (6, "M"))
+
+
+def clean(text: str) -> str:
+    r"""Return text without characters that are invisible, turn the reading direction or break it.
+
+    Parameters
+    ----------
+    text : str
+        Anything, lone surrogates included.
+
+    Returns
+    -------
+    str
+        On one line, safe to encode; escaping is the template's work.
+
+    Examples
+    --------
+    >>> clean("a\x00b\u202ec\nd")
+    'abc d'
+    """
+    return "".join(
+        " " if letter.isspace() else letter
+        for letter in text
+        if letter.isspace()
+        or letter in JOINERS
+        or unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    )
+
+
+def shortened(text: Any, longest: int = LONGEST_NAME) -> str:
+    """Return a name cleaned and cut in its middle, where names differ least.
+
+    Examples
+    --------
+    >>> shortened("a_rather_long_name_of_a_column", 15)
+    'a_rathe…_column'
+    """
+    whole = clean(str(text)).strip() or "(no name)"
+    if len(whole) <= longest:
+        return whole
+    kept = longest - 1
+    return whole[: kept - kept // 2] + "…" + whole[len(whole) - kept // 2 :]
+
+
+def decimals_for(error: float) -> int | None:
+    """Return the decimals that show two digits of a standard error; None if there is no error.
+
+    Examples
+    --------
+    >>> decimals_for(1.72), decimals_for(0.0123), decimals_for(340.0), decimals_for(5000.0)
+    (1, 3, -1, -2)
+    """
+    if not math.isfinite(error) or error <= 0:
+        return None
+    return 1 - math.floor(math.log10(error))
+
+
+def number(value: Any, decimals: int | None = None) -> str:
+    """Return a number to read; a dash where there is none.
+
+    Parameters
+    ----------
+    value : float or None
+        The number.
+    decimals : int or None
+        How many decimals, fewer than none to round to tens or more; None for three significant
+        digits, whole numbers in full.
+
+    Returns
+    -------
+    str
+        With commas between thousands.
+
+    Examples
+    --------
+    >>> number(28973.4), number(0.012345), number(55.24, 1), number(float("nan")), number(1e-9)
+    ('28,973', '0.0123', '55.2', '–', '1e-09')
+    >>> number(21_680_118.0, -5), number(21_680.0, -2)
+    ('21.7M', '21,700')
+    """
+    if value is None or not math.isfinite(value):
+        return NOTHING if value is None or math.isnan(value) else ("∞" if value > 0 else "−∞")
+    if value != 0 and not 1e-4 <= abs(value) < 1e12:
+        return f"{value:.2g}".replace("-", "−", 1) if value < 0 else f"{value:.2g}"
+    if decimals is None:
+        digits = 2 - math.floor(math.log10(abs(value))) if value else 0
+        decimals = 0 if float(value).is_integer() else max(0, digits)
+    for power, unit in UNITS:
+        if decimals <= 1 - power and value != 0:
+            return number(value / 10.0**power, decimals + power) + unit
+    shown = f"{round(value, decimals):,.{max(decimals, 0)}f}"
+    is_zero = not any(letter in "123456789" for letter in shown)
+    return shown.lstrip("-") if is_zero else shown.replace("-", "−")
+
+
+def with_error(value: float, error: float) -> str:
+    """Return a number and its standard error, both to two digits of the error.
+
+    Examples
+    --------
+    >>> with_error(54.973, 1.72), with_error(0.5, float("nan"))
+    ('55.0 ± 1.7', '0.500')
+    """
+    decimals = decimals_for(error)
+    if decimals is None or not math.isfinite(value):
+        return number(value)
+    return f"{number(value, decimals)} ± {number(error, decimals)}"
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.123), percent(0.0004), percent(float("nan"))
+    ('12 %', '0.04 %', '–')
+    """
+    if not math.isfinite(share):
+        return NOTHING
+    if share != 0 and abs(share) < 0.5 * 10 ** -(decimals + 2):
+        return f"{100 * share:.1g} %".replace("-", "−")
+    return f"{100 * share:.{decimals}f} %".replace("-", "−")
+
+
+def seconds(value: float) -> str:
+    """Return a time in the unit a person would use.
+
+    Examples
+    --------
+    >>> seconds(0.0123), seconds(4.56), seconds(312), seconds(9000)
+    ('12 ms', '4.6 s', '5 min 12 s', '2 h 30 min')
+    """
+    if not math.isfinite(value):
+        return NOTHING
+    if value < 1:
+        return f"{1000 * value:.0f} ms"
+    if value < 100:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 100:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(12345, "row"), counted(2, "class", "classes")
+    ('1 row', '12,345 rows', '2 classes')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def enumerated(words: Sequence[str], most: int = 6) -> str:
+    """Return words in a row as a sentence has them, the list cut.
+
+    Examples
+    --------
+    >>> enumerated(["a"]), enumerated(["a", "b", "c"]), enumerated("abcd", 2)
+    ('a', 'a, b and c', 'a, b and 2 more')
+    """
+    shown = list(words[:most])
+    if len(words) > most:
+        return f"{', '.join(shown)} and {len(words) - most} more"
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

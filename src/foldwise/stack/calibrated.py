@@ -1,0 +1,327 @@
+"""Calibrated probabilities of any classifier, with an honest score."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from foldwise._sklearn import one_against_rest
+from foldwise.errors import invalid_parameter
+from foldwise.stack.classifier import StackingClassifier
+from foldwise.stack.metric import Metric
+from foldwise.stack.reader import Problem
+from foldwise.stack.stackers import Candidate
+
+LEARNER = "model"
+
+
+class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Calibrate any classifier on its own out-of-fold predictions.
+
+    No rows are set aside: the classifier is fitted without each fold, and the calibration map
+    is fitted to what these models say about the fold they did not see. New rows get the mean
+    of the same models, or a model of all rows, and then the map.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The classifier. Its probabilities are used, else its decision values, else its labels.
+    method : str or list of str, default="auto"
+        "temperature", "platt", "beta", "quadratic", "isotonic", "venn_abers", "vector",
+        "matrix", "network" or "none". Of a list, simplest first, the best by nested log-loss
+        wins unless a simpler one is within one standard error. "auto" is a list of good ones,
+        for probabilities with "none" first.
+    cv : int, splitter, iterable of (train, test) or "prefit", default=None
+        How rows are dealt; None is 5. "prefit" calibrates a fitted classifier on rows it has
+        not seen.
+    predict_with : {"auto", "folds", "refit", "pairs"}, default="auto"
+        New rows get the mean of the models fitted without one fold ("folds"), the model of all
+        rows ("refit"), or the mean of the models fitted without two ("pairs"). "auto" is
+        "refit" forward in time, else "folds".
+    hold_out : {"auto", "node", "mean"}, default="auto"
+        How a judged fold is predicted: by the model without it, or by the mean of the models
+        without it and one more. "auto" repeats what is deployed.
+    threshold : None, float, str or callable, default=None
+        The probability from which on the second of two classes is predicted, or the scorer it
+        is to maximise over the folds. None predicts the most probable class.
+    scoring : None, str or callable, default=None
+        What the score is; None is log-loss.
+    n_repeats : int, default=1
+        Number of deals; predictions and scores are averaged.
+    n_jobs : int or None, default=None
+        Number of processes; results have the same bits for any number.
+    random_state : int, RandomState instance or None, default=None
+        Deals the folds and fills a ``random_state`` of the classifier that is None.
+    verbose : int, default=0
+        0 for silence; otherwise progress with the time left, on the logger "foldwise".
+
+    Attributes
+    ----------
+    score_, score_se_ : float
+        The honest score of the calibrated classifier, greater is better, and its standard error.
+    calibrator_ : Calibration
+        The deployed map: its ``method``, ``map`` and the nested ``losses`` it was chosen by.
+    threshold_ : float or None
+        The deployed threshold.
+    estimator_ : object
+        The fitted classifier, as deployed, before calibration.
+    stack_ : StackingClassifier
+        The stack of one learner that does the work, with its leaderboard.
+    classes_ : ndarray
+        The classes.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What it was fitted on.
+
+    See Also
+    --------
+    StackingClassifier : Stacks several classifiers, with the same calibration.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CalibratedClassifier(GaussianNB(), random_state=0).fit(X, y)
+    >>> model.calibrator_.method
+    'temperature'
+    >>> print(f"log-loss {-model.score_:.2f} ± {model.score_se_:.2f}")
+    log-loss 0.19 ± 0.02
+    >>> board = model.stack_.leaderboard_.set_index("model")
+    >>> print(f"uncalibrated {board.loc['model', 'log_loss']:.2f}")
+    uncalibrated 0.53
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        method: Any = "auto",
+        *,
+        cv: Any = None,
+        predict_with: str = "auto",
+        hold_out: str = "auto",
+        threshold: Any = None,
+        scoring: Any = None,
+        n_repeats: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.predict_with = predict_with
+        self.hold_out = hold_out
+        self.threshold = threshold
+        self.scoring = scoring
+        self.n_repeats = n_repeats
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the classifier over the folds and the calibration map on top.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights; they reach the classifier, the map and the score.
+        groups : array-like of shape (n_samples,) or None
+            Rows of a group stay in one fold.
+
+        Returns
+        -------
+        Self
+            The fitted classifier.
+        """
+        stack = self._underneath().fit(X, y, sample_weight, groups)
+        self.stack_ = stack
+        self.classes_, self.estimator_ = stack.classes_, stack.named_estimators_[LEARNER]
+        self.score_, self.score_se_ = stack.score_, stack.score_se_
+        self.calibrator_, self.threshold_ = stack.calibrator_, stack.threshold_
+        self.n_features_in_ = stack.n_features_in_
+        if hasattr(stack, "feature_names_in_"):
+            self.feature_names_in_ = stack.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def _underneath(self) -> "_Underneath":
+        if self.method is None:
+            raise invalid_parameter(
+                type(self).__name__,
+                "method",
+                must="be 'auto', the name of a method or a list of names",
+                got=None,
+                fix="Use 'auto', which may choose 'none'.",
+            )
+        only_decides = not hasattr(self.estimator, "predict_proba") and hasattr(
+            self.estimator, "decision_function"
+        )
+        return _Underneath(
+            [(LEARNER, self.estimator)],
+            AsDecided() if only_decides else "mean",
+            cv=self.cv,
+            predict_with=self.predict_with,
+            hold_out=self.hold_out,
+            calibrate=self.method,
+            threshold=self.threshold,
+            scoring=self.scoring,
+            n_repeats=self.n_repeats,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+            on_error="raise",
+            verbose=self.verbose,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted classes.
+        """
+        check_is_fitted(self, "stack_")
+        return np.asarray(self.stack_.predict(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict calibrated probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self, "stack_")
+        return np.asarray(self.stack_.predict_proba(X))
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return, for each row, the classes that are not ruled out, by CV+.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            New rows.
+        coverage : float, default=0.9
+            The share of new rows whose class should be in its set.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples, n_classes)
+            True for the classes in the set; never empty.
+        """
+        check_is_fitted(self, "stack_")
+        return self.stack_.predict_set(X, coverage)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "fit") and not isinstance(self.estimator, type):
+            inputs = get_tags(self.estimator).input_tags
+            tags.input_tags.allow_nan, tags.input_tags.sparse = inputs.allow_nan, inputs.sparse
+        return tags
+
+
+class _Underneath(StackingClassifier):
+    """A stack of one learner whose errors bear the name of its owner."""
+
+    @property
+    def _owner(self) -> str:
+        return CalibratedClassifier.__name__
+
+    def _candidates(self, metric: Metric, problem: Problem) -> tuple[Candidate, ...]:
+        (top,) = super()._candidates(metric, problem)
+        if isinstance(top.estimator, AsDecided):
+            return (replace(top, estimator=AsDecided(len(self.classes_))),)
+        return (top,)
+
+
+class AsDecided(ClassifierMixin, BaseEstimator):
+    """A stacker that hands on the decision values of its only learner.
+
+    Parameters
+    ----------
+    n_classes : int, default=2
+        Number of classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Their codes, whether or not they were seen.
+    """
+
+    def __init__(self, n_classes: int = 2) -> None:
+        self.n_classes = n_classes
+
+    def fit(self, X: Any, y: NDArray[Any], sample_weight: Any = None) -> Self:
+        """Learn nothing.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_columns)
+            Decision values.
+        y : ndarray of int of shape (n_samples,)
+            Class codes.
+        sample_weight : object
+            Not used.
+
+        Returns
+        -------
+        Self
+            The fitted stacker.
+        """
+        self.classes_ = np.arange(self.n_classes)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return one value for two classes, else one a class.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_columns)
+            Decision values, of classes or of pairs of classes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Decision values of classes.
+        """
+        values = np.asarray(X, dtype=np.float64)
+        if values.shape[1] == 1:
+            return values[:, 0]
+        if values.shape[1] == self.n_classes:
+            return values
+        return np.asarray(one_against_rest(values < 0, -values, self.n_classes))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the class with the greatest decision value.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_columns)
+            Decision values.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Class codes.
+        """
+        values = self.decision_function(X)
+        return (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)

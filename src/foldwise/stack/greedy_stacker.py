@@ -1,0 +1,138 @@
+"""Greedy selection as a stacker: one path serves every number of steps and every shrinkage."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldwise.combine.greedy import BaggedSelection, Selection, bagged_selection, running_sums
+from foldwise.combine.greedy import select as selected
+from foldwise.stack.own_stackers import MemberStacker, WeightedMean
+
+FloatArray = NDArray[np.float64]
+
+
+class GreedyStacker(WeightedMean):
+    """The mean of learners picked one after the other, each the one that helps most.
+
+    Parameters
+    ----------
+    metric : Metric or None
+        What is maximised; None for squared error or log-loss.
+    labels : ndarray or None
+        The classes; None for regression.
+    n_steps : int, default=50
+        Number of picks; the best prefix counts.
+    replace : bool, default=True
+        Whether a learner may be picked again.
+    patience : int or None
+        Stop after so many picks without gain; None for never.
+    n_bags : int, default=0
+        Number of random parts of the learners to pick from; 0 picks from all.
+    fraction : float, default=0.5
+        Share of the learners in a part.
+    shrinkage : float, default=0.0
+        Share of the plain mean.
+    random_state : int or None
+        Seed of the parts.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_learners,) or (n_targets, n_learners)
+        They sum to one.
+    """
+
+    def __init__(
+        self,
+        metric: Any = None,
+        labels: Any = None,
+        n_steps: int = 50,
+        replace: bool = True,
+        patience: int | None = None,
+        n_bags: int = 0,
+        fraction: float = 0.5,
+        shrinkage: float = 0.0,
+        random_state: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.labels = labels
+        self.n_steps = n_steps
+        self.replace = replace
+        self.patience = patience
+        self.n_bags = n_bags
+        self.fraction = fraction
+        self.shrinkage = shrinkage
+        self.random_state = random_state
+
+    def fit(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
+    ) -> Self:
+        """Pick learners.
+
+        Parameters
+        ----------
+        members : ndarray of shape (n_samples, n_learners, width)
+            Predictions; probabilities for classes.
+        y : ndarray
+            Targets or class codes.
+        sample_weight : ndarray or None
+            Weights of the rows.
+
+        Returns
+        -------
+        Self
+            The fitted stacker.
+        """
+        return self._weigh(self._paths(members, y, sample_weight, self.n_steps))
+
+    def fit_points(
+        self,
+        members: FloatArray,
+        y: NDArray[Any],
+        sample_weight: FloatArray | None,
+        points: Sequence[MemberStacker],
+    ) -> list[Any]:
+        """Return the points fitted; those that differ in steps and shrinkage share one path."""
+        paths: dict[Any, list[Selection | BaggedSelection]] = {}
+        fitted = []
+        for point in points:
+            assert isinstance(point, GreedyStacker)
+            alike = [p for p in points if isinstance(p, GreedyStacker) and p._kin == point._kin]
+            if point._kin not in paths:
+                most = max(p.n_steps for p in alike)
+                paths[point._kin] = point._paths(members, y, sample_weight, most)
+            fitted.append(point._weigh(paths[point._kin]))
+        return fitted
+
+    @property
+    def _kin(self) -> tuple[Any, ...]:
+        return self.replace, self.patience, self.n_bags, self.fraction, repr(self.random_state)
+
+    def _paths(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None, n_steps: int
+    ) -> list[Selection | BaggedSelection]:
+        loss = self._loss(y, sample_weight)
+        how: dict[str, Any] = {
+            "n_steps": n_steps,
+            "replace": self.replace,
+            "patience": self.patience,
+        }
+        parts = [(members, y)]
+        if self.labels is None:
+            targets = y.reshape(len(y), -1)
+            parts = [(members[:, :, t], targets[:, t]) for t in range(targets.shape[1])]
+        paths: list[Selection | BaggedSelection] = []
+        for predictions, target in parts:
+            sums = running_sums(predictions, target, sample_weight, loss)
+            if self.n_bags:
+                how |= {"n_bags": self.n_bags, "fraction": self.fraction}
+                paths.append(bagged_selection(sums, **how, random_state=self.random_state))
+            else:
+                paths.append(selected(sums, **how))
+        return paths
+
+    def _weigh(self, paths: Sequence[Selection | BaggedSelection]) -> Self:
+        each = [path.weights(self.n_steps, self.shrinkage) for path in paths]
+        self.weights_ = each[0] if len(each) == 1 else np.array(each)
+        return self

@@ -1,0 +1,244 @@
+"""Greedy ensemble selection as an estimator of its own, over the same lattice as stacking."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.validation import check_is_fitted
+
+from foldwise.errors import invalid_parameter
+from foldwise.stack.base import BaseStacking
+from foldwise.stack.classifier import StackingClassifier
+from foldwise.stack.diagram import diagram
+from foldwise.stack.greedy_stacker import GreedyStacker
+from foldwise.stack.metric import Metric
+from foldwise.stack.reader import Problem
+from foldwise.stack.regressor import StackingRegressor
+from foldwise.stack.stackers import Candidate, linear_weights
+
+
+class BaseSelection(BaseStacking):
+    """What the two greedy selections share."""
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        n_steps: Any = 50,
+        replace: bool = True,
+        patience: int | None = None,
+        n_bags: int = 0,
+        fraction: float = 0.5,
+        shrinkage: Any = 0.0,
+        cv: Any = None,
+        predict_with: str = "auto",
+        hold_out: str = "auto",
+        tune: Any = None,
+        scoring: Any = None,
+        n_repeats: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        on_error: str = "drop",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimators,
+            cv=cv,
+            predict_with=predict_with,
+            hold_out=hold_out,
+            tune=tune,
+            scoring=scoring,
+            n_repeats=n_repeats,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            on_error=on_error,
+            verbose=verbose,
+        )
+        self.n_steps = n_steps
+        self.replace = replace
+        self.patience = patience
+        self.n_bags = n_bags
+        self.fraction = fraction
+        self.shrinkage = shrinkage
+
+    @property
+    def weights_(self) -> pd.Series:
+        """The learners' weights by name, the mean over repeats; zero for those not picked."""
+        check_is_fitted(self, "deals_")
+        each = []
+        for deal in self.deals_:
+            names = [entry.name for entry in deal.top.entries]
+            own = deal.verdict.stacker.weights_
+            shown = linear_weights(deal.verdict.stacker, [1] * len(names))
+            mean = shown if own.ndim == 1 else own.mean(axis=0)
+            each.append(pd.Series(mean, index=names))
+        return pd.concat(each, axis=1).mean(axis=1)
+
+    def _candidates(self, metric: Metric, problem: Problem) -> tuple[Candidate, ...]:
+        steps, shrinkages = _as_list(self.n_steps), _as_list(self.shrinkage)
+        self._check_selection(steps, shrinkages)
+        top = GreedyStacker(
+            metric,
+            problem.labels,
+            replace=self.replace,
+            patience=self.patience,
+            n_bags=self.n_bags,
+            fraction=self.fraction,
+        )
+        grid = ParameterGrid({"n_steps": steps, "shrinkage": shrinkages})
+        return (Candidate("greedy", top, tuple(grid)),)
+
+    def _check_selection(self, steps: Sequence[Any], shrinkages: Sequence[Any]) -> None:
+        patience = 1 if self.patience is None else self.patience
+        rules = [
+            ("n_steps", bool(steps) and all(_whole(s, 1) for s in steps), "be ints of at least 1"),
+            ("patience", _whole(patience, 1), "be None or an int of at least 1"),
+            ("n_bags", _whole(self.n_bags, 0), "be an int of at least 0"),
+            ("fraction", _share(self.fraction) and self.fraction > 0, "be above 0 and at most 1"),
+            (
+                "shrinkage",
+                bool(shrinkages) and all(map(_share, shrinkages)),
+                "lie between 0 and 1",
+            ),
+        ]
+        defaults = {"n_steps": 50, "patience": None, "n_bags": 0, "fraction": 0.5, "shrinkage": 0.0}
+        for name, holds, must in rules:
+            if not holds:
+                raise invalid_parameter(
+                    self._owner,
+                    name,
+                    must=must,
+                    got=getattr(self, name),
+                    fix=f"Use {defaults[name]}, the default.",
+                )
+
+    def _sk_visual_block_(self) -> Any:
+        return diagram(self.estimators, "greedy")
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
+
+
+def _whole(value: Any, least: int) -> bool:
+    return (
+        isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
+    )
+
+
+def _share(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and bool(0 <= value <= 1)
+
+
+class EnsembleSelectionRegressor(BaseSelection, StackingRegressor):
+    """Pick regressors greedily, one after the other, and average them.
+
+    Parameters
+    ----------
+    estimators : list of (name, learner) or (name, learner, columns), or list of such lists
+        The learners, as in stacking.
+    n_steps : int or list of int, default=50
+        Number of picks; the best prefix counts. Of a list the best is chosen over the folds.
+    replace : bool, default=True
+        Whether a learner may be picked again, so that it gets more weight.
+    patience : int or None, default=None
+        Stop after so many picks without gain: 1 is the plain multistep approach. None goes on.
+    n_bags : int, default=0
+        Number of random parts of the learners to pick from and average over (Caruana's
+        bagging); 0 picks once, from all.
+    fraction : float, default=0.5
+        Share of the learners in such a part.
+    shrinkage : float or list of float, default=0.0
+        Share of the plain mean of all learners. Of a list the best is chosen over the folds.
+    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state, on_error, verbose
+        As in stacking.
+    scoring : None, str or callable, default=None
+        What is selected for and what the score is; None is the root mean squared error.
+
+    Attributes
+    ----------
+    weights_ : Series
+        The learners' weights by name; zero for those not picked.
+    score_, score_se_, fold_scores_, leaderboard_, oof_, stacker_, estimators_, deals_
+        As in stacking: the score is honest, a judged fold is never looked at in selection.
+
+    Notes
+    -----
+    Start from the best learner; at each step add the one whose addition lowers the loss of the
+    mean most; keep the best prefix. Ties go to learners that are already in.
+
+    References
+    ----------
+    .. [1] Caruana, Niculescu-Mizil, Crew, Ksikes (2004). Ensemble selection from libraries of
+       models. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> learners = [("ridge", Ridge(0.1)), ("5nn", KNeighborsRegressor(5)),
+    ...             ("20nn", KNeighborsRegressor(20))]
+    >>> selection = EnsembleSelectionRegressor(learners, n_steps=10, random_state=0).fit(X, y)
+    >>> selection.weights_.round(2).to_dict()
+    {'ridge': 0.83, '5nn': 0.0, '20nn': 0.17}
+    >>> print(f"{-selection.score_:.1f} ± {selection.score_se_:.1f}")
+    55.5 ± 1.7
+    """
+
+
+class EnsembleSelectionClassifier(BaseSelection, StackingClassifier):
+    """Pick classifiers greedily, one after the other, and average their probabilities.
+
+    Parameters
+    ----------
+    estimators : list of (name, learner) or (name, learner, columns), or list of such lists
+        The learners, as in stacking.
+    n_steps : int or list of int, default=50
+        Number of picks; the best prefix counts. Of a list the best is chosen over the folds.
+    replace : bool, default=True
+        Whether a learner may be picked again, so that it gets more weight.
+    patience : int or None, default=None
+        Stop after so many picks without gain: 1 is the plain multistep approach. None goes on.
+    n_bags : int, default=0
+        Number of random parts of the learners to pick from and average over (Caruana's
+        bagging); 0 picks once, from all.
+    fraction : float, default=0.5
+        Share of the learners in such a part.
+    shrinkage : float or list of float, default=0.0
+        Share of the plain mean of all learners. Of a list the best is chosen over the folds.
+    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state, on_error, verbose
+        As in stacking.
+    scoring : None, str or callable, default=None
+        What is selected for and what the score is; None is log-loss.
+
+    Attributes
+    ----------
+    weights_ : Series
+        The learners' weights by name; zero for those not picked.
+    score_, score_se_, fold_scores_, leaderboard_, oof_, stacker_, estimators_, deals_
+        As in stacking: the score is honest, a judged fold is never looked at in selection.
+
+    Notes
+    -----
+    As :class:`EnsembleSelectionRegressor`.
+
+    References
+    ----------
+    .. [1] Caruana, Niculescu-Mizil, Crew, Ksikes (2004). Ensemble selection from libraries of
+       models. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> learners = [("bayes", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3))]
+    >>> selection = EnsembleSelectionClassifier(learners, scoring="accuracy", random_state=0)
+    >>> selection.fit(X, y).weights_.to_dict()
+    {'bayes': 1.0, 'tree': 0.0}
+    """
