@@ -169,7 +169,8 @@ def greedy(quick: bool) -> None:
         return -np.log(np.clip(mean[rows, codes], 1e-15, 1 - 1e-15)).mean()
 
     print(
-        f"greedy selection, {n_steps} steps, {n_models} models, {n:,} rows; seconds of processor, one thread"
+        f"greedy selection, {n_steps} steps, {n_models} models, {n:,} rows; "
+        "seconds of processor, one thread"
     )
     for loss, ours, target, theirs, theirs_loss in (
         ("squared", logits, y, logits, lambda mean: np.mean((mean - y) ** 2)),
@@ -200,7 +201,7 @@ def adult(quick: bool) -> None:
     stack.restack("mean")
     plain = time.process_time() - plain
     print(f"adult, {len(y):,} rows, 5 learners, 75 fits: {fitting:.1f} s of processor")
-    print(f"the whole default bake-off with its judging: {baking:.2f} s ({whole.stacker_})")
+    print(f"the whole default bake-off with its judging: {baking:.2f} s ({type(whole.stacker_).__name__})")
     print(f"of it the leaderboard and judging of a plain mean alone: {plain:.2f} s")
     print(f"share of the fitting time: {100 * baking / fitting:.1f} %")
     print(f"bake-off against 5 % of the fits  ratio: {0.05 * fitting / baking:.2f}")
@@ -211,7 +212,8 @@ def data(quick: bool, cache: Path | None) -> None:
     worse = {"settled on": [], "check": []}
     for title, names in (("settled on", CHOSEN_ON), ("check", CHECKED_ON)):
         print(
-            f"\nloss on test rows divided by that of the learner picked by cross-validation: {title}"
+            "\nloss on test rows divided by that of the learner picked by cross-validation: "
+            + title
         )
         heads = ("default", "simplex", "linear", "mean", "best seen")
         print(
@@ -225,7 +227,8 @@ def data(quick: bool, cache: Path | None) -> None:
                 worse[title].append(ratio)
         ratios = np.array(worse[title])
         print(
-            f"default: geometric mean {np.exp(np.log(ratios).mean()):.3f}, worst {ratios.max():.3f}, "
+            f"default: geometric mean {np.exp(np.log(ratios).mean()):.3f}, "
+            f"worst {ratios.max():.3f}, "
             f"worse by more than 1 % in {(ratios > 1.01).sum()} of {len(ratios)}"
         )
     ratios = np.concatenate(list(worse.values()))
