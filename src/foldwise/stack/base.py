@@ -254,6 +254,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
             labels=problem.labels,
             weighted=problem.data.sample_weight is not None,
             linear=problem.passes_numbers_only,
+            passes=problem.passthrough is not None,
         )
 
     def _settle(self, deals: list[Deal], metric: Metric, seed: int) -> Self:
