@@ -107,4 +107,6 @@ def _without_owner(message: str) -> str:
         return message
     rest = message[found.end(1) + 2 :]
     word = found.group(2) or ""
-    return OPTIONS[word] + rest[len(word) :] if word in OPTIONS else rest
+    if word in OPTIONS and rest.startswith(f"{word} must"):
+        return OPTIONS[word] + rest[len(word) :]
+    return rest

@@ -10,6 +10,7 @@ from foldwise.cli.model_folder import MODEL, REPORT, RUN, Request, begin
 from foldwise.cli.screen import note, number, print_frame, print_json, say
 
 SHOWN = 15
+DEMO_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -194,9 +195,9 @@ def demo(out: Path, *, as_json: bool) -> None:
     from foldwise.report import write_report
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
-        request = Request(str(table), "rent", preset="fast")
+        request = Request(str(table), "rent", seconds=DEMO_SECONDS)
         if not as_json:
-            note("600 flats that do not exist: what should each cost a month?")
+            note("800 flats that do not exist: what should each cost a month?")
         fitted = fit_model(request, None, quiet=as_json)
         stack = getattr(fitted.model, "stack_", fitted.model)
         write_report(stack, out, title="Rents of flats (a demonstration)")

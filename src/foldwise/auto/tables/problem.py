@@ -204,7 +204,7 @@ def _quantity(column: Any, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         raise _bad_target(
             column,
             "be finite numbers",
-            f"{int(bad.sum()):,} cells such as {text_of(column)[bad].iloc[0]!r}",
+            _first_bad(column, bad),
             "Correct or drop these rows.",
         )
     return numbers
@@ -229,6 +229,10 @@ def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> NDArray[
     return words.to_numpy(dtype=str)
 
 
+def _first_bad(column: Any, bad: NDArray[np.bool_]) -> str:
+    return f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"
+
+
 def _bad_target(column: Any, must: str, got: str, fix: str) -> FoldwiseError:
     return invalid_data(OWNER, f"target {column.name!r}", must=must, got=Plain(got), fix=fix)
 
@@ -241,7 +245,7 @@ def _read_weight(column: Any) -> NDArray[np.float64]:
             OWNER,
             f"weight {column.name!r}",
             must="be numbers that are not negative",
-            got=Plain(f"{int(bad.sum()):,} other cells"),
+            got=Plain(_first_bad(column, bad)),
             fix="Correct or drop these rows.",
         )
     return weight
