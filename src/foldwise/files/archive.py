@@ -126,7 +126,7 @@ def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
             raise refused("hold only members with names that foldwise gives", name)
         if name in seen:
             raise refused("hold each member once", name)
-        if mode and not stat.S_ISREG(mode):
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             raise refused("hold no links, folders or devices", name)
         if info.flag_bits & 1 or info.compress_type not in KINDS:
             raise refused("be packed as foldwise packs", name)

@@ -7,14 +7,25 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from foldwise.report.svg import LETTER, Panel, Scale, at, drawing, mark, polyline, tick_labels
-from foldwise.report.text import shortened
+from foldwise.report.svg import (
+    LETTER,
+    Panel,
+    Scale,
+    at,
+    drawing,
+    fitted,
+    mark,
+    polyline,
+    tick_labels,
+    width_of,
+)
 
 WIDTH, HEIGHT = 360.0, 300.0
 MOST_POINTS = 1_000
 N_CELLS = 36
 N_LEVELS = 7
 OUTSIDE = 0.002
+LONGEST_LABEL = 120.0
 
 
 def cloud(
@@ -117,8 +128,8 @@ def named_points(
     for i in np.argsort(y, kind="stable"):
         place = panel.x(x[i]), panel.y(y[i])
         marks.append(mark("circle", cx=place[0], cy=place[1], r=4, class_="f c1"))
-        text = shortened(names[i], 18)
-        width = LETTER * len(text)
+        text = fitted(names[i], LONGEST_LABEL)
+        width = width_of(text)
         right = place[0] + 8 + width < panel.width
         start = place[0] + 8 if right else place[0] - 8 - width
         height = _free(start, place[1] + 4, width, taken)

@@ -13,12 +13,13 @@ from foldwise.report.svg import (
     Scale,
     at,
     drawing,
+    fitted,
     label,
     mark,
     polyline,
     tick_labels,
+    width_of,
 )
-from foldwise.report.text import shortened
 
 WIDTH, HEIGHT = 360.0, 250.0
 MOST_NAMES = 8
@@ -126,8 +127,7 @@ def _name_ticks(names: list[str] | None, panel: Panel) -> list[tuple[float, str]
         return None
     every = -(-len(names) // MOST_NAMES)
     room = (panel.x.end - panel.x.start) * every / len(names)
-    longest = max(3, int(room / LETTER))
-    return [(i, shortened(name, longest)) for i, name in enumerate(names) if i % every == 0]
+    return [(i, fitted(name, room - 4)) for i, name in enumerate(names) if i % every == 0]
 
 
 def _line(x: Sequence[float], line: Line, panel: Panel, *, joined: bool) -> list[Markup]:
@@ -163,5 +163,5 @@ def _legend(each: Sequence[Line], panel: Panel) -> Markup:
     for line in named:
         marks.append(mark("rect", x=x, y=21, width=10, height=4, class_=f"f c{line.tone}"))
         marks.append(label(line.name, x + 14, 27.0, room=room - 20))
-        x += min(room, LETTER * len(line.name) + 30)
+        x += min(room, width_of(line.name) + 30)
     return Markup("").join(marks)

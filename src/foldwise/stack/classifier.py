@@ -164,7 +164,10 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
     pair of folds. Whatever is chosen is chosen twice: for deployment by the losses on all
     hold-out folds, and for judging a fold by a cross-validation that never sees it. So are the
     calibration and the threshold, and ``score_`` is that of the calibrated stack. What is left
-    is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away.
+    is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away. With
+    means of fold models the calibration of a judged fold adds to it, since it is learned from
+    single models, which are surer than their means: little for boosting and forests, more for
+    single deep trees.
 
     Examples
     --------
