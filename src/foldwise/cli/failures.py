@@ -87,7 +87,7 @@ def _failure(error: Exception) -> Failure:
     if isinstance(error, OSError) and error.filename:
         reason = (error.strerror or type(error).__name__).lower()
         return Failure(f"{error.filename}: {reason}. Check the path and its permissions.")
-    first = (str(error).splitlines() or [""])[0][:200]
+    first = (str(error).splitlines() or [""])[0][:200].rstrip(".")
     return Failure(
         f"Something nobody foresaw: {type(error).__name__}: {first}. "
         "Run it again with --debug to see where, and tell us."

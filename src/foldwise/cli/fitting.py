@@ -1,6 +1,7 @@
 """``fit``, ``resume`` and ``demo``: from a table to a judged model."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -11,6 +12,7 @@ from foldwise.cli.screen import note, number, print_frame, print_json, say
 
 SHOWN = 15
 DEMO_SECONDS = 30.0
+FEWEST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ def fit_model(request: Request, run_dir: Path | None, *, quiet: bool) -> Fitted:
         groups=request.groups,
         weight=request.weight,
         drop=request.drop,
+        fewest_rows=FEWEST_ROWS,
     )
     for text in (*problem.notes, describe_columns(problem)):
         tell(text)
@@ -104,11 +107,7 @@ def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool)
 
 def describe_columns(problem: Any) -> str:
     """Return one line on the rows and columns."""
-    from collections import Counter
-
-    from foldwise.auto.tables import column_kinds
-
-    kinds = column_kinds(problem.X)
+    kinds = problem.kinds
     counts = Counter(column.kind for column in kinds)
     found = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
     dropped = kinds.dropped

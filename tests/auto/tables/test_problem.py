@@ -8,7 +8,7 @@ from foldwise.errors import FoldwiseError, InvalidDataError, InvalidParameterErr
 
 
 def problem(y, **options):
-    frame = pd.DataFrame({"x": range(len(y)), "y": y})
+    frame = pd.DataFrame({"x": [3 * k % 17 for k in range(len(y))], "y": y})
     return table_problem(frame, "y", **options)
 
 
@@ -50,7 +50,7 @@ def test_classes_are_whole_numbers_or_words():
 
 def test_rows_without_target_are_left_out_and_said():
     found = problem([0.5, None, 1.5, 2.5])
-    assert found.X["x"].tolist() == [0, 2, 3]
+    assert found.X["x"].tolist() == [0, 6, 9]
     assert found.notes == ("Rows left out because 'y' is missing: 1 of 4.",)
 
 
@@ -146,6 +146,19 @@ def test_what_cannot_be_is_refused_word_for_word(arguments, error, message):
     assert str(caught.value) == message
 
 
+def test_columns_that_cannot_help_are_named_with_their_kinds():
+    with pytest.raises(FoldwiseError, match=r"got 'x' \(constant\). Add what the target"):
+        table_problem(pd.DataFrame({"x": [1, 1], "y": [1.5, 2.5]}), "y")
+
+
+def test_too_few_rows_are_refused():
+    with pytest.raises(FoldwiseError) as caught:
+        problem([1.5, 2.5, None], fewest_rows=3)
+    assert str(caught.value) == (
+        "table_problem: the table must have at least 3 rows with a target; got 2. Collect more."
+    )
+
+
 def test_a_table_of_the_target_alone_is_refused():
-    with pytest.raises(FoldwiseError, match="must have columns besides 'y'; got none"):
+    with pytest.raises(FoldwiseError, match="must have columns besides 'y' that differ and"):
         table_problem(pd.DataFrame({"y": [1.5, 2.5]}), "y")
