@@ -14,7 +14,7 @@ from foldwise.engine import cluster as cluster_module
 from foldwise.engine import dask as dask_module
 from foldwise.engine.dask import DaskExecutor, WorkerKillerError
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.on_worker import Placed, one_thread
+from foldwise.engine.on_worker import one_thread
 from foldwise.errors import FoldwiseWarning, InvalidParameterError
 from tests.engine.cluster import LocalProcesses, wait_until
 
@@ -302,15 +302,32 @@ def test_few_deaths_may_be_an_accident_and_many_are_not() -> None:
     assert str(killer) == "4 workers died at it, the last at tcp://127.0.0.1:1"
 
 
-def test_what_is_placed_is_copied_to_aligned_memory_between_workers() -> None:
-    import pickle
+def test_a_scheduler_that_stalls_is_an_error_and_no_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "ANSWER_SECONDS", 2.0)
+    with LocalProcesses(tmp_path, 1) as stalled:
+        executor = DaskExecutor(stalled.address, "Stack")
+        executor.place(nap, np.ones(2))
+        executor.submit(0, 0.5)
+        stalled.scheduler.send_signal(signal.SIGSTOP)
+        start = time.monotonic()
+        with pytest.raises(
+            InvalidParameterError, match=r"a cluster that answers; got .* \(Timeout"
+        ):
+            collect(executor, 1)
+        executor.close()
+        assert time.monotonic() - start < 30
 
-    array = np.arange(1000.0)
-    buffers: list[pickle.PickleBuffer] = []
-    head = pickle.dumps(Placed(array), protocol=5, buffer_callback=buffers.append)
-    room = bytearray(buffers[0].raw().nbytes + 3)
-    room[3:] = buffers[0].raw()
-    arrived = pickle.loads(head, buffers=[memoryview(room)[3:]])
-    np.testing.assert_array_equal(arrived.value, array)
-    assert arrived.value.ctypes.data % 64 == 0
-    assert arrived.__sizeof__() >= array.nbytes
+
+def test_an_asynchronous_client_is_refused() -> None:
+    class Client:
+        scheduler = None
+        asynchronous = True
+
+    with pytest.raises(InvalidParameterError) as caught:
+        DaskExecutor(Client(), "Stack")
+    assert str(caught.value) == (
+        "Stack: executor must be a synchronous Dask client; got an asynchronous one. Use "
+        "Client(address)."
+    )

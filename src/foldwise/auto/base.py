@@ -2,7 +2,7 @@
 
 import time
 from abc import abstractmethod
-from dataclasses import dataclass
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -10,50 +10,39 @@ import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import (
-    GroupShuffleSplit,
-    ShuffleSplit,
-    StratifiedShuffleSplit,
-    TimeSeriesSplit,
-)
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.auto.budget import HELD_OUT, TRIAL_SHARE, Plan, plan_for, trial_seconds
+from foldwise.auto.budget import TRIAL_SHARE, Plan, plan_for, trial_seconds
 from foldwise.auto.encodings import encoded
-from foldwise.auto.facts import Facts, facts_of
+from foldwise.auto.facts import facts_of
 from foldwise.auto.metric_names import scorer_of
 from foldwise.auto.portfolio import Member, Settings, portfolio
 from foldwise.auto.presets import PRESETS, Preset
-from foldwise.auto.tables import Kinds, column_kinds
+from foldwise.auto.remembered import planned
+from foldwise.auto.rows import Rows, splitter_for
+from foldwise.auto.tables import column_kinds
 from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.engine import RunOptions, check_options
+from foldwise.engine.keys import fingerprint
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 from foldwise.learners import TrainingData
-from foldwise.stack.running import MOST_SEEDS
 from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
+from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
 
 READ_FROM_STACK = (
     "score_", "score_se_", "fold_scores_", "leaderboard_", "failures_", "n_fits_", "stacker_",
-    "unjudged_folds_",
+    "unjudged_folds_", "run_", "partial_",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The checked rows of a fit, in the order they are dealt."""
-
-    frame: pd.DataFrame
-    y: NDArray[Any]
-    weight: NDArray[np.float64] | None
-    groups: Any
-    order: NDArray[np.intp] | None
+LEAST_SECONDS = 1.0
 
 
 class BaseAutoStack(BaseEstimator):
     """Finds column kinds, builds a portfolio of learners, fits the honest stack on top."""
 
     stack_: Any
+    _stackers: tuple[str, ...]
 
     def __init__(
         self,
@@ -65,6 +54,10 @@ class BaseAutoStack(BaseEstimator):
         time_column: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        run_dir: Any = None,
+        executor: Any = None,
+        callback: Any = None,
+        on_interrupt: str = "raise",
         verbose: int = 0,
     ) -> None:
         self.preset = preset
@@ -74,15 +67,23 @@ class BaseAutoStack(BaseEstimator):
         self.time_column = time_column
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.run_dir = run_dir
+        self.executor = executor
+        self.callback = callback
+        self.on_interrupt = on_interrupt
         self.verbose = verbose
 
     @abstractmethod
     def _read_target(self, y: Any) -> tuple[NDArray[Any], int | None]:
-        """Return targets as the stack takes them, and the number of classes."""
+        """Return targets or class codes, and the number of classes."""
 
     @abstractmethod
     def _new_stack(self, **parameters: Any) -> Any:
         """Return the stack on top, unfitted."""
+
+    @abstractmethod
+    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return targets, or the classes behind codes."""
 
     @property
     def _owner(self) -> str:
@@ -107,54 +108,60 @@ class BaseAutoStack(BaseEstimator):
         Self
             The fitted stack.
         """
-        start = time.perf_counter()
+        before = dict(vars(self))
+        try:
+            return self._fit(X, y, sample_weight, groups, time.perf_counter())
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, start: float) -> Self:
         preset = self._check_parameters()
-        rows, n_classes = self._check_rows(X, y, sample_weight, groups)
-        self.kinds_ = column_kinds(rows.frame)
-        facts = facts_of(self.kinds_, rows.y, n_classes=n_classes, weighted=rows.weight is not None)
-        seed = int(check_random_state(self.random_state).randint(MOST_SEEDS))
+        rows = self._check_rows(X, y, sample_weight, groups)
+        scoring = scorer_of(self.metric, owner=self._owner, n_classes=rows.data.n_classes)
+        self.kinds_ = column_kinds(rows.data.X)
+        facts = facts_of(
+            self.kinds_,
+            rows.data.y,
+            n_classes=rows.data.n_classes,
+            weighted=rows.data.sample_weight is not None,
+        )
+        seed = self._seed(rows.data)
         members = portfolio(facts, preset.tier, interpretable=self.interpretable)
-        learners = self._learners(members, Settings(facts, preset.size), self.kinds_)
-        plan = self._plan(members, learners, rows, facts, preset, start, seed)
+        learners = self._learners(members, Settings(facts, preset.size))
+        plan = self._plan(members, learners, rows, preset, start, seed)
+        ordered = self.time_column is not None
         stack = self._new_stack(
             estimators=[(name, learners[name]) for name in plan.names],
-            cv=self._cv(plan.folds, facts, rows, seed),
-            scoring=scorer_of(self.metric, owner=self._owner, n_classes=n_classes),
-            n_repeats=preset.n_repeats if plan.folds > 1 and self.time_column is None else 1,
-            n_jobs=self.n_jobs,
+            cv=splitter_for(plan.folds, facts, rows, ordered=ordered, seed=seed),
+            scoring=scoring,
+            n_repeats=preset.n_repeats if plan.folds > 1 and not ordered else 1,
             random_state=seed,
-            verbose=self.verbose,
-            **self._readable(),
+            time_budget=self._seconds_left(start),
+            **self._running(),
+            **self._on_top(preset),
         )
-        self.stack_ = stack.fit(rows.frame, rows.y, rows.weight, rows.groups)
+        data = rows.data
+        self.stack_ = stack.fit(data.X, self._named(data.y), data.sample_weight, data.groups)
         return self._settle(plan, rows)
 
     def _check_parameters(self) -> Preset:
-        owner = self._owner
         if self.preset not in PRESETS:
             raise invalid_parameter(
-                owner,
+                self._owner,
                 "preset",
                 must=f"be one of {', '.join(map(repr, PRESETS))}",
                 got=self.preset,
                 fix=did_you_mean(self.preset, PRESETS),
             )
-        budget = self.time_budget
-        if budget is not None and (
-            not isinstance(budget, int | float | np.number) or not 0 < budget < np.inf
-        ):
-            raise invalid_parameter(
-                owner,
-                "time_budget",
-                must="be a positive number of seconds or None",
-                got=budget,
-                fix="Try 60.",
-            )
+        check_options(self._owner, RunOptions(time_budget=self.time_budget, **self._running()))
         return PRESETS[self.preset]
 
-    def _check_rows(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[_Rows, int | None]:
+    def _running(self) -> dict[str, Any]:
+        names = ("n_jobs", "run_dir", "executor", "callback", "on_interrupt", "verbose")
+        return {name: getattr(self, name) for name in names}
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:
         owner = self._owner
         frame = as_frame(X, owner)
         validate_data(self, X, skip_check_array=True)
@@ -163,29 +170,34 @@ class BaseAutoStack(BaseEstimator):
                 f"{owner}: requires y to be passed, but the target y is None. Give the target."
             )
         n_rows = len(frame)
+        if n_rows < 2:
+            raise invalid_data(
+                owner,
+                "X",
+                must="have at least two rows",
+                got=Plain(f"n_samples = {n_rows}"),
+                fix="Give more rows.",
+            )
         checked_lengths(owner, n_rows, y=y)
         weight = checked_weights(owner, sample_weight, n_rows)
-        checked_groups(owner, groups, n_rows)
+        codes, _ = checked_groups(owner, groups, n_rows)
         target, n_classes = self._read_target(y)
-        groups = None if groups is None else np.asarray(groups)
+        rows = Rows(TrainingData(frame, target, weight, n_classes, codes))
         if self.time_column is None:
-            return _Rows(frame, target, weight, groups, None), n_classes
-        order = order_in_time(owner, frame, self.time_column)
-        return _Rows(
-            frame.iloc[order],
-            target[order],
-            None if weight is None else weight[order],
-            None if groups is None else groups[order],
-            order,
-        ), n_classes
+            return rows
+        return rows.sorted(order_in_time(owner, frame, self.time_column))
 
-    def _learners(
-        self, members: tuple[Member, ...], settings: Settings, kinds: Kinds
-    ) -> dict[str, Any]:
+    def _seed(self, data: TrainingData) -> int:
+        """Return a seed; a run that is to be continued draws it from the data."""
+        if self.run_dir is not None and self.random_state is None:
+            return int(fingerprint(data)[:8], 16) % MOST_SEEDS
+        return int(check_random_state(self.random_state).randint(MOST_SEEDS))
+
+    def _learners(self, members: tuple[Member, ...], settings: Settings) -> dict[str, Any]:
         regression = settings.facts.regression
         return {
             member.name: encoded(
-                member.build(settings), member.encoding, kinds, regression=regression
+                member.build(settings), member.encoding, self.kinds_, regression=regression
             )
             for member in members
         }
@@ -194,61 +206,58 @@ class BaseAutoStack(BaseEstimator):
         self,
         members: tuple[Member, ...],
         learners: dict[str, Any],
-        rows: _Rows,
-        facts: Facts,
+        rows: Rows,
         preset: Preset,
         start: float,
         seed: int,
     ) -> Plan:
+        """Return what to fit; with a time budget, after a trial of each member."""
         names = tuple(learners)
+        folds = preset.folds
         if self.time_budget is None:
-            return Plan(names, preset.folds[0], {})
-        data = TrainingData(rows.frame, self._codes(rows.y), rows.weight, facts.n_classes)
-        seconds = trial_seconds(
-            learners,
-            dict.fromkeys(names, "predict" if facts.regression else "predict_proba"),
-            {member.name: member.power for member in members},
-            data,
-            limit=TRIAL_SHARE * self.time_budget,
-            seed=seed,
-        )
-        left = max(self.time_budget - (time.perf_counter() - start), 0.0)
-        return plan_for(
-            names,
-            seconds,
-            budget=left / preset.n_repeats,
-            workers=effective_n_jobs(self.n_jobs),
-            folds=preset.folds,
-        )
+            return Plan(names, folds[0], {})
+        budget = self.time_budget
 
-    def _codes(self, y: NDArray[Any]) -> NDArray[Any]:
-        return y
+        def tried() -> Plan:
+            seconds = trial_seconds(
+                learners,
+                {member.name: member.power for member in members},
+                rows.data,
+                limit=TRIAL_SHARE * budget,
+                seed=seed,
+            )
+            left = (self._seconds_left(start) or 0.0) / preset.n_repeats
+            workers = effective_n_jobs(self.n_jobs)
+            return plan_for(names, seconds, budget=left, workers=workers, folds=folds)
 
-    def _cv(self, folds: int, facts: Facts, rows: _Rows, seed: int) -> Any:
-        if self.time_column is not None:
-            return TimeSeriesSplit(max(min(folds, 5), 2))
-        if folds > 1:
-            return folds
-        if rows.groups is not None:
-            return GroupShuffleSplit(1, test_size=HELD_OUT, random_state=seed)
-        kind = ShuffleSplit if facts.regression else StratifiedShuffleSplit
-        return kind(1, test_size=HELD_OUT, random_state=seed)
+        if self.run_dir is None:
+            return tried()
+        key = fingerprint((rows.data, names, folds, seed, self.time_column))
+        return planned(self.run_dir, key, tried)
 
-    def _readable(self) -> dict[str, Any]:
-        if not self.interpretable:
-            return {}
-        # One model of all rows, not a mean of several, is what a person can read.
-        return {"final_estimator": "best", "predict_with": "refit"}
+    def _seconds_left(self, start: float) -> float | None:
+        if self.time_budget is None:
+            return None
+        return max(self.time_budget - (time.perf_counter() - start), LEAST_SECONDS)
 
-    def _settle(self, plan: Plan, rows: _Rows) -> Self:
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
+        if self.interpretable:
+            # One model of all rows, not a mean of several, is what a person can read.
+            return {"final_estimator": "best", "predict_with": "refit"}
+        first, *others = self._stackers
+        return {"final_estimator": [first, *others] if preset.thorough else first}
+
+    def _settle(self, plan: Plan, rows: Rows) -> Self:
         for name in READ_FROM_STACK:
             setattr(self, name, getattr(self.stack_, name))
         oof = self.stack_.oof_
-        if rows.order is not None:
-            oof = oof.iloc[np.argsort(rows.order)]
-        self.oof_ = oof
-        self.members_ = list(plan.names)
+        self.oof_ = oof if rows.order is None else oof.iloc[np.argsort(rows.order)]
+        self.members_ = [name for name in plan.names if name not in self.failures_]
         self.skipped_ = dict(plan.skipped)
+        if self.interpretable:
+            weights = self.stack_.stacker_.weights_
+            entries = self.stack_.deals_[0].top.entries
+            self.model_ = self.stack_.named_estimators_[entries[int(weights.argmax())].name]
         return self
 
     def _new_rows(self, X: Any) -> pd.DataFrame:
@@ -256,6 +265,18 @@ class BaseAutoStack(BaseEstimator):
         frame = as_frame(X, self._owner)
         validate_data(self, X, skip_check_array=True, reset=False)
         return frame
+
+    def __sklearn_clone__(self) -> Self:
+        bare = copy(self)
+        for name in LIVE:
+            setattr(bare, name, None)
+        new = super(BaseAutoStack, bare).__sklearn_clone__()
+        for name in LIVE:
+            setattr(new, name, getattr(self, name))
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        return without_live(super().__getstate__())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

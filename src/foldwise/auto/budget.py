@@ -49,7 +49,6 @@ def fits_of(folds: int) -> float:
 
 def trial_seconds(
     learners: Mapping[str, Any],
-    methods: Mapping[str, str],
     powers: Mapping[str, float],
     data: TrainingData,
     *,
@@ -63,8 +62,6 @@ def trial_seconds(
     ----------
     learners : mapping of str to estimator
         In the order of their trials.
-    methods : mapping of str to str
-        What each is asked for.
     powers : mapping of str to float
         The power of the number of rows that each learner's time grows with.
     data : TrainingData
@@ -84,13 +81,14 @@ def trial_seconds(
     rows = _trial_rows(data, seed)
     task = NodeTask(rows, rows[:50], seed, False)
     grown = data.X.shape[0] / len(rows)
+    method = "predict" if data.n_classes is None else "predict_proba"
     seconds: dict[str, float] = {}
     start = clock()
     for name, learner in learners.items():
         before = clock()
         if seconds and before - start > limit:
             break
-        (fit,) = fit_at_node([Assignment(learner, methods[name], seed)], data, task)
+        (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
         if not isinstance(fit, Exception):
             seconds[name] = (clock() - before) * grown ** powers[name]
     return seconds

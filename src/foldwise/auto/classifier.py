@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from foldwise.auto.base import BaseAutoStack
+from foldwise.auto.presets import Preset
 from foldwise.stack import StackingClassifier
 from foldwise.stack.inputs import checked_classes
 
@@ -36,6 +37,14 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None
         Deals the folds and seeds the learners.
+    run_dir : str, path or None, default=None
+        A folder that keeps finished fits: a run that was killed continues there.
+    executor : None, "processes", "threads", Dask client or address, or Executor, default=None
+        Where fits take place; None is this process if n_jobs is one, else processes.
+    callback : callable or None, default=None
+        Called with each event of the run.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C is raised, or ends the fit with the stack so far.
     verbose : int, default=0
         0 for silence; otherwise progress with the time left, on the logger "foldwise".
 
@@ -54,13 +63,15 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     skipped_ : dict
         Learners left out for the time budget, with the reason.
     failures_ : dict
-        Learners that failed, with the reason.
+        Learners that failed or were not finished in time, with the reason.
     stack_ : StackingClassifier
         The fitted stack itself.
     model_ : Pipeline
         With ``interpretable=True``, the readable model.
     oof_ : DataFrame
         Out-of-fold probabilities of the training rows, ``model`` or ``model__class``.
+    partial_, run_ : bool, RunSummary
+        Whether the fit was cut short, and what was done.
     fold_scores_, n_fits_, stacker_, unjudged_folds_
         As in the stack.
     n_features_in_, feature_names_in_ : int, ndarray
@@ -89,13 +100,19 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
 
     stack_: StackingClassifier
     classes_: NDArray[Any]
+    # One weight a learner on log-probabilities; weights a class must be clearly better.
+    _stackers = ("pool", "logistic")
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], int]:
         codes, self.classes_ = checked_classes(self._owner, y)
-        return self.classes_[codes], len(self.classes_)
+        return codes, len(self.classes_)
 
-    def _codes(self, y: NDArray[Any]) -> NDArray[Any]:
-        return np.searchsorted(self.classes_, y)
+    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self.classes_[y])
+
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
+        calibrate = "auto" if preset.thorough and not self.interpretable else None
+        return {"calibrate": calibrate, **super()._on_top(preset)}
 
     def _new_stack(self, **parameters: Any) -> StackingClassifier:
         return StackingClassifier(**parameters)
@@ -113,7 +130,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         ndarray of shape (n_samples,)
             Predicted classes.
         """
-        return np.asarray(self.stack_.predict(self._new_rows(X)))
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict(rows))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict probabilities of the classes.
@@ -128,7 +146,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return np.asarray(self.stack_.predict_proba(self._new_rows(X)))
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict_proba(rows))
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return, for each row, the classes that are not ruled out, by CV+.
@@ -145,4 +164,5 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         ndarray of bool of shape (n_samples, n_classes)
             True for the classes in the set; never empty.
         """
-        return self.stack_.predict_set(self._new_rows(X), coverage)
+        rows = self._new_rows(X)
+        return self.stack_.predict_set(rows, coverage)

@@ -38,6 +38,14 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None
         Deals the folds and seeds the learners.
+    run_dir : str, path or None, default=None
+        A folder that keeps finished fits: a run that was killed continues there.
+    executor : None, "processes", "threads", Dask client or address, or Executor, default=None
+        Where fits take place; None is this process if n_jobs is one, else processes.
+    callback : callable or None, default=None
+        Called with each event of the run.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        Whether Ctrl-C is raised, or ends the fit with the stack so far.
     verbose : int, default=0
         0 for silence; otherwise progress with the time left, on the logger "foldwise".
 
@@ -54,13 +62,15 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     skipped_ : dict
         Learners left out for the time budget, with the reason.
     failures_ : dict
-        Learners that failed, with the reason.
+        Learners that failed or were not finished in time, with the reason.
     stack_ : StackingRegressor
         The fitted stack itself.
     model_ : Pipeline
         With ``interpretable=True``, the readable model.
     oof_ : DataFrame
         Out-of-fold predictions of the training rows, one column a learner.
+    partial_, run_ : bool, RunSummary
+        Whether the fit was cut short, and what was done.
     fold_scores_, n_fits_, stacker_, unjudged_folds_
         As in the stack.
     n_features_in_, feature_names_in_ : int, ndarray
@@ -91,6 +101,8 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     """
 
     stack_: StackingRegressor
+    # Weights by log score are hardly moved by outliers; a ridge must be clearly better.
+    _stackers = ("log_score", "ridge")
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], None]:
         values = np.asarray(y)
@@ -103,6 +115,9 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
                 fix="Fit one stack a target.",
             )
         return checked_values(self._owner, column_or_1d(values, warn=True)), None
+
+    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+        return y
 
     def _new_stack(self, **parameters: Any) -> StackingRegressor:
         return StackingRegressor(**parameters)
@@ -120,7 +135,8 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         ndarray of shape (n_samples,)
             Predictions.
         """
-        return np.asarray(self.stack_.predict(self._new_rows(X)))
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict(rows))
 
     def predict_interval(
         self, X: Any, coverage: float = 0.9
@@ -139,4 +155,5 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         lower, upper : ndarray of shape (n_samples,)
             The ends.
         """
-        return self.stack_.predict_interval(self._new_rows(X), coverage)
+        rows = self._new_rows(X)
+        return self.stack_.predict_interval(rows, coverage)

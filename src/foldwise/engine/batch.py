@@ -54,7 +54,7 @@ class Batch:
 
     def __init__(self, home: Home, tasks: Sequence[Task], absorb: Absorb, in_turn: bool) -> None:
         self.home, self.tasks, self.absorb = home, tasks, absorb
-        self.in_turn = in_turn or home.executor.capacity == 1
+        self.in_turn = in_turn
         self.pending = list(range(len(tasks)))
         self.at_work: dict[int, int] = {}
         self.losses: Counter[int] = Counter()
@@ -92,7 +92,7 @@ class Batch:
         self.pending = [
             i for i in self.pending if not all(self.gone(owner) for owner in self.tasks[i].owners)
         ]
-        if not self.pending or self.in_turn:
+        if not self.pending or self.in_turn or self.home.executor.capacity == 1:
             return self.pending[0] if self.pending else None
         begun = {self.tasks[i].owners for i in self.at_work.values()}
         costs = {i: self.home.costs.seconds(self.tasks[i]) for i in self.pending}

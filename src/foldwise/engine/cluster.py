@@ -40,12 +40,12 @@ class Cluster:
         self.threads: dict[str, int] = {}
         self.beats: dict[str, tuple[float, float]] = {}
 
-    def ask(self, question: Any, *args: Any, within: float = ANSWER_SECONDS, **kwargs: Any) -> Any:
+    def ask(self, question: Any, *, within: float | None = None, **kwargs: Any) -> Any:
         """Return the answer to a coroutine function of the client or scheduler, in time."""
         if self.client.status != "running":
             raise self.gone(f"its client is {self.client.status}")
         try:
-            return self.client.sync(question, *args, callback_timeout=within, **kwargs)
+            return self.client.sync(question, callback_timeout=within or ANSWER_SECONDS, **kwargs)
         except (OSError, TimeoutError) as error:
             raise self.gone(f"{type(error).__name__}: {error}") from error
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from foldwise.engine.parcels import Parcel, pack
+from foldwise.engine.parcels import aligned
+from foldwise.engine.pickling import dumps
 from foldwise.engine.task import perform
 from foldwise.engine.versions import differences, library_versions
 
@@ -46,14 +47,18 @@ class Placed:
     def __sizeof__(self) -> int:
         return self.size
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parcel = pack(self.value)
-        return _arrived, (parcel.head, parcel.spans, pickle.PickleBuffer(parcel.body))
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        buffers: list[pickle.PickleBuffer] = []
+        head = dumps(self.value, protocol=5, buffer_callback=buffers.append)
+        # From protocol 5 on, arrays travel without being copied into the pickle.
+        kind = pickle.PickleBuffer if protocol >= 5 else bytes
+        return _arrived, (head, [kind(buffer.raw()) for buffer in buffers])
 
 
-def _arrived(head: bytes, spans: tuple[tuple[int, int], ...], body: Any) -> Placed:
-    size = len(head) + len(body)
-    return Placed(Parcel(head, spans, None, body).open(), size)
+def _arrived(head: bytes, buffers: list[Any]) -> Placed:
+    memory = [aligned(buffer) for buffer in buffers]
+    size = len(head) + sum(part.nbytes for part in memory)
+    return Placed(pickle.loads(head, buffers=memory), size)
 
 
 # Dask holds on to what was placed while the sender's client lives, and only as long.

@@ -164,7 +164,10 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
     pair of folds. Whatever is chosen is chosen twice: for deployment by the losses on all
     hold-out folds, and for judging a fold by a cross-validation that never sees it. So are the
     calibration and the threshold, and ``score_`` is that of the calibrated stack. What is left
-    is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away.
+    is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away. With
+    means of fold models the calibration of a judged fold adds to it, since it is learned from
+    single models, which are surer than their means: little for boosting and forests, more for
+    single deep trees.
 
     Examples
     --------
@@ -201,6 +204,11 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         n_jobs: int | None = None,
         random_state: Any = None,
         on_error: str = "drop",
+        run_dir: Any = None,
+        time_budget: float | None = None,
+        executor: Any = None,
+        callback: Any = None,
+        on_interrupt: str = "raise",
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -217,6 +225,11 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
             n_jobs=n_jobs,
             random_state=random_state,
             on_error=on_error,
+            run_dir=run_dir,
+            time_budget=time_budget,
+            executor=executor,
+            callback=callback,
+            on_interrupt=on_interrupt,
             verbose=verbose,
         )
         self.calibrate = calibrate

@@ -158,7 +158,10 @@ class SubsetScore:
     metric: Metric
 
     def __call__(self, subset: tuple[int, ...]) -> float:
-        """Fit the deployed kind of stacker on some learners, without each fold, and judge it."""
+        """Fit the deployed kind of stacker on some learners, without each fold, and judge it.
+
+        Calibration is left out: it is the same for all subsets.
+        """
         names = [self.names[m] for m in subset]
         with threadpool_limits(1, user_api="blas"):
             scores = [

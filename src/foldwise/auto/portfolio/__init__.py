@@ -40,12 +40,12 @@ __all__ = ["Member", "Settings", "portfolio"]
 MANY = float("inf")
 REGRESSORS = (
     Member("ridge", "onehot", ridge, 1),
-    Member("boosted_random", "native", random_splits, 1),
-    Member("ridge_spline", "spline", ridge, 1, width=300),
+    Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
+    Member("ridge_spline", "spline", ridge, 1, width=600),
     Member("boosted_linear", "squash", linear_leaves, 2, rows=(100, MANY), width=200),
-    Member("extra_trees", "ordinal", extra_trees, 1, rows=(100, 50_000)),
+    Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
     Member("boosted_shallow", "native", shallow, 2),
-    Member("ridge_spline_log", "spline", in_log(ridge), 2, width=300, log=True),
+    Member("ridge_spline_log", "spline", in_log(ridge), 2, width=600, log=True),
     Member("support_vectors", "normal", support_vectors, 2, rows=(50, 4000), power=2.0),
     Member("boosted_random_log", "native", in_log(random_splits), 2, log=True),
     Member("wide_net", "normal", wide_net, 2, rows=(200, 20_000)),
@@ -71,11 +71,11 @@ REGRESSORS = (
 
 CLASSIFIERS = (
     Member("logistic", "onehot", logistic, 1),
-    Member("boosted_random", "native", random_splits, 1),
-    Member("extra_trees", "ordinal", extra_trees, 1, rows=(100, 50_000)),
+    Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
+    Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
     Member("kernel", "onehot", soft_kernel, 2, rows=(50, 50_000)),
     Member("boosted_deep", "native", deep, 2),
-    Member("logistic_spline", "spline", cautious_logistic, 2, width=300),
+    Member("logistic_spline", "spline", cautious_logistic, 2, width=600),
     Member("wide_kernel", "onehot", wide_kernel, 2, rows=(50, 50_000)),
     Member("wide_net", "onehot", wide_net, 2, rows=(200, 20_000)),
     Member("random_forest", "ordinal", random_forest, 2, rows=(100, 50_000)),
@@ -125,11 +125,10 @@ def portfolio(facts: Facts, tier: int, *, interpretable: bool = False) -> tuple[
 
     Examples
     --------
-    >>> [member.name for member in portfolio(Facts(50, 3), 1)]
+    >>> [member.name for member in portfolio(Facts(200, 3), 1)]
     ['ridge', 'boosted_random', 'ridge_spline']
     """
+    members: tuple[Member, ...] = REGRESSORS if facts.regression else CLASSIFIERS
     if interpretable:
         members = READABLE_REGRESSORS if facts.regression else READABLE_CLASSIFIERS
-    else:
-        members = REGRESSORS if facts.regression else CLASSIFIERS
     return tuple(m for m in members if m.tier <= tier and m.suits(facts))

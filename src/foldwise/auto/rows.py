@@ -1,0 +1,79 @@
+"""The rows of a fit, in the order they are dealt, and how they are dealt."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
+
+from foldwise.auto.budget import HELD_OUT
+from foldwise.auto.facts import Facts
+from foldwise.learners import TrainingData
+
+MOST_FORWARD = 5
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Checked rows.
+
+    Attributes
+    ----------
+    data : TrainingData
+        The table as a pandas frame, targets or class codes, weights, groups.
+    order : ndarray of int or None
+        Where each row stood before they were sorted in time.
+    """
+
+    data: TrainingData
+    order: NDArray[np.intp] | None = None
+
+    def sorted(self, order: NDArray[np.intp]) -> "Rows":
+        """Return the rows in another order."""
+        data = self.data
+        moved = TrainingData(
+            data.X.iloc[order],
+            data.y[order],
+            None if data.sample_weight is None else data.sample_weight[order],
+            data.n_classes,
+            None if data.groups is None else data.groups[order],
+        )
+        return Rows(moved, order)
+
+
+def splitter_for(folds: int, facts: Facts, rows: Rows, *, ordered: bool, seed: int) -> Any:
+    """Return what the stack takes as ``cv``.
+
+    Parameters
+    ----------
+    folds : int
+        Number of folds; 1 for a single split.
+    facts : Facts
+        Whether there are classes, and how many rows of the rarest.
+    rows : Rows
+        With or without groups.
+    ordered : bool
+        Whether rows are in the order of time.
+    seed : int
+        Draws a single split.
+
+    Returns
+    -------
+    int or splitter
+        Folds, forward splits, or one split.
+    """
+    if ordered:
+        return TimeSeriesSplit(int(np.clip(folds, 2, min(MOST_FORWARD, facts.n_rows - 1))))
+    if folds > 1:
+        return folds
+    if rows.data.groups is not None:
+        return GroupShuffleSplit(1, test_size=HELD_OUT, random_state=seed)
+    plain = facts.regression or facts.smallest_class < 2
+    kind = ShuffleSplit if plain else StratifiedShuffleSplit
+    return kind(1, test_size=HELD_OUT, random_state=seed)
