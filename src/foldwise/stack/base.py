@@ -359,7 +359,8 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
         """Return the deployed response to new rows, the mean over repeats."""
         X = self._new_rows(X)
         each = [
-            d.verdict.respond(d.fresh(X, d.reading.deployed), **parameters) for d in self.deals_
+            d.verdict.respond(d.fresh(X, d.reading.deployed, d.verdict.stacker), **parameters)
+            for d in self.deals_
         ]
         if len(each) == 1:
             return each[0]

@@ -334,7 +334,9 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
                 votes.append(quantile_set(given_mean, misfits, coverage))
                 continue
             given = [
-                _as_probabilities(judged.respond(deal.fresh(X, judgement.fresh)), n_classes)
+                _as_probabilities(
+                    judged.respond(deal.fresh(X, judgement.fresh, judged.stacker)), n_classes
+                )
                 for judgement, judged in zip(
                     deal.reading.judgements, deal.verdict.folds, strict=True
                 )

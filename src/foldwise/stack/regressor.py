@@ -205,7 +205,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
                 ends.append(quantile_interval(centre.values[:, 0], residuals, coverage))
                 continue
             centres = [
-                respond(judged.stacker, deal.fresh(X, judgement.fresh)).values[:, 0]
+                respond(judged.stacker, deal.fresh(X, judgement.fresh, judged.stacker)).values[:, 0]
                 for judgement, judged in zip(
                     deal.reading.judgements, deal.verdict.folds, strict=True
                 )
