@@ -1,5 +1,5 @@
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,12 +18,15 @@ N = 6
 
 
 class Counted(DecisionTreeRegressor):
-    """Counts how often it is fitted."""
+    """Writes a line to a file each time it is fitted; a class that changed would be another."""
 
-    fits: ClassVar[int] = 0
+    def __init__(self, log: str = "") -> None:
+        super().__init__()
+        self.log = log
 
     def fit(self, *args: Any, **kwargs: Any) -> "Counted":
-        Counted.fits += 1
+        with Path(self.log).open("a") as stream:
+            stream.write("fitted\n")
         return super().fit(*args, **kwargs)
 
 
@@ -47,17 +50,21 @@ def test_the_same_call_again_fits_nothing_and_has_the_same_bits(tmp_path: Path) 
 
 
 def test_nothing_that_is_stored_is_fitted_again(tmp_path: Path) -> None:
-    Counted.fits = 0
-    learners = [("counted", Counted()), ("lasso", Lasso())]
-    fitted(tmp_path, learners)
-    assert Counted.fits == N
-    fitted(tmp_path, learners)
-    fitted(tmp_path, [*learners, ("ridge", Ridge())])
-    assert Counted.fits == N
-    one = next(fit for fit in describe(tmp_path).fits if fit.about["learner"] == "counted")
-    (tmp_path / "results" / f"{one.key}.fit").unlink()
-    fitted(tmp_path, learners)
-    assert Counted.fits == N + 1
+    log, run_dir = tmp_path / "log", tmp_path / "run"
+    learners = [("counted", Counted(str(log))), ("lasso", Lasso())]
+
+    def n_fits() -> int:
+        return len(log.read_text().splitlines())
+
+    fitted(run_dir, learners)
+    assert n_fits() == N
+    fitted(run_dir, learners)
+    fitted(run_dir, [*learners, ("ridge", Ridge())])
+    assert n_fits() == N
+    one = next(fit for fit in describe(run_dir).fits if fit.about["learner"] == "counted")
+    (run_dir / "results" / f"{one.key}.fit").unlink()
+    fitted(run_dir, learners)
+    assert n_fits() == N + 1
 
 
 @pytest.mark.parametrize(
