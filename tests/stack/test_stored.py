@@ -1,5 +1,5 @@
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,6 +15,16 @@ from foldwise.stack.stored import about
 X, Y = make_regression(60, 4, noise=10, random_state=0)
 LEARNERS = [("ridge", Ridge()), ("tree", DecisionTreeRegressor()), ("lasso", Lasso())]
 N = 6
+
+
+class Counted(DecisionTreeRegressor):
+    """Counts how often it is fitted."""
+
+    fits: ClassVar[int] = 0
+
+    def fit(self, *args: Any, **kwargs: Any) -> "Counted":
+        Counted.fits += 1
+        return super().fit(*args, **kwargs)
 
 
 def fitted(run_dir: Path, learners: Any = None, **options: Any) -> StackingRegressor:
@@ -34,6 +44,20 @@ def test_the_same_call_again_fits_nothing_and_has_the_same_bits(tmp_path: Path) 
     plain = StackingRegressor(LEARNERS, "nnls", cv=3, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(plain.predict(X), again.predict(X))
     assert plain.score_ == again.score_
+
+
+def test_nothing_that_is_stored_is_fitted_again(tmp_path: Path) -> None:
+    Counted.fits = 0
+    learners = [("counted", Counted()), ("lasso", Lasso())]
+    fitted(tmp_path, learners)
+    assert Counted.fits == N
+    fitted(tmp_path, learners)
+    fitted(tmp_path, [*learners, ("ridge", Ridge())])
+    assert Counted.fits == N
+    one = next(fit for fit in describe(tmp_path).fits if fit.about["learner"] == "counted")
+    (tmp_path / "results" / f"{one.key}.fit").unlink()
+    fitted(tmp_path, learners)
+    assert Counted.fits == N + 1
 
 
 @pytest.mark.parametrize(
