@@ -254,6 +254,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
             labels=problem.labels,
             weighted=problem.data.sample_weight is not None,
             linear=problem.passes_numbers_only,
+            passes=problem.passthrough is not None,
         )
 
     def _settle(self, deals: list[Deal], metric: Metric, seed: int) -> Self:
@@ -358,7 +359,8 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
         """Return the deployed response to new rows, the mean over repeats."""
         X = self._new_rows(X)
         each = [
-            d.verdict.respond(d.fresh(X, d.reading.deployed), **parameters) for d in self.deals_
+            d.verdict.respond(d.fresh(X, d.reading.deployed, d.verdict.stacker), **parameters)
+            for d in self.deals_
         ]
         if len(each) == 1:
             return each[0]
