@@ -40,6 +40,11 @@ def test_a_column_is_found_in_any_table(make: Any) -> None:
     np.testing.assert_array_equal(column_of(X, 1), [2.0, 4.0])
 
 
+def test_columns_of_one_name_are_told_apart_by_their_place() -> None:
+    X = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
+    assert [column_of(X, j)[0] for j in (0, 1)] == [1.0, 2.0]
+
+
 def test_categories_and_mixed_columns_are_described() -> None:
     frame = pd.DataFrame({"c": pd.Categorical(["x", "y", "x"]), "m": ["a", 1, None]})
     assert [row[1] for row in column_table(frame, frame.columns).rows] == ["text", "text"]

@@ -38,8 +38,8 @@ def test_given_classes_are_scored_by_log_loss() -> None:
 def test_without_rows_and_without_a_score_of_its_own_a_model_says_what_to_do() -> None:
     sections = other_sections(LinearRegression().fit(*friedman()), None, None)
     assert sections[0].blocks[0].text == (
-        "This LinearRegression does not judge itself. Give rows it has not seen as X and y, or stack "
-        "it: a stack's score is honest."
+        "This LinearRegression does not judge itself. Give rows it has not seen as X and y, or "
+        "stack it: a stack's score is honest."
     )
     assert keys(sections) == ["answer", "known", "reproduce"]
 

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ def test_bins_hold_every_row_once_in_order_and_never_part_ties(x: list[int], n_b
     assert sorted(np.concatenate(bins).tolist()) == list(range(len(x)))
     assert len(bins) <= n_bins
     ends = [(values[rows].min(), values[rows].max()) for rows in bins]
-    assert all(a[1] < b[0] for a, b in zip(ends, ends[1:], strict=False))
+    assert all(a[1] < b[0] for a, b in itertools.pairwise(ends))
 
 
 def test_confusion_is_scikit_learns() -> None:

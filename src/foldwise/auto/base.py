@@ -26,7 +26,7 @@ from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
 from foldwise.engine import RunOptions, check_options
 from foldwise.engine.keys import fingerprint
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 from foldwise.learners import TrainingData
 from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
 from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
@@ -42,6 +42,7 @@ class BaseAutoStack(BaseEstimator):
     """Finds column kinds, builds a portfolio of learners, fits the honest stack on top."""
 
     stack_: Any
+    _stackers: tuple[str, ...]
 
     def __init__(
         self,
@@ -138,7 +139,7 @@ class BaseAutoStack(BaseEstimator):
             random_state=seed,
             time_budget=self._seconds_left(start),
             **self._running(),
-            **self._readable(),
+            **self._on_top(preset),
         )
         data = rows.data
         self.stack_ = stack.fit(data.X, self._named(data.y), data.sample_weight, data.groups)
@@ -169,6 +170,14 @@ class BaseAutoStack(BaseEstimator):
                 f"{owner}: requires y to be passed, but the target y is None. Give the target."
             )
         n_rows = len(frame)
+        if n_rows < 2:
+            raise invalid_data(
+                owner,
+                "X",
+                must="have at least two rows",
+                got=Plain(f"n_samples = {n_rows}"),
+                fix="Give more rows.",
+            )
         checked_lengths(owner, n_rows, y=y)
         weight = checked_weights(owner, sample_weight, n_rows)
         codes, _ = checked_groups(owner, groups, n_rows)
@@ -231,11 +240,12 @@ class BaseAutoStack(BaseEstimator):
             return None
         return max(self.time_budget - (time.perf_counter() - start), LEAST_SECONDS)
 
-    def _readable(self) -> dict[str, Any]:
-        if not self.interpretable:
-            return {}
-        # One model of all rows, not a mean of several, is what a person can read.
-        return {"final_estimator": "best", "predict_with": "refit"}
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
+        if self.interpretable:
+            # One model of all rows, not a mean of several, is what a person can read.
+            return {"final_estimator": "best", "predict_with": "refit"}
+        first, *others = self._stackers
+        return {"final_estimator": [first, *others] if preset.thorough else first}
 
     def _settle(self, plan: Plan, rows: Rows) -> Self:
         for name in READ_FROM_STACK:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from foldwise.auto.base import BaseAutoStack
+from foldwise.auto.presets import Preset
 from foldwise.stack import StackingClassifier
 from foldwise.stack.inputs import checked_classes
 
@@ -99,6 +100,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
 
     stack_: StackingClassifier
     classes_: NDArray[Any]
+    # One weight a learner on log-probabilities; weights a class must be clearly better.
+    _stackers = ("pool", "logistic")
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], int]:
         codes, self.classes_ = checked_classes(self._owner, y)
@@ -107,9 +110,12 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     def _named(self, y: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(self.classes_[y])
 
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
+        calibrate = "auto" if preset.thorough and not self.interpretable else None
+        return {"calibrate": calibrate, **super()._on_top(preset)}
+
     def _new_stack(self, **parameters: Any) -> StackingClassifier:
-        calibrate = None if self.interpretable else "auto"
-        return StackingClassifier(calibrate=calibrate, **parameters)
+        return StackingClassifier(**parameters)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict classes.
@@ -124,7 +130,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         ndarray of shape (n_samples,)
             Predicted classes.
         """
-        return np.asarray(self.stack_.predict(self._new_rows(X)))
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict(rows))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict probabilities of the classes.
@@ -139,7 +146,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        return np.asarray(self.stack_.predict_proba(self._new_rows(X)))
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict_proba(rows))
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return, for each row, the classes that are not ruled out, by CV+.
@@ -156,4 +164,5 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         ndarray of bool of shape (n_samples, n_classes)
             True for the classes in the set; never empty.
         """
-        return self.stack_.predict_set(self._new_rows(X), coverage)
+        rows = self._new_rows(X)
+        return self.stack_.predict_set(rows, coverage)

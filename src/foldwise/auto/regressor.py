@@ -101,6 +101,8 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     """
 
     stack_: StackingRegressor
+    # Weights by log score are hardly moved by outliers; a ridge must be clearly better.
+    _stackers = ("log_score", "ridge")
 
     def _read_target(self, y: Any) -> tuple[NDArray[Any], None]:
         values = np.asarray(y)
@@ -133,7 +135,8 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         ndarray of shape (n_samples,)
             Predictions.
         """
-        return np.asarray(self.stack_.predict(self._new_rows(X)))
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict(rows))
 
     def predict_interval(
         self, X: Any, coverage: float = 0.9
@@ -152,4 +155,5 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         lower, upper : ndarray of shape (n_samples,)
             The ends.
         """
-        return self.stack_.predict_interval(self._new_rows(X), coverage)
+        rows = self._new_rows(X)
+        return self.stack_.predict_interval(rows, coverage)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from foldwise.auto.tables.values import date_format_of, parse_dates
 from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 
 
@@ -34,19 +35,8 @@ def order_in_time(owner: str, frame: pd.DataFrame, time_column: Any) -> NDArray[
     array([1, 0, 2])
     """
     column = _column(owner, frame, time_column)
-    if not pd.api.types.is_numeric_dtype(column) and not isinstance(
-        column.dtype, pd.DatetimeTZDtype
-    ):
-        try:
-            column = pd.to_datetime(column.astype(object))
-        except (ValueError, TypeError) as error:
-            raise invalid_parameter(
-                owner,
-                "time_column",
-                must="hold numbers or dates",
-                got=str(error).split("\n")[0],
-                fix="Write dates like 2024-01-31.",
-            ) from error
+    if not pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "M":
+        column = _dates(owner, column)
     missing = int(column.isna().sum())
     if missing:
         raise invalid_data(
@@ -73,3 +63,17 @@ def _column(owner: str, frame: pd.DataFrame, time_column: Any) -> "pd.Series[Any
         got=time_column,
         fix=did_you_mean(time_column, names),
     )
+
+
+def _dates(owner: str, column: "pd.Series[Any]") -> "pd.Series[Any]":
+    words = column.dropna().astype(str)
+    date_format = date_format_of(words.drop_duplicates())
+    if not date_format:
+        raise invalid_parameter(
+            owner,
+            "time_column",
+            must="hold numbers or dates",
+            got=str(words.iloc[0]) if len(words) else None,
+            fix="Write dates like 2024-01-31.",
+        )
+    return pd.Series(parse_dates(column.astype(object).astype(str), date_format))

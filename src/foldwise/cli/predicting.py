@@ -81,8 +81,7 @@ def predicted(model: Any, X: Any, *, proba: bool, interval: float | None) -> Any
         shares = model.predict_proba(X)
         columns |= {f"probability of {c}": shares[:, k] for k, c in enumerate(classes)}
     if interval is not None and classes is None:
-        low_high = model.predict_interval(X, interval)
-        columns |= {"low": low_high[:, 0], "high": low_high[:, 1]}
+        columns["low"], columns["high"] = model.predict_interval(X, interval)
     elif interval is not None:
         inside = model.predict_set(X, interval)
         columns["set"] = ["|".join(str(c) for c in classes[row]) for row in inside]

@@ -19,7 +19,8 @@ from foldwise.files.refuse import refused
 
 TREES = {"sklearn.neighbors._ball_tree.BallTree", "sklearn.neighbors._kd_tree.KDTree"}
 GROWN = "sklearn.tree._tree.Tree"
-COMPILED_MODULES = ("sklearn._loss._loss", "sklearn.metrics._dist_metrics")
+LOSSES = ("sklearn._loss._loss", "sklearn.linear_model._sgd_fast")
+COMPILED_MODULES = (*LOSSES, "sklearn.metrics._dist_metrics")
 PLAIN = {"builtins.dict", "builtins.list", "builtins.str", "builtins.tuple", "numpy.ndarray"}
 LOADERS = {"DictNode", "JsonNode", "ListNode", "LossNode", "NdArrayNode", "ObjectNode", "TreeNode",
            "TupleNode", "CachedNode", "TypeNode"}  # fmt: skip
@@ -28,7 +29,7 @@ LOADERS = {"DictNode", "JsonNode", "ListNode", "LossNode", "NdArrayNode", "Objec
 def is_compiled(cls: type) -> bool:
     """Tell whether objects of a class are written by skops."""
     name = f"{cls.__module__}.{cls.__qualname__}"
-    return name in TREES or name == GROWN or cls.__module__ == COMPILED_MODULES[0]
+    return name in TREES or name == GROWN or cls.__module__ in LOSSES
 
 
 def parts_content(parts: list[Any]) -> bytes:
@@ -135,6 +136,22 @@ def check_grown(nodes: Any, n_features: int, n_nodes: int) -> None:
     features = nodes["feature"][inner]
     if not good or not bool(((features >= 0) & (features < n_features)).all()):
         raise refused("hold trees whose branches lead forward", Plain("one that does not"))
+
+
+def check_features(state: dict[str, Any]) -> None:
+    """Refuse an estimator whose trees look at more columns than it asks for.
+
+    Parameters
+    ----------
+    state : dict
+        Attributes of an estimator; those without trees pass.
+    """
+    n_features = state.get("n_features_in_")
+    wanted = [state["tree_"].n_features - 1] if is_compiled(type(state.get("tree_"))) else []
+    for predictors in state.get("_predictors", ()):
+        wanted += [int(predictor.nodes["feature_idx"].max()) for predictor in predictors]
+    if wanted and not (isinstance(n_features, int) and max(wanted) < n_features):
+        raise refused("hold trees of the features it names", Plain("one of others"))
 
 
 def _check_search_tree(tree: Any) -> None:

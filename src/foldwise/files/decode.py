@@ -16,7 +16,7 @@ from foldwise.errors import FoldwiseError, Plain
 from foldwise.files.allowed import TYPES, class_named, function_named
 from foldwise.files.arrays import array_from
 from foldwise.files.boosters import booster_from
-from foldwise.files.compiled import check_grown
+from foldwise.files.compiled import check_features, check_grown
 from foldwise.files.frames import column_from
 from foldwise.files.refuse import refused
 
@@ -117,6 +117,8 @@ class Decoder:
         state = self.value(given)
         if name.endswith(".TreePredictor"):
             _check_predictor(state["nodes"])
+        if isinstance(state, dict):
+            check_features(state)
         if state is None:
             return thing
         if hasattr(cls, "__setstate__"):

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -135,7 +134,8 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
     if sparse.issparse(X):
         return np.asarray(X[:, [j]].toarray())[:, 0]
     if hasattr(X, "columns"):
-        return nw.from_native(X, eager_only=True)[:, j].to_numpy()
+        column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+        return np.asarray(column.to_numpy())
     return np.asarray(X)[:, j]
 
 

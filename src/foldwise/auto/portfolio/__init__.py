@@ -40,10 +40,11 @@ __all__ = ["Member", "Settings", "portfolio"]
 MANY = float("inf")
 REGRESSORS = (
     Member("ridge", "onehot", ridge, 1),
-    Member("boosted_random", "native", random_splits, 1),
+    Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
     Member("ridge_spline", "spline", ridge, 1, width=600),
     Member("boosted_linear", "squash", linear_leaves, 2, rows=(100, MANY), width=200),
-    Member("extra_trees", "ordinal", extra_trees, 1, rows=(100, 50_000)),
+    Member("boosted_deep", "native", deep, 2, rows=(1000, MANY)),
+    Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
     Member("boosted_shallow", "native", shallow, 2),
     Member("ridge_spline_log", "spline", in_log(ridge), 2, width=600, log=True),
     Member("support_vectors", "normal", support_vectors, 2, rows=(50, 4000), power=2.0),
@@ -56,7 +57,6 @@ REGRESSORS = (
     Member("net", "normal", net, 2, rows=(200, 20_000)),
     Member("kernel", "normal", soft_kernel, 2, rows=(4000, 50_000)),
     Member("boosted_sampled", "native", sampled, 2),
-    Member("boosted_deep", "native", deep, 2, rows=(1000, MANY)),
     Member("catboost", "ordinal", catboost, 2, rows=(100, MANY), package="catboost"),
     Member("xgboost", "ordinal", xgboost, 2, rows=(200, MANY), package="xgboost"),
     Member("rules", "ordinal", rules, 2, rows=(100, 20_000)),
@@ -71,8 +71,8 @@ REGRESSORS = (
 
 CLASSIFIERS = (
     Member("logistic", "onehot", logistic, 1),
-    Member("boosted_random", "native", random_splits, 1),
-    Member("extra_trees", "ordinal", extra_trees, 1, rows=(100, 50_000)),
+    Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
+    Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
     Member("kernel", "onehot", soft_kernel, 2, rows=(50, 50_000)),
     Member("boosted_deep", "native", deep, 2),
     Member("logistic_spline", "spline", cautious_logistic, 2, width=600),
@@ -125,7 +125,7 @@ def portfolio(facts: Facts, tier: int, *, interpretable: bool = False) -> tuple[
 
     Examples
     --------
-    >>> [member.name for member in portfolio(Facts(50, 3), 1)]
+    >>> [member.name for member in portfolio(Facts(200, 3), 1)]
     ['ridge', 'boosted_random', 'ridge_spline']
     """
     members: tuple[Member, ...] = REGRESSORS if facts.regression else CLASSIFIERS

@@ -1,0 +1,290 @@
+"""How accurate is AutoStack for its time, and how far is its own estimate from the truth?
+
+On real tables, 70/30 splits (``train_test_split(test_size=0.3, random_state=seed)``, stratified
+for classes, at most 50,000 training rows), with the same time and cores:
+
+- ``AutoStack(preset="balanced", time_budget=60)``
+- AutoGluon ``best_quality`` with the same time limit, in an environment of its own
+- scikit-learn's stack of ridge or logistic regression, forest and LightGBM
+- LightGBM alone
+
+Losses are RMSE, 1 - AUC for two classes and log-loss for more. For AutoStack and AutoGluon the
+difference between their own estimate and the loss on the test rows is printed in standard
+errors, sqrt(se² + se_test²): below -2 is optimistic.
+
+Run: ``benchmarks/accuracy.py [--autogluon PYTHON] [--budget 60] [--sets a b ... | all] [--quick]``.
+The published losses of AutoGluon (split seed 0) stand beside where they are known. The rule of
+their split is not recorded, so that they are a rough reference; ``--autogluon`` is the comparison.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import (
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from foldwise import AutoStackClassifier, AutoStackRegressor
+from foldwise.stack.metric import Evaluation, Target, as_metric
+from foldwise.stack.response import Response
+
+DATA = Path(
+    os.environ.get("FOLDWISE_DATA")
+    or Path(__file__).resolve().parents[1].parent / "shared" / "data"
+)
+PUBLISHED = {
+    "concrete_strength": 3.936,
+    "credit_g": 0.1914,
+    "vehicle": 0.3971,
+    "ames_housing": 28_973.0,
+    "abalone": 2.159,
+    "spambase": 0.00957,
+    "satimage": 0.2171,
+    "california_housing": 46_941.0,
+}
+QUICK = ("concrete_strength", "credit_g", "vehicle")
+MOST_ROWS = 50_000
+AUTOGLUON = Path(__file__).with_name("autogluon_peer.py")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One table, split."""
+
+    name: str
+    task: str
+    X: pd.DataFrame
+    y: Any
+    X_test: pd.DataFrame
+    y_test: Any
+
+    @property
+    def metric(self) -> str:
+        """The metric's short name."""
+        return {"regression": "rmse", "binary": "roc_auc", "multiclass": "log_loss"}[self.task]
+
+    def evaluate(self, predictions: Any, y: Any) -> Evaluation:
+        """Return the score of predictions, greater is better, with its standard error."""
+        scoring = {"rmse": "neg_root_mean_squared_error", "roc_auc": "roc_auc"}
+        metric = as_metric(
+            scoring.get(self.metric, "neg_log_loss"),
+            owner="accuracy",
+            classify=self.task != "regression",
+            has_probabilities=True,
+        )
+        values = np.asarray(predictions, dtype=float).reshape(len(y), -1)
+        kind = "value" if self.task == "regression" else "probability"
+        labels = None if self.task == "regression" else np.arange(values.shape[1])
+        target = Target(np.asarray(y), labels, None, np.zeros(len(y), dtype=np.intp))
+        return metric.evaluate(Response(kind, values), target)
+
+    def loss(self, score: float) -> float:
+        """Return a score as a loss."""
+        return 1.0 - score if self.metric == "roc_auc" else -score
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one method did on one problem."""
+
+    loss: float
+    seconds: float
+    surprise: float = float("nan")
+
+
+def load(name: str, seed: int) -> Problem:
+    """Return a table, split 70/30."""
+    tasks = pd.read_csv(DATA / "catalogue.csv").set_index("name")["task"]
+    frame = pd.read_parquet(DATA / f"{name}.parquet")
+    task, y = str(tasks[name]), frame.pop("target").to_numpy()
+    y = y if task == "regression" else y.astype(int)
+    stratify = None if task == "regression" else y
+    train, test = train_test_split(
+        np.arange(len(y)), test_size=0.3, random_state=seed, stratify=stratify
+    )
+    train = train[:MOST_ROWS]
+    X = frame.reset_index(drop=True)
+    return Problem(
+        name,
+        task,
+        X.iloc[train].reset_index(drop=True),
+        y[train],
+        X.iloc[test].reset_index(drop=True),
+        y[test],
+    )
+
+
+def judged(problem: Problem, predictions: Any, seconds: float, own: tuple[float, float]) -> Result:
+    """Return the test loss, and by how many standard errors the own estimate differs from it."""
+    test = problem.evaluate(predictions, problem.y_test)
+    score, error = own
+    difference = problem.loss(score) - problem.loss(test.score)
+    return Result(
+        problem.loss(test.score), seconds, difference / np.hypot(error, test.standard_error)
+    )
+
+
+def foldwise(problem: Problem, budget: float, jobs: int) -> Result:
+    """Run AutoStack."""
+    kind = AutoStackRegressor if problem.task == "regression" else AutoStackClassifier
+    model = kind("balanced", time_budget=budget, metric=problem.metric, n_jobs=jobs, random_state=0)
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(problem.X, problem.y)
+    seconds = time.perf_counter() - start
+    ask = model.predict if problem.task == "regression" else model.predict_proba
+    return judged(problem, ask(problem.X_test), seconds, (model.score_, model.score_se_))
+
+
+def autogluon(problem: Problem, budget: float, jobs: int, python: str) -> Result:
+    """Run AutoGluon in its own environment; tables travel as CSV with their dtypes beside."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        problem.X.assign(target=problem.y).to_csv(folder / "train.csv", index=False)
+        problem.X_test.to_csv(folder / "test.csv", index=False)
+        kinds = {c: str(t) for c, t in problem.X.dtypes.items()}
+        order = {"metric": problem.metric, "task": problem.task, "kinds": kinds}
+        order |= {"budget": budget, "jobs": jobs}
+        (folder / "order.json").write_text(json.dumps(order))
+        done = subprocess.run(
+            [python, str(AUTOGLUON), str(folder)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            print(done.stderr[-2000:])
+            return Result(float("nan"), float("nan"))
+        told = json.loads((folder / "told.json").read_text())
+        predictions = np.load(folder / "test.npy")
+        oof = np.load(folder / "oof.npy")
+    known = np.isfinite(oof.reshape(len(oof), -1)).all(axis=1)
+    error = problem.evaluate(oof[known], problem.y[known]).standard_error
+    return judged(problem, predictions, told["seconds"], (told["score"], error))
+
+
+def scikit_learns_stack(problem: Problem, jobs: int) -> Result:
+    """Run scikit-learn's stack of three learners on plain encodings."""
+    number = make_column_selector(dtype_include="number")
+    word = make_column_selector(dtype_exclude="number")
+    dense = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), number),
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), word),
+    )
+    codes = make_column_transformer(
+        (SimpleImputer(), number),
+        (OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), word),
+    )
+    if problem.task == "regression":
+        linear, forest, boosted = RidgeCV(), RandomForestRegressor(200), LGBMRegressor(verbosity=-1)
+        kind: Any = StackingRegressor
+    else:
+        linear, forest = LogisticRegression(max_iter=1000), RandomForestClassifier(200)
+        boosted, kind = LGBMClassifier(verbosity=-1), StackingClassifier
+    members = [
+        ("linear", make_pipeline(dense, linear)),
+        ("forest", make_pipeline(codes, forest.set_params(n_jobs=jobs, random_state=0))),
+        ("boosted", boosted.set_params(n_jobs=jobs, random_state=0)),
+    ]
+    return alone(problem, kind(members))
+
+
+def alone(problem: Problem, model: Any) -> Result:
+    """Fit any model; it has no estimate of its own."""
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(problem.X, problem.y)
+        seconds = time.perf_counter() - start
+        ask = model.predict if problem.task == "regression" else model.predict_proba
+        score = problem.evaluate(ask(problem.X_test), problem.y_test).score
+    return Result(problem.loss(score), seconds)
+
+
+def lightgbm(problem: Problem, jobs: int) -> Result:
+    """Run LightGBM with its defaults."""
+    kind = LGBMRegressor if problem.task == "regression" else LGBMClassifier
+    return alone(problem, kind(verbosity=-1, n_jobs=jobs, random_state=0))
+
+
+def compare(problem: Problem, options: argparse.Namespace) -> dict[str, Result]:
+    """Run every method on one problem."""
+    results = {"foldwise": foldwise(problem, options.budget, options.jobs)}
+    if options.autogluon:
+        results["AutoGluon"] = autogluon(problem, options.budget, options.jobs, options.autogluon)
+    if not options.only:
+        results["sklearn stack"] = scikit_learns_stack(problem, options.jobs)
+        results["LightGBM"] = lightgbm(problem, options.jobs)
+    return results
+
+
+def summarise(table: pd.DataFrame) -> None:
+    """Print how often foldwise is no worse, by how much, and how far estimates are off."""
+    losses = table.pivot_table(index=["set", "seed"], columns="method", values="loss")
+    for peer in [name for name in losses.columns if name != "foldwise"]:
+        both = losses[["foldwise", peer]].dropna()
+        ratios = both[peer] / both["foldwise"]
+        share = float((ratios >= 1).mean())
+        print(f"no worse than {peer} on {share:.0%} of {len(both)} sets")
+        print(f"ratio: {float(np.exp(np.log(ratios).mean())):.4f}  (loss of {peer} / ours)")
+    surprises = table.dropna(subset="surprise").groupby("method")["surprise"]
+    for method, values in surprises:
+        within = float((values.abs() <= 2).mean())
+        print(
+            f"{method}: own estimate within 2 standard errors on {within:.0%} of {len(values)} "
+            f"sets; mean difference {values.mean():+.2f} (below 0 is optimistic)"
+        )
+
+
+def main() -> None:
+    """Run the comparison."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sets", nargs="+", default=list(PUBLISHED))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--budget", type=float, default=60.0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--autogluon", help="the Python of an environment with AutoGluon")
+    parser.add_argument("--only", action="store_true", help="leave scikit-learn and LightGBM out")
+    parser.add_argument("--quick", action="store_true", help="three small sets, 15 seconds each")
+    options = parser.parse_args()
+    if options.quick:
+        options.sets, options.budget = list(QUICK), min(options.budget, 15.0)
+    if options.sets == ["all"]:
+        options.sets = list(pd.read_csv(DATA / "catalogue.csv")["name"])
+    records = []
+    for name in options.sets:
+        for seed in options.seeds:
+            problem = load(name, seed)
+            results = compare(problem, options)
+            if seed == 0 and name in PUBLISHED:
+                results["published"] = Result(PUBLISHED[name], float("nan"))
+            for method, result in results.items():
+                records.append({"set": name, "seed": seed, "method": method, **vars(result)})
+                print(
+                    f"{name:22s} {seed}  {method:14s} {result.loss:12.6g}  {result.seconds:6.1f} s"
+                    f"  {result.surprise:+.2f}",
+                    flush=True,
+                )
+    summarise(pd.DataFrame(records))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,278 @@
+"""Both unattended stacks, from tables to predictions."""
+
+import pickle
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import log_loss, root_mean_squared_error
+from sklearn.model_selection import TimeSeriesSplit
+
+from foldwise import AutoStackClassifier, AutoStackRegressor
+from foldwise.auto import base
+from foldwise.errors import InvalidDataError, InvalidParameterError
+
+
+def houses(n_rows: int = 260, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return a table of every kind of column, and prices that need most of them."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(100, 30, n_rows).clip(20)
+    town = rng.choice(["Bonn", "Rome", "Oslo"], n_rows)
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n_rows), unit="D")
+    worth = pd.Series(town).map({"Bonn": 0.0, "Rome": 0.4, "Oslo": 0.8}).to_numpy()
+    price = np.exp(0.01 * size + worth + rng.normal(0, 0.15, n_rows))
+    frame = pd.DataFrame(
+        {
+            "size": np.where(rng.random(n_rows) < 0.1, np.nan, size),
+            "town": pd.Series(town).where(rng.random(n_rows) > 0.05),
+            "garden": rng.random(n_rows) < 0.5,
+            "sold": day,
+            "always": 1,
+        }
+    )
+    return frame, price
+
+
+@pytest.fixture(scope="module")
+def regressor() -> AutoStackRegressor:
+    X, y = houses()
+    return AutoStackRegressor("fast", random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def classifier() -> AutoStackClassifier:
+    X, y = houses()
+    names = np.array(["cheap", "dear", "middle"])
+    return AutoStackClassifier("fast", random_state=0).fit(X, names[np.digitize(y, [2.5, 5])])
+
+
+def test_a_mixed_table_is_predicted_much_better_than_by_the_mean(regressor) -> None:
+    X, y = houses(400, seed=1)
+    error = root_mean_squared_error(y, regressor.predict(X))
+    assert error < 0.5 * y.std()
+
+
+def test_the_honest_score_is_near_the_loss_on_new_rows(regressor) -> None:
+    X, y = houses(4000, seed=1)
+    error = root_mean_squared_error(y, regressor.predict(X))
+    assert abs(-regressor.score_ - error) < 4 * regressor.score_se_
+
+
+def test_classes_keep_their_names_and_probabilities_sum_to_one(classifier) -> None:
+    X, y = houses(400, seed=1)
+    truth = np.array(["cheap", "dear", "middle"])[np.digitize(y, [2.5, 5])]
+    given = classifier.predict_proba(X)
+    assert list(classifier.classes_) == ["cheap", "dear", "middle"]
+    np.testing.assert_allclose(given.sum(axis=1), 1.0)
+    assert log_loss(truth, given) < 0.75
+    assert (classifier.predict(X) == classifier.classes_[given.argmax(axis=1)]).all()
+    assert classifier.predict_set(X, 0.9).shape == (400, 3)
+
+
+def test_unseen_levels_and_missing_cells_of_new_rows_are_predicted(regressor) -> None:
+    X, _ = houses(6, seed=2)
+    X["town"] = ["Lima", None, "Bonn", "Rome", "Oslo", "Lima"]
+    X.loc[0, "size"] = np.nan
+    assert np.isfinite(regressor.predict(X)).all()
+
+
+def test_what_is_read_from_the_stack_is_the_stacks(regressor) -> None:
+    stack = regressor.stack_
+    assert regressor.score_ == stack.score_
+    assert regressor.leaderboard_ is stack.leaderboard_
+    assert regressor.oof_ is stack.oof_
+    assert set(regressor.members_) == set(stack.oof_.columns)
+    lower, upper = regressor.predict_interval(houses(5, seed=3)[0], 0.8)
+    assert (lower < upper).all()
+
+
+def test_kinds_of_columns_are_found_and_told(regressor) -> None:
+    kinds = {column.name: column.kind for column in regressor.kinds_}
+    assert kinds == {
+        "size": "number",
+        "town": "category",
+        "garden": "boolean",
+        "sold": "date",
+        "always": "constant",
+    }
+
+
+def test_polars_and_pandas_give_the_same_predictions(regressor) -> None:
+    X, y = houses()
+    other = AutoStackRegressor("fast", random_state=0).fit(pl.from_pandas(X), y)
+    np.testing.assert_allclose(
+        other.predict(pl.from_pandas(X[:20])), regressor.predict(X[:20]), rtol=1e-9
+    )
+
+
+def test_one_seed_gives_one_model_and_pickling_keeps_it(regressor) -> None:
+    X, y = houses()
+    again = clone(regressor).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), regressor.predict(X))
+    thawed = pickle.loads(pickle.dumps(regressor))
+    np.testing.assert_array_equal(thawed.predict(X), regressor.predict(X))
+
+
+def test_a_skewed_positive_target_is_also_learnt_in_logarithms() -> None:
+    X, y = houses(120)
+    model = AutoStackRegressor("balanced", random_state=0)
+    names = [name for name, _ in _planned(model, X, y**2)]
+    assert "ridge_spline_log" in names
+    assert "ridge_spline_log" not in [name for name, _ in _planned(model, X, np.log(y))]
+
+
+def test_learners_that_take_no_weights_are_left_out_when_rows_have_weights() -> None:
+    X, y = houses(120)
+    model = AutoStackRegressor("balanced", random_state=0)
+    assert "neighbours" in dict(_planned(model, X, y))
+    assert "neighbours" not in dict(_planned(model, X, y, np.ones(120)))
+
+
+def _planned(model, X, y, weight=None):
+    """Return the learners a fit would try, without fitting them."""
+
+    class StopError(Exception):
+        pass
+
+    def stop(**parameters):
+        model.tried = parameters["estimators"]
+        raise StopError
+
+    model._new_stack = stop
+    tried = []
+    try:
+        model._fit(X, y, weight, None, 0.0)
+    except StopError:
+        tried = model.tried
+    return tried
+
+
+def test_rows_of_next_to_no_weight_count_for_nothing() -> None:
+    X, y = houses(240)
+    wrong = np.arange(240) % 2 == 0
+    spoilt = np.where(wrong, 30.0 * y, y)
+    fit = AutoStackRegressor("fast", random_state=0).fit
+    weighted = fit(X, spoilt, sample_weight=np.where(wrong, 1e-6, 1.0))
+    X_new, y_new = houses(1000, seed=5)
+    error = root_mean_squared_error(y_new, weighted.predict(X_new))
+    assert error < 0.6 * y_new.std()
+    # The score is weighted too: it does not see the wrong rows.
+    assert -weighted.score_ < y_new.std()
+
+
+def test_groups_stay_in_one_fold() -> None:
+    X, y = houses(90)
+    groups = np.repeat(np.arange(15), 6)
+    model = AutoStackRegressor("fast", random_state=0).fit(X, y, groups=groups)
+    fold = model.stack_.deals_[0].lattice.fold_of
+    assert all(len(set(fold[groups == group])) == 1 for group in range(15))
+
+
+def test_with_a_time_column_every_row_is_judged_by_earlier_rows() -> None:
+    X, y = houses(120)
+    model = AutoStackRegressor("fast", time_column="sold", random_state=0).fit(X, y)
+    assert isinstance(model.stack_.cv, TimeSeriesSplit)
+    order = np.argsort(X["sold"].to_numpy(), kind="stable")
+    lattice = model.stack_.deals_[0].lattice
+    times = X["sold"].to_numpy()[order]
+    for train, test in zip(lattice.trains, lattice.tests, strict=True):
+        assert times[train].max() <= times[test].min()
+    # Rows before the first split are never predicted, and the others stand where they stood.
+    first = order[: lattice.tests[0][0]]
+    assert model.oof_.iloc[first].isna().all(axis=None)
+    assert model.oof_.notna().all(axis=1).sum() == 120 - len(first)
+    assert list(model.oof_.index) == list(X.index)
+
+
+def test_an_interpretable_fit_is_one_readable_model_that_names_its_columns() -> None:
+    X, y = houses(200)
+    model = AutoStackRegressor("fast", interpretable=True, random_state=0).fit(X, y)
+    assert set(model.members_) == {"linear", "rules"}
+    np.testing.assert_allclose(model.predict(X), model.model_.predict(X))
+
+    rules = model.stack_.named_estimators_["rules"].named_steps["learner"].rules_
+    text = " ".join(rules["rule"])
+    assert "size" in text
+    assert "town" in text
+
+
+def test_a_budget_leaves_out_what_is_too_slow_and_says_so(monkeypatch) -> None:
+    X, y = houses(120)
+
+    def slow(learners, *_, **__):
+        return {name: 0.001 if name == "ridge" else 1e6 for name in learners}
+
+    monkeypatch.setattr(base, "trial_seconds", slow)
+    model = AutoStackRegressor("fast", time_budget=30, random_state=0).fit(X, y)
+    assert model.members_ == ["ridge"]
+    assert set(model.skipped_) == {"boosted_random", "ridge_spline"}
+
+
+@pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
+def test_a_budget_is_kept() -> None:
+    X, y = houses(200)
+    start = time.perf_counter()
+    AutoStackRegressor("balanced", time_budget=4, random_state=0).fit(X, y)
+    assert time.perf_counter() - start < 8
+
+
+def test_a_run_folder_lets_a_second_fit_begin_where_the_first_ended(tmp_path) -> None:
+    X, y = houses(120)
+    first = AutoStackRegressor("fast", run_dir=tmp_path / "run").fit(X, y)
+    second = AutoStackRegressor("fast", run_dir=tmp_path / "run").fit(X, y)
+    assert second.run_.reused == first.n_fits_
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+def test_changing_y_of_a_fold_changes_nothing_that_predicts_the_fold() -> None:
+    X, y = houses(150)
+    model = AutoStackRegressor("fast", random_state=0).fit(X, y)
+    fold = model.stack_.deals_[0].lattice.fold_of
+    other = y.copy()
+    other[fold == 2] = other[fold == 2][::-1] * 1.3
+    moved = clone(model).fit(X, other)
+    assert (moved.stack_.deals_[0].lattice.fold_of == fold).all()
+    judged = [deal.verdict for deal in (model.stack_.deals_[0], moved.stack_.deals_[0])]
+    rows = np.isin(judged[0].rows, np.flatnonzero(fold == 2))
+    np.testing.assert_array_equal(judged[0].response.values[rows], judged[1].response.values[rows])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (
+            {"preset": "balance"},
+            "AutoStackRegressor: preset must be one of 'fast', 'balanced', 'best'; got 'balance'. "
+            "Did you mean 'balanced'?",
+        ),
+        (
+            {"time_budget": -1},
+            "AutoStackRegressor: time_budget must be a number of seconds above 0, or None; "
+            "got -1. Try 600.",
+        ),
+        (
+            {"metric": "acuracy"},
+            "AutoStackRegressor: metric must be None, the name of a metric or a scorer; got "
+            "'acuracy'. Use one of 'mae', 'mape', 'medae', 'mse', 'r2', 'rmse'.",
+        ),
+    ],
+)
+def test_bad_parameters_are_refused_before_anything_is_fitted(parameters, words) -> None:
+    X, y = houses(30)
+    model = AutoStackRegressor(**parameters)
+    with pytest.raises(InvalidParameterError) as error:
+        model.fit(X, y)
+    assert str(error.value) == words
+    assert not hasattr(model, "stack_")
+
+
+def test_several_targets_are_refused() -> None:
+    X, y = houses(30)
+    with pytest.raises(InvalidDataError) as error:
+        AutoStackRegressor().fit(X, np.column_stack([y, y]))
+    assert str(error.value) == (
+        "AutoStackRegressor: y must hold one target; got shape (30, 2). Fit one stack a target."
+    )

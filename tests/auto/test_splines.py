@@ -1,0 +1,34 @@
+"""Columns spread over splines."""
+
+import numpy as np
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+
+from foldwise.auto.splines import SplineColumns
+
+
+def test_a_linear_model_on_splines_follows_a_curve() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, size=(300, 1))
+    y = np.sin(2 * x[:, 0])
+    straight = LinearRegression().fit(x, y).score(x, y)
+    bent = make_pipeline(SplineColumns(), LinearRegression()).fit(x, y).score(x, y)
+    assert straight < 0.5
+    assert bent > 0.99
+
+
+def test_columns_of_few_values_are_left_as_they_are() -> None:
+    X = np.tile([[0.0, 1.0], [1.0, 2.0]], (20, 1))
+    np.testing.assert_array_equal(SplineColumns().fit_transform(X), X)
+
+
+def test_the_columns_themselves_stay_in_front() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    np.testing.assert_array_equal(SplineColumns().fit_transform(X)[:, :3], X)
+
+
+def test_far_outside_the_knots_splines_go_on_as_lines() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 1))
+    splines = SplineColumns().fit(X)
+    far = splines.transform(np.array([[10.0], [20.0], [30.0]]))
+    np.testing.assert_allclose(far[2] - far[1], far[1] - far[0], atol=1e-9)
