@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from foldwise import StackingRegressor, TableEncoder, column_kinds, read_table
 
-flats = read_table(files("foldwise.cli") / "data" / "flats.csv").head(300)
+flats = read_table(files("foldwise.cli") / "data" / "flats.csv")
 X, y = flats.drop(columns="rent"), flats["rent"]
 
 kinds = column_kinds(X)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from foldwise.cli.failures import Failure, Misuse
-from foldwise.cli.fitting import FEWEST_ROWS, board_to_show, honest_value
+from foldwise.cli.fitting import FEWEST_ROWS, board_to_show, honest_value, score_line
 from foldwise.cli.model_folder import REPORT, load_model, request_in
 from foldwise.cli.predicting import rows_for
 from foldwise.cli.screen import note, number, print_frame, print_json, say
@@ -12,7 +12,6 @@ from foldwise.cli.screen import note, number, print_frame, print_json, say
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 MOST_COLUMNS_EXPLAINED = 300
 BACKGROUND_ROWS = 200
-RULES_SHOWN = 20
 
 
 def inspect(table: Path, target: str | None, *, as_json: bool) -> None:
@@ -181,7 +180,7 @@ def rules(table: Path, target: str, *, task: str, most: int, seed: int, as_json:
     stack = _rule_stack(problem.task, most, seed).fit(X, problem.y)
     model = stack.named_estimators_["rules"]
     board = stack.leaderboard_
-    frame = model.rules_.drop(columns=["query", "kind", "n_conditions"])
+    frame = _named_by_class(model.rules_.drop(columns=["query", "kind", "n_conditions"]), stack)
     if as_json:
         print_json(
             {
@@ -193,12 +192,30 @@ def rules(table: Path, target: str, *, task: str, most: int, seed: int, as_json:
             }
         )
         return
-    say(
-        f"Honest score: {str(board.columns[1]).replace('_', ' ')} {number(honest_value(board))} "
-        f"± {number(float(stack.score_se_), 2)}"
-    )
+    say(score_line(stack))
+    for line in _how_to_read(stack, model):
+        say(line)
     say()
-    print_frame(frame.head(max(most, RULES_SHOWN)))
+    print_frame(frame, longest=10_000)
+
+
+def _how_to_read(stack: Any, model: Any) -> list[str]:
+    """Return what the coefficients add up to, where there is one a rule."""
+    classes = getattr(stack, "classes_", None)
+    if classes is not None and len(classes) > 2:
+        return []
+    what = "Prediction" if classes is None else f"Log-odds of {classes[1]}"
+    return [
+        f"{what}: start from {number(float(model.model_.intercepts[0]))}; a rule adds its coef "
+        "where it holds,",
+        "a linear term its coef for each unit above the column's mean.",
+    ]
+
+
+def _named_by_class(frame: Any, stack: Any) -> Any:
+    """Return the rules with each class's own name over its coefficients."""
+    classes = getattr(stack, "classes_", ())
+    return frame.rename(columns={f"coef_{k}": f"coef of {c}" for k, c in enumerate(classes)})
 
 
 def _readable_columns(problem: Any) -> Any:
