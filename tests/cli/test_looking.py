@@ -57,23 +57,3 @@ def test_a_class_is_explained_by_its_probability(typed, kinds, hostile):
     result = typed("explain", kinds[0], hostile, "--row", 1)
     assert result.code == 0, result.err
     assert result.out.startswith("Probability of ")
-
-
-def test_rules_are_shown_whole_with_where_to_start(typed, flats):
-    shown = typed("rules", flats, "--target", "rent", "--most", 3)
-    assert shown.code == 0, shown.err
-    assert "…" not in shown.out
-    assert "Prediction: start from " in shown.out
-
-
-def test_rules_of_several_classes_name_the_classes(typed, hostile):
-    shown = typed("rules", hostile, "--target", "class", "--most", 3)
-    assert shown.code == 0, shown.err
-    assert "coef of ünï" in shown.out
-
-
-def test_rules_are_few_and_honest(typed, flats):
-    result = typed("rules", flats, "--target", "rent", "--most", 3, "--json")
-    assert result.code == 0, result.err
-    assert 1 <= len(result.json["rules"]) <= 3
-    assert result.json["score_se"] > 0
