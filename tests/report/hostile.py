@@ -1,5 +1,7 @@
 """Stacks whose columns, learners and classes have names meant to break a page."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -8,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
+from foldwise.report import render
 
 NAMES = [
     "<script>window.hacked=1</script>",
@@ -40,17 +43,23 @@ def learner_name(name: str) -> str:
     return name.replace("\ud800", "") or "empty"
 
 
-def hostile_stack() -> tuple[StackingClassifier, str]:
-    X = frame(240)
+def classifier() -> StackingClassifier:
     y = np.array(NAMES, dtype=object)[np.arange(240) % 8]
     learners = [(NAMES[0], LinearDiscriminantAnalysis()), (NAMES[1], GaussianNB())]
     learners += [(NAMES[5], GaussianNB(var_smoothing=0.1)), (NAMES[8], GaussianNB(var_smoothing=1))]
-    return StackingClassifier(learners, "mean", cv=3, random_state=0).fit(X, y), NAMES[1] * 5
+    return StackingClassifier(learners, "mean", cv=3, random_state=0).fit(frame(240), y)
 
 
-def hostile_regression() -> tuple[StackingRegressor, str]:
+def regressor() -> StackingRegressor:
     X = frame(120)
-    learners = [(learner_name(name), Ridge(i + 1.0)) for i, name in enumerate(NAMES)]
-    learners[3] = (NAMES[3], KNeighborsRegressor())
+    learners = [(learner_name(name), Ridge(i + 1.0)) for i, name in enumerate(NAMES[::2])]
+    learners.append((NAMES[3], KNeighborsRegressor()))
     y = X.iloc[:, 2].to_numpy() * 1e9
-    return StackingRegressor(learners, "nnls", cv=3, random_state=0).fit(X, y), NAMES[2]
+    return StackingRegressor(learners, "nnls", cv=3, random_state=0).fit(X, y)
+
+
+@cache
+def hostile_page(kind: str) -> str:
+    """Return the report on such a stack, made once."""
+    stack = {"classes": classifier, "numbers": regressor}[kind]()
+    return render(stack, title={"classes": NAMES[1] * 5, "numbers": NAMES[2]}[kind])

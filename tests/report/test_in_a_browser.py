@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from foldwise import write_report
+from foldwise import StackingRegressor, write_report
 from tests.report.browser import Browser, chromium
-from tests.report.hostile import hostile_regression, hostile_stack
+from tests.report.conftest import REGRESSORS, friedman
+from tests.report.hostile import hostile_page
 
 WIDTHS = (1280, 390)
 
@@ -45,17 +46,45 @@ def test_no_error_no_request_no_scrolling(browser: Browser, stack: Any, tmp_path
     check(browser, write_report(stack, tmp_path / "report.html"))
 
 
-@pytest.mark.parametrize("make", [hostile_stack, hostile_regression])
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_hostile_names_run_nothing_and_break_nothing(
-    browser: Browser, make: Any, tmp_path: Path
+    browser: Browser, kind: str, tmp_path: Path
 ) -> None:
-    stack, title = make()
-    path = write_report(stack, tmp_path / "report.html", title=title)
+    path = tmp_path / "report.html"
+    path.write_text(hostile_page(kind), encoding="utf-8")
     check(browser, path)
     assert browser.evaluate("document.scripts.length") == 0
     assert browser.evaluate("typeof window.hacked") == "undefined"
     assert browser.evaluate("document.querySelectorAll('main > details').length") >= 8
     assert browser.evaluate("document.dir") == ""
+
+
+OUTSIDE = """
+[...document.querySelectorAll('svg')].flatMap(svg => {
+  const box = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter(text => {
+    const own = text.getBoundingClientRect();
+    return own.left < box.left - 3 || own.right > box.right + 3;
+  }).map(text => text.textContent);
+})
+"""
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_no_text_leaves_its_figure(browser: Browser, kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(hostile_page(kind), encoding="utf-8")
+    browser.open(path, width=1280)
+    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert browser.evaluate(OUTSIDE) == []
+
+
+def test_large_and_small_numbers_stay_in_their_figure(browser: Browser, tmp_path: Path) -> None:
+    for i, unit in enumerate((1e-7, 1e12)):
+        X, y = friedman(60)
+        stack = StackingRegressor(REGRESSORS, cv=3, random_state=0).fit(X * unit, -unit * y)
+        browser.open(write_report(stack, tmp_path / f"{i}.html"), width=1280)
+        assert browser.evaluate(OUTSIDE) == []
 
 
 def test_text_in_figures_is_readable_on_a_phone(

@@ -8,7 +8,6 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from foldwise.report.svg import (
-    LETTER,
     Panel,
     Scale,
     at,
@@ -70,7 +69,7 @@ def _range(values: NDArray[np.float64], many: bool) -> list[float]:
 
 def _panel(x_ends: list[float], y_ends: list[float], same: bool) -> Panel:
     y = Scale.around([*y_ends, *(x_ends if same else [])], HEIGHT - 40, 22.0)
-    left = max(30.0, LETTER * max(map(len, tick_labels(y.ticks())), default=3) + 10)
+    left = max(30.0, max(map(width_of, tick_labels(y.ticks())), default=0.0) + 10)
     x = Scale.around([*x_ends, *(y_ends if same else [])], left, WIDTH - 12)
     return Panel(x, y, WIDTH, HEIGHT)
 

@@ -8,7 +8,6 @@ import numpy as np
 from markupsafe import Markup
 
 from foldwise.report.svg import (
-    LETTER,
     Panel,
     Scale,
     at,
@@ -114,7 +113,7 @@ def _panel(
     if unit:
         y = Scale(0.0, 1.0, y.start, y.end)
     values = y.ticks()
-    left = max(30.0, LETTER * max(map(len, tick_labels(values)), default=3) + 10)
+    left = max(30.0, max(map(width_of, tick_labels(values)), default=0.0) + 10)
     if unit:
         return Panel(Scale(0.0, 1.0, left, WIDTH - 12), y, WIDTH, HEIGHT)
     if named:

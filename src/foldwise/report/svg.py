@@ -16,7 +16,7 @@ from foldwise.report.text import clean, number, shortened
 
 LETTER = 6.4
 """Width of a digit of a figure's text; other letters are wider or narrower."""
-NARROW, WIDE = frozenset("iljtfr.,:;'|!()[] "), frozenset("mwMW%@—…")
+NARROW, WIDE = frozenset("iljtfr.,:;'|!()[] "), frozenset("mwMW%@—…<>=+~#&−")
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -264,7 +264,9 @@ class Panel:
         for value, text in x_ticks if x_ticks is not None else _labelled(self.x, across=True):
             place = self.x(value)
             marks.append(mark("line", x1=place, x2=place, y1=bottom, y2=top, class_="grid"))
-            marks.append(mark("text", text, x=place, y=bottom + 15, class_="t mid"))
+            half = width_of(text) / 2
+            inside = min(max(place, half), self.width - half)
+            marks.append(mark("text", text, x=inside, y=bottom + 15, class_="t mid"))
         room = right - left
         marks.append(label(x_title, (left + right) / 2, bottom + 32, room=room, class_="a mid"))
         marks.append(label(y_title, 2.0, 11.0, room=self.width - 4, class_="a"))

@@ -37,6 +37,8 @@ RULES = {
     "best": "the best single learner",
     "nnls": "a weighted mean with non-negative weights",
     "simplex": "a weighted mean, weights summing to one",
+    "log_score": "a mean weighted for the log score",
+    "weighted_mean": "a mean weighted by the learners' scores",
 }
 
 
