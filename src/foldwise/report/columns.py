@@ -1,5 +1,6 @@
 """Which columns the predictions rest on: permutation importance and partial dependence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +20,10 @@ from foldwise.report.data import column_of
 from foldwise.report.text import counted, enumerated, shortened
 from foldwise.report.wording import metric_name
 
-MOST_ROWS = 400
-MOST_SHUFFLED = 30
-MOST_CALLS = 3_000
-"""Predictions by single models that shuffling may take."""
+MOST_ROWS = 200
+FEWEST_SHUFFLED, MOST_SHUFFLED = 5, 25
+MOST_SECONDS = 8.0
+"""What shuffling may take, as far as the model's own times can tell."""
 N_REPEATS = 3
 MOST_BARS = 15
 MOST_CURVES = 5
@@ -63,7 +64,7 @@ class Rows:
         return Rows(take(self.X, rows), np.asarray(self.y)[rows], weight, self.seen)
 
 
-def columns_section(model: Any, rows: Rows, n_models: int = 1) -> Section:
+def columns_section(model: Any, rows: Rows, seconds_a_row: float = 0.0) -> Section:
     """Return permutation importance, and partial dependence of the columns that matter most.
 
     Parameters
@@ -72,8 +73,8 @@ def columns_section(model: Any, rows: Rows, n_models: int = 1) -> Section:
         Fitted.
     rows : Rows
         What it is asked about.
-    n_models : int, default=1
-        How many models a prediction asks; it bounds how many columns are shuffled.
+    seconds_a_row : float, default=0.0
+        How long a prediction takes; it bounds how many columns are shuffled.
 
     Returns
     -------
@@ -81,8 +82,9 @@ def columns_section(model: Any, rows: Rows, n_models: int = 1) -> Section:
         Bars, and a curve for each of the top columns.
     """
     few = rows.sample(MOST_ROWS)
-    affordable = int(np.clip(MOST_CALLS // (N_REPEATS * n_models), 5, MOST_SHUFFLED))
-    n_columns = few.X.shape[1]
+    n_rows, n_columns = few.X.shape
+    cost = max(seconds_a_row, 1e-12) * n_rows * N_REPEATS
+    affordable = int(np.clip(MOST_SECONDS / cost, FEWEST_SHUFFLED, MOST_SHUFFLED))
     places = np.arange(n_columns)
     if n_columns > affordable:
         places = influential(few.X, prediction(model, few.X), affordable)
@@ -198,30 +200,40 @@ class Dependence:
     means: NDArray[np.float64]
 
 
-def partial_dependence(model: Any, X: Any, place: int) -> Dependence:
-    """Return how the mean prediction depends on one column.
+def partial_dependence(model: Any, X: Any, places: Sequence[int]) -> list[Dependence]:
+    """Return how the mean prediction depends on each of some columns.
 
     Parameters
     ----------
     model : estimator
-        Fitted.
+        Fitted; it is asked once.
     X : array, sparse matrix or data frame
-        Rows to average over; the column's values come from them too.
-    place : int
-        Which column.
+        Rows to average over; the columns' values come from them too.
+    places : sequence of int
+        Which columns, each by itself.
 
     Returns
     -------
-    Dependence
+    list of Dependence
         At quantiles of a number, or at the commonest of other values.
     """
-    donors, values = _representatives(column_of(X, place))
-    n, k = X.shape[0], len(donors)
-    # The rows once for each value, then the rows that lend their value.
-    table = take(X, np.concatenate([np.tile(np.arange(n), k), donors]))
-    lent = np.concatenate([np.repeat(np.arange(n * k, n * k + k), n), np.arange(n * k, n * k + k)])
-    predicted = prediction(model, shuffled(table, [place], lent))[: n * k]
-    return Dependence(values, predicted.reshape(k, n, -1).mean(axis=1))
+    tried = [_representatives(column_of(X, place)) for place in places]
+    n = X.shape[0]
+    starts = np.cumsum([0, *(n * len(donors) for donors, _ in tried)])
+    # The rows once for each value of each column; below them, the rows that lend their values.
+    table = take(X, np.concatenate([np.tile(np.arange(n), starts[-1] // n), np.arange(n)]))
+    for place, start, (donors, _) in zip(places, starts, tried, strict=False):
+        lent = np.arange(starts[-1] + n)
+        lent[start : start + n * len(donors)] = np.repeat(starts[-1] + donors, n)
+        table = shuffled(table, [place], lent)
+    predicted = prediction(model, table)
+    return [
+        Dependence(
+            values,
+            predicted[start : start + n * len(values)].reshape(len(values), n, -1).mean(axis=1),
+        )
+        for start, (_, values) in zip(starts, tried, strict=False)
+    ]
 
 
 def _representatives(column: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
@@ -265,7 +277,8 @@ def dependence_figures(
         Empty for several targets.
     """
     classify = is_classifier(model)
-    found = [(names[place], partial_dependence(model, rows.X, place)) for place in places]
+    dependences = partial_dependence(model, rows.X, places) if places else []
+    found = list(zip((names[place] for place in places), dependences, strict=True))
     if not classify and any(d.means.shape[1] > 1 for _, d in found):
         return []
     shown, labels = [0], [""]
