@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
 
-from foldwise import StackingClassifier, StackingRegressor
+from foldwise import CalibratedClassifier, StackingClassifier, StackingRegressor
 from foldwise.report.sections import seconds_a_row, sections_of, stack_rows
 from tests.report.conftest import classes, friedman
 
@@ -20,6 +21,14 @@ def test_a_model_that_holds_a_stack_is_reported_as_one(regression: StackingRegre
     holder = SimpleNamespace(stack_=regression, skipped_={"slow": "no time"})
     found = {s.key: s for s in sections_of(holder, None, None, False)}
     assert found["warnings"].blocks[-1].rows == [["slow", "no time"]]
+
+
+def test_a_calibrated_classifier_is_reported_with_the_score_it_has() -> None:
+    X, y = classes(2)
+    model = CalibratedClassifier(GaussianNB(), cv=3, random_state=0).fit(X, y)
+    found = {s.key: s for s in sections_of(model, None, None, False)}
+    assert found["answer"].blocks[0].tiles[0].value.startswith(f"{-model.score_:.2f}")
+    assert "Calibrated by" in dict(found["honesty"].blocks[0].pairs)
 
 
 def test_the_time_of_a_row_is_the_one_measured_while_fitting() -> None:
