@@ -79,7 +79,7 @@ def test_everything_is_kept_with_all_folds_when_there_is_time() -> None:
     assert plan.skipped == {}
 
 
-def test_folds_are_given_up_before_half_of_the_members() -> None:
+def test_folds_are_given_up_before_most_of_the_members() -> None:
     seconds = {"a": 1.0, "b": 1.0, "c": 1.0, "d": 50.0}
     plan = plan_for("abcd", seconds, budget=20, workers=1, folds=(8, 5, 3))
     assert plan.folds == 3

@@ -32,7 +32,7 @@ PHRASES = {
 HEATING = {"district": 0.0, "gas": 10.0, "heat pump": 55.0, "oil": -35.0}
 
 
-def make_flats(n: int = 600, seed: int = 8) -> pd.DataFrame:
+def make_flats(n: int = 800, seed: int = 8) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     size = np.round(np.exp(rng.normal(4.15, 0.4, n)), 1)
     rooms = np.clip(np.round(size / 26 + rng.normal(0, 0.5, n)), 1, 7).astype(int)
@@ -45,11 +45,11 @@ def make_flats(n: int = 600, seed: int = 8) -> pd.DataFrame:
     listed = pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 730, n), "D")
     words = [rng.choice(list(PHRASES), rng.integers(2, 5), replace=False) for _ in range(n)]
     place = np.array([DISTRICTS[d] for d in district])
-    place = place * np.where((district == "University") & (size < 60), 1.6, 1.0)
-    place = place * np.where(np.isin(district, ["Harbour", "Riverside"]) & (floor > 3), 1.5, 1.0)
+    place = place * np.where((district == "University") & (size < 60), 1.4, 1.0)
+    place = place * np.where(np.isin(district, ["Harbour", "Riverside"]) & (floor > 3), 1.35, 1.0)
     charm = np.where((built < 1920) | (built > 2010), 1.2, np.where(built < 1980, 0.9, 1.0))
     stairs = -26.0 * np.maximum(floor - 2, 0) * ~lift
-    cold = np.where((heating == "oil") & (built < 1980), -180.0, 0.0)
+    cold = np.where((heating == "oil") & (built < 1980), -140.0, 0.0)
     months = (listed - pd.Timestamp("2023-01-01")).days / 30.4
     rent = (
         11.5 * size**0.93 * place * charm

@@ -44,6 +44,8 @@ def test_thresholds_make_every_cut_once(values) -> None:
 def test_equally_good_thresholds_give_way_to_the_one_nearest_to_a_half() -> None:
     assert best_threshold(np.array([0.1, 0.9]), np.array([0, 1]), "accuracy") == (0.5, 1.0)
     assert best_threshold(np.array([0.2, 0.8]), np.array([1, 1]), "accuracy")[0] < 0.2
+    p, y = np.linspace(0.1, 0.9, 9), np.tile([0, 1, 0], 3)
+    assert best_threshold(p, y, lambda tn, *_: np.zeros_like(tn)) == (0.5, 0.0)
     assert pick_threshold(np.array([0.1, 0.6]), np.array([np.nan, 0.0])) == (0.6, 0.0)
 
 

@@ -82,6 +82,8 @@ THINGS = {
     "dict in another order": lambda: {"b": 2, "a": 1},
     "array": lambda: X.copy(),
     "array by columns": lambda: np.asfortranarray(X),
+    "symmetric": lambda: np.eye(3),
+    "symmetric by columns": lambda: np.asfortranarray(np.eye(3)),
     "transposed": lambda: X.T.copy(),
     "reshaped": lambda: X.reshape(3, 6).copy(),
     "array of float32": lambda: X.astype(np.float32),

@@ -1,22 +1,24 @@
 import pickle
-import threading
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from threadpoolctl import threadpool_info
 
+from foldwise.engine import on_worker
 from foldwise.engine.on_worker import (
     OtherVersionsError,
     Placed,
     check_versions,
     do_task,
-    keep,
-    one_thread,
 )
 from foldwise.engine.task import Surroundings, received
 from foldwise.engine.versions import library_versions
+
+ROOT = Path(__file__).parents[2]
 
 
 def sent(value: Any) -> tuple[Any, int]:
@@ -54,14 +56,11 @@ def test_what_arrived_can_be_sent_on() -> None:
     np.testing.assert_array_equal(twice.value, np.arange(5))
 
 
-def test_a_task_finds_what_is_kept_for_as_long_as_somebody_holds_it() -> None:
-    placed = keep(Placed((lambda shared, job: shared + job, 10, Surroundings())), "name")
-    answer = do_task("name", pickle.dumps(5), library_versions())
+def test_a_task_finds_what_is_kept_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed = Placed((lambda shared, job: shared + job, 10, Surroundings()))
+    monkeypatch.setitem(on_worker._kept, "name-1", ("key", placed))
+    answer = do_task("name-1", pickle.dumps(5), library_versions())
     assert received(0, answer).result == 15
-    del placed
-    with pytest.raises(ValueError, match="worker"):
-        # It would return its address; there is none outside a worker.
-        do_task("name", pickle.dumps(5), library_versions())
 
 
 def test_other_versions_are_named_with_the_side_they_are_on() -> None:
@@ -72,24 +71,36 @@ def test_other_versions_are_named_with_the_side_they_are_on() -> None:
     assert str(caught.value) == f"scipy 1.0 here, there {ours['scipy']}"
 
 
-def blas_threads() -> set[int]:
-    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+THREADS = """
+import os
+os.environ.update(OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="2")
+import threading
+import sklearn
+from concurrent.futures import ThreadPoolExecutor
+from threadpoolctl import threadpool_info
+from foldwise.engine.on_worker import keep_to_one_thread
+
+both = threading.Barrier(2, timeout=30)
+def counts(_):
+    before = {pool["num_threads"] for pool in threadpool_info()}
+    both.wait()
+    keep_to_one_thread()
+    both.wait()
+    return before, {pool["num_threads"] for pool in threadpool_info()}
+
+with ThreadPoolExecutor(2) as pool:
+    print([*pool.map(counts, range(2))])
+    print([after for _, after in pool.map(counts, range(2))])
+"""
 
 
-def test_blas_has_one_thread_until_the_last_of_several_tasks_is_over() -> None:
-    before = blas_threads()
-    first_may_end, first_is_over = threading.Event(), threading.Event()
-
-    def first() -> None:
-        with one_thread():
-            first_may_end.wait(20)
-        first_is_over.set()
-
-    thread = threading.Thread(target=first)
-    thread.start()
-    with one_thread():
-        first_may_end.set()
-        assert first_is_over.wait(20)
-        assert blas_threads() == {1}
-    thread.join(20)
-    assert blas_threads() == before
+def test_every_thread_of_a_worker_keeps_to_one_thread() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", THREADS],
+        env={"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert run.stdout.splitlines() == ["[({2}, {1}), ({2}, {1})]", "[{1}, {1}]"]

@@ -45,9 +45,11 @@ from sklearn.svm import SVC, SVR
 from xgboost import XGBClassifier, XGBRegressor
 
 import foldwise
-from foldwise import StackingClassifier, StackingRegressor, load, save
+from foldwise import AutoStackRegressor, StackingClassifier, StackingRegressor, load, save
+from foldwise.combine.calibration.named import METHODS
 from foldwise.errors import FoldwiseWarning, UnsupportedError
 from foldwise.files import read_manifest
+from foldwise.stack.named import known_names
 from tests.files.conftest import X, Y
 from tests.files.hostile import members_of, nothing_is_run
 
@@ -152,6 +154,33 @@ def test_a_stack_of_classifiers_comes_back_the_same(y, tmp_path: Path) -> None:
     picked = CLASSIFIERS if y.dtype.kind == "U" else CLASSIFIERS[:3]
     stack = StackingClassifier(picked, "mean", cv=3, random_state=0, on_error="raise").fit(X, y)
     assert_same(stack, tmp_path / "stack")
+
+
+@pytest.mark.parametrize("classify", [False, True])
+def test_every_named_stacker_comes_back_the_same(classify: bool, tmp_path: Path) -> None:
+    learners = [("nb", GaussianNB()), ("lr", LogisticRegression())] if classify else REGRESSORS[:1]
+    kind = StackingClassifier if classify else StackingRegressor
+    stack = kind(learners, "mean", cv=3, random_state=0).fit(X, LABELS if classify else Y)
+    for name in known_names(["a", "b", "c"] if classify else None):
+        given = {"weights": [[1.0] * len(learners)]} if name == "weighted_mean" else None
+        assert_same(stack.restack((name, given) if given else name), tmp_path / name)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_calibration_comes_back_the_same(method: str, tmp_path: Path) -> None:
+    stack = StackingClassifier([("nb", GaussianNB())], "mean", cv=3, calibrate=method)
+    assert_same(stack.set_params(random_state=0).fit(X, CODES), tmp_path / "stack")
+
+
+def test_an_auto_stack_comes_back_the_same(tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(
+        city=LABELS, day=pd.date_range("2020-01-01", periods=60), flag=Y > 0
+    )
+    model = AutoStackRegressor(preset="fast", time_budget=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(frame, Y)
+        assert_same(model, tmp_path / "auto", frame)
 
 
 def test_frames_with_categories_keep_their_names(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def app() -> None:
 @_json
 @_debug
 def demo(out: Path, as_json: bool, debug: bool) -> None:
-    """Fit an embedded table in under a minute and write a report."""
+    """Fit an embedded table and write a report, in a minute."""
     from foldwise.cli import fitting
     from foldwise.cli.failures import in_words
 
@@ -67,7 +67,9 @@ def demo(out: Path, as_json: bool, debug: bool) -> None:
 @_json
 @_debug
 def fit(as_json: bool, debug: bool, **said: Any) -> None:
-    """Fit a model to TABLE, a CSV or Parquet file, and show how good it is.
+    """Fit a model to TABLE and show how good it is.
+
+    TABLE is a CSV or Parquet file with names in its first line.
 
     An interrupted or killed run with --out is continued by foldwise resume.
     """
@@ -84,7 +86,10 @@ def fit(as_json: bool, debug: bool, **said: Any) -> None:
 @_json
 @_debug
 def resume(folder: Path, as_json: bool, debug: bool) -> None:
-    """Continue a fit that was given --out DIR; nothing finished is fitted again."""
+    """Continue a fit that was given --out DIR.
+
+    Nothing that was finished is fitted again.
+    """
     from dataclasses import replace
 
     from foldwise.cli import fitting
@@ -107,7 +112,10 @@ def resume(folder: Path, as_json: bool, debug: bool) -> None:
 def predict(
     model: Path, table: Path, out: Path | None, proba: bool, interval: float | None, debug: bool
 ) -> None:
-    """Predict the rows of TABLE with MODEL, the folder given to fit as --out."""
+    """Predict the rows of TABLE with MODEL.
+
+    MODEL is the folder given to foldwise fit as --out.
+    """
     from foldwise.cli import predicting
     from foldwise.cli.failures import in_words
 
@@ -134,7 +142,10 @@ def report(model: Path, out: Path | None, table: Path | None, debug: bool) -> No
 @_json
 @_debug
 def leaderboard(model: Path, as_json: bool, debug: bool) -> None:
-    """Show how all learners of MODEL did, on the same rows with the same honesty."""
+    """Show how the learners of MODEL did.
+
+    All are judged on the same rows with the same honesty.
+    """
     from foldwise.cli import looking
     from foldwise.cli.failures import in_words
 
@@ -149,7 +160,10 @@ def leaderboard(model: Path, as_json: bool, debug: bool) -> None:
 @_json
 @_debug
 def explain(model: Path, table: Path, row: int, as_json: bool, debug: bool) -> None:
-    """Show what each column adds to the prediction of one row of TABLE."""
+    """Show why MODEL predicts a row as it does.
+
+    What each column of row N of TABLE adds to the average prediction.
+    """
     from foldwise.cli import looking
     from foldwise.cli.failures import in_words
 
@@ -168,7 +182,7 @@ def explain(model: Path, table: Path, row: int, as_json: bool, debug: bool) -> N
 @_json
 @_debug
 def rules(as_json: bool, debug: bool, **said: Any) -> None:
-    """Fit a short list of rules to TABLE that a person can read."""
+    """Fit a short list of readable rules to TABLE."""
     from foldwise.cli import looking
     from foldwise.cli.failures import in_words
 

@@ -87,7 +87,7 @@ def _failure(error: Exception) -> Failure:
     if isinstance(error, OSError) and error.filename:
         reason = (error.strerror or type(error).__name__).lower()
         return Failure(f"{error.filename}: {reason}. Check the path and its permissions.")
-    first = (str(error).splitlines() or [""])[0][:200]
+    first = (str(error).splitlines() or [""])[0][:200].rstrip(".")
     return Failure(
         f"Something nobody foresaw: {type(error).__name__}: {first}. "
         "Run it again with --debug to see where, and tell us."
@@ -107,4 +107,6 @@ def _without_owner(message: str) -> str:
         return message
     rest = message[found.end(1) + 2 :]
     word = found.group(2) or ""
-    return OPTIONS[word] + rest[len(word) :] if word in OPTIONS else rest
+    if word in OPTIONS and rest.startswith(f"{word} must"):
+        return OPTIONS[word] + rest[len(word) :]
+    return rest

@@ -1,6 +1,7 @@
 """``fit``, ``resume`` and ``demo``: from a table to a judged model."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -10,6 +11,8 @@ from foldwise.cli.model_folder import MODEL, REPORT, RUN, Request, begin
 from foldwise.cli.screen import note, number, print_frame, print_json, say
 
 SHOWN = 15
+DEMO_SECONDS = 30.0
+FEWEST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ def fit_model(request: Request, run_dir: Path | None, *, quiet: bool) -> Fitted:
         groups=request.groups,
         weight=request.weight,
         drop=request.drop,
+        fewest_rows=FEWEST_ROWS,
     )
     for text in (*problem.notes, describe_columns(problem)):
         tell(text)
@@ -103,11 +107,7 @@ def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool)
 
 def describe_columns(problem: Any) -> str:
     """Return one line on the rows and columns."""
-    from collections import Counter
-
-    from foldwise.auto.tables import column_kinds
-
-    kinds = column_kinds(problem.X)
+    kinds = problem.kinds
     counts = Counter(column.kind for column in kinds)
     found = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
     dropped = kinds.dropped
@@ -194,9 +194,9 @@ def demo(out: Path, *, as_json: bool) -> None:
     from foldwise.report import write_report
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
-        request = Request(str(table), "rent", preset="fast")
+        request = Request(str(table), "rent", seconds=DEMO_SECONDS)
         if not as_json:
-            note("600 flats that do not exist: what should each cost a month?")
+            note("800 flats that do not exist: what should each cost a month?")
         fitted = fit_model(request, None, quiet=as_json)
         stack = getattr(fitted.model, "stack_", fitted.model)
         write_report(stack, out, title="Rents of flats (a demonstration)")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from foldwise.cli.failures import Failure, Misuse
-from foldwise.cli.fitting import board_to_show, honest_value
+from foldwise.cli.fitting import FEWEST_ROWS, board_to_show, honest_value
 from foldwise.cli.model_folder import REPORT, load_model, request_in
 from foldwise.cli.predicting import rows_for
 from foldwise.cli.screen import note, number, print_frame, print_json, say
@@ -31,8 +31,8 @@ def inspect(table: Path, target: str | None, *, as_json: bool) -> None:
     from foldwise.auto.tables.problem import table_problem
 
     frame = read_table(table)
-    kinds = column_kinds(frame, target=target)
     problem = None if target is None else table_problem(frame, target)
+    kinds = column_kinds(frame) if problem is None else problem.kinds
     read_as = frame.attrs.get("read_as", {})
     if as_json:
         print_json(
@@ -167,12 +167,11 @@ def rules(table: Path, target: str, *, task: str, most: int, seed: int, as_json:
     as_json : bool
         Print one JSON object instead of words.
     """
-    from foldwise.auto.tables import column_kinds, read_table
+    from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
 
-    problem = table_problem(read_table(table), target, task=task)
-    kinds = column_kinds(problem.X)
-    X = _readable_columns(problem.X, kinds)
+    problem = table_problem(read_table(table), target, task=task, fewest_rows=FEWEST_ROWS)
+    X = _readable_columns(problem)
     if not as_json:
         for text in problem.notes:
             note(text)
@@ -202,18 +201,19 @@ def rules(table: Path, target: str, *, task: str, most: int, seed: int, as_json:
     print_frame(frame.head(max(most, RULES_SHOWN)))
 
 
-def _readable_columns(X: Any, kinds: Any) -> Any:
+def _readable_columns(problem: Any) -> Any:
     """Return the columns rules can speak of, numbers as numbers and words as categories."""
     import pandas as pd
 
     from foldwise.auto.tables.values import numbers_of, text_of
 
     columns: dict[str, Any] = {}
-    for column in kinds:
+    for column in problem.kinds:
+        cells = problem.X[column.name]
         if column.kind == "number":
-            columns[column.name] = numbers_of(X[column.name])
+            columns[column.name] = numbers_of(cells)
         elif column.kind in ("category", "boolean"):
-            columns[column.name] = pd.Categorical(text_of(X[column.name]))
+            columns[column.name] = pd.Categorical(text_of(cells))
     if not columns:
         raise Failure("TABLE must have a column of numbers or categories; got none. Add one.")
     return pd.DataFrame(columns)

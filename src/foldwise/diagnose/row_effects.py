@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 Predict = Callable[[pd.DataFrame], FloatArray]
+MOST_ROWS_AT_ONCE = 20_000
 
 
 @dataclass(frozen=True)
@@ -104,39 +105,47 @@ def row_effects(
     (True, np.float64(0.0))
     """
     rng = np.random.default_rng(random_state)
-    n_columns = row.shape[1]
     pool = pd.concat([row, background], ignore_index=True)
-    changes = []
-    starts = []
-    for _ in range(n_orders):
-        start = int(rng.integers(1, len(pool)))
-        order = rng.permutation(n_columns)
-        for way in (order, order[::-1]):
-            path = predict(_walk(pool, way, start))
-            change = np.empty(n_columns)
-            change[way] = np.diff(path)
-            changes.append(change)
-            starts.append(path[0])
+    orders = [rng.permutation(row.shape[1]) for _ in range(n_orders)]
+    ways = [way for order in orders for way in (order, order[::-1])]
+    starts = np.repeat(rng.integers(1, len(pool), n_orders), 2)
+    paths = _predict_paths(predict, pool, ways, starts)
+    changes = np.empty((len(ways), row.shape[1]))
+    for change, way, path in zip(changes, ways, paths, strict=True):
+        change[way] = np.diff(path)
     # Forwards and backwards belong together: their mean is one draw.
-    draws = np.array(changes).reshape(n_orders, 2, n_columns).mean(axis=1)
-    errors = draws.std(axis=0, ddof=1) / np.sqrt(n_orders) if n_orders > 1 else np.zeros(n_columns)
+    draws = changes.reshape(n_orders, 2, -1).mean(axis=1)
+    spread = draws.std(axis=0, ddof=1) if n_orders > 1 else np.zeros(row.shape[1])
     return RowEffects(
         tuple(str(name) for name in row.columns),
         tuple(str(value) for value in row.iloc[0]),
         draws.mean(axis=0),
-        errors,
-        float(np.mean(starts)),
-        float(predict(row)[0]),
+        spread / np.sqrt(n_orders),
+        float(paths[:, 0].mean()),
+        float(paths[0, -1]),
     )
 
 
-def _walk(pool: pd.DataFrame, order: NDArray[np.intp], start: int) -> pd.DataFrame:
-    """Return the background row and the rows on the way to the explained one, which is row 0."""
-    turn = np.empty(len(order), dtype=np.intp)
-    turn[order] = np.arange(len(order))
-    steps = np.arange(len(order) + 1)
-    taken: dict[Any, Any] = {
-        name: pool[name].take(np.where(steps > turn[j], 0, start)).array
-        for j, name in enumerate(pool.columns)
-    }
-    return pd.DataFrame(taken)
+def _predict_paths(
+    predict: Predict, pool: pd.DataFrame, ways: list[NDArray[np.intp]], starts: NDArray[np.intp]
+) -> FloatArray:
+    """Return the predictions on the way from each start to row 0 of the pool, one row a way."""
+    n_steps = pool.shape[1] + 1
+    together = max(1, MOST_ROWS_AT_ONCE // n_steps)
+    paths = []
+    for first in range(0, len(ways), together):
+        part = range(first, min(first + together, len(ways)))
+        sources = np.concatenate([_sources(ways[k], int(starts[k])) for k in part])
+        taken: dict[Any, Any] = {
+            name: pool[name].take(sources[:, j]).array for j, name in enumerate(pool.columns)
+        }
+        paths.append(np.asarray(predict(pd.DataFrame(taken)), dtype=np.float64))
+    return np.concatenate(paths).reshape(len(ways), n_steps)
+
+
+def _sources(way: NDArray[np.intp], start: int) -> NDArray[np.intp]:
+    """Return the pool's row that each cell is taken from, shape (n_columns + 1, n_columns)."""
+    turn = np.empty(len(way), dtype=np.intp)
+    turn[way] = np.arange(len(way))
+    steps = np.arange(len(way) + 1)[:, None]
+    return np.where(steps > turn, 0, start)

@@ -6,17 +6,17 @@ that is a bomb.
 """
 
 import hashlib
+import io
 import json
-import os
 import re
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from foldwise.engine.files import write_whole
 from foldwise.errors import FoldwiseError, Plain, listing
 from foldwise.files.refuse import refused
 
@@ -51,21 +51,11 @@ def write_archive(path: Path, members: Mapping[str, bytes], manifest: dict[str, 
         name: {"size": len(content), "sha256": digest(content)} for name, content in members.items()
     }
     text = json.dumps({**manifest, "members": listed}, indent=1, ensure_ascii=True).encode()
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            with zipfile.ZipFile(file, "w") as archive:
-                for name, content in {MANIFEST: text, **members}.items():
-                    _add(archive, name, content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in {MANIFEST: text, **members}.items():
+            _add(archive, name, content)
+    write_whole(path, [buffer.getvalue()])
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

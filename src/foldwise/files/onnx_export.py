@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.engine.files import write_whole
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.files.onnx_graph import Graph
 from foldwise.files.onnx_learners import add_learner, not_exported
@@ -77,7 +78,7 @@ def export_onnx(model: Any, path: Any, X: Any, *, tolerance: float = 1e-4) -> fl
             Plain(f"a difference of {difference:.3g}"),
             "Give a greater tolerance, or use foldwise.save.",
         )
-    Path(path).write_bytes(content)
+    write_whole(Path(path), [content])
     return difference
 
 

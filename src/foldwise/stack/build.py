@@ -19,6 +19,7 @@ from foldwise.stack.grow import (
     lowest_tasks,
     stacked_rows,
 )
+from foldwise.stack.idle import idle_learners
 from foldwise.stack.judge import Judge, Verdict
 from foldwise.stack.metric import Metric
 from foldwise.stack.reader import Problem, Reader, rows_of, weights_of
@@ -53,7 +54,7 @@ class Deal:
         """The learners the stacker reads."""
         return self.readers[-1]
 
-    def fresh(self, X: Any, refs: Sequence[Ref]) -> Features:
+    def fresh(self, X: Any, refs: Sequence[Ref], stacker: Any = None) -> Features:
         """Return the top features of new rows, the mean over some nodes.
 
         Parameters
@@ -62,6 +63,8 @@ class Deal:
             New rows.
         refs : sequence of Ref
             The nodes; the upper model of a node reads the lower models of that node.
+        stacker : object or None
+            Who reads them: learners it gives no weight are not asked.
 
         Returns
         -------
@@ -69,7 +72,8 @@ class Deal:
             One row for each row of X.
         """
         if len(self.readers) == 1:
-            return self.top.fresh(X, refs, X)
+            idle = idle_learners(stacker, [entry.name for entry in self.top.entries])
+            return self.top.fresh(X, refs, X, idle)
         each = [self._chain(X, ref) for ref in dict.fromkeys(Ref(ref.node) for ref in refs)]
         outputs = [
             np.mean([features.outputs[m] for features in each], axis=0)

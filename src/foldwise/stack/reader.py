@@ -108,7 +108,9 @@ class Reader:
             extra = self.problem.extra(take_rows(self.problem.data.X, rows_of(blocks)))
         return self._features(outputs, extra)
 
-    def fresh(self, X: Any, refs: Sequence[Ref], original: Any) -> Features:
+    def fresh(
+        self, X: Any, refs: Sequence[Ref], original: Any, idle: frozenset[str] = frozenset()
+    ) -> Features:
         """Return the features of new rows, read from the kept models.
 
         Parameters
@@ -119,27 +121,44 @@ class Reader:
             The nodes whose mean is taken.
         original : array or frame
             The user's columns, for what is passed through.
+        idle : frozenset of str
+            Learners whose responses do not matter; they are not asked and say zero.
 
         Returns
         -------
         Features
             One row for each row of X.
         """
-        outputs = []
-        for entry in self.entries:
-            cells = self.table.cells(entry.name, refs)
-            total: Any = 0.0
-            for cell, times in cells.items():
-                values = respond(
-                    self.table.models[cell],
-                    X,
-                    entry.method,
-                    self.problem.data,
-                    int(self.problem.amount),
-                )
-                total = total + times * compact(values, entry.kind, self.problem.data.n_classes)
-            outputs.append(total / cells.total())
+        asked = {
+            entry.name: self._mean_response(entry, X, refs)
+            for entry in self.entries
+            if entry.name not in idle
+        }
+        like = {entry.kind: asked[entry.name] for entry in self.entries if entry.name in asked}
+        outputs = [
+            asked[entry.name]
+            if entry.name in asked
+            else np.zeros_like(like[entry.kind])
+            if entry.kind in like
+            else self._mean_response(entry, X, refs)
+            for entry in self.entries
+        ]
         return self._features(outputs, self.problem.extra(original))
+
+    def _mean_response(self, entry: Entry, X: Any, refs: Sequence[Ref]) -> FloatArray:
+        """Return a learner's response to new rows, the mean over nodes."""
+        cells = self.table.cells(entry.name, refs)
+        total: Any = 0.0
+        for cell, times in cells.items():
+            values = respond(
+                self.table.models[cell],
+                X,
+                entry.method,
+                self.problem.data,
+                int(self.problem.amount),
+            )
+            total = total + times * compact(values, entry.kind, self.problem.data.n_classes)
+        return np.asarray(total / cells.total())
 
     def with_outputs(self, outputs: list[FloatArray], original: Any) -> Features:
         """Return features made of given outputs of this layer for new rows."""

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldwise.auto.tables.frames import as_frame
-from foldwise.auto.tables.kinds import column_kinds
+from foldwise.auto.tables.kinds import Kinds, column_kinds
 from foldwise.auto.tables.values import numbers_of, text_of
 from foldwise.errors import (
     FoldwiseError,
@@ -38,6 +38,8 @@ class TableProblem:
         The target: floats, or classes as whole numbers or words.
     task : {"regression", "classification"}
         What the target is.
+    kinds : Kinds
+        What the features are.
     sample_weight, groups : ndarray or None
         One entry a row.
     notes : tuple of str
@@ -47,6 +49,7 @@ class TableProblem:
     X: pd.DataFrame
     y: NDArray[Any]
     task: str
+    kinds: Kinds
     sample_weight: NDArray[np.float64] | None
     groups: NDArray[Any] | None
     notes: tuple[str, ...]
@@ -60,6 +63,7 @@ def table_problem(
     groups: str | None = None,
     weight: str | None = None,
     drop: Sequence[str] = (),
+    fewest_rows: int = 1,
 ) -> TableProblem:
     """Take a table apart into features, target, weights and groups.
 
@@ -76,6 +80,8 @@ def table_problem(
         Columns that say which rows belong together, and how much each counts.
     drop : sequence of str
         Columns that are not to be used.
+    fewest_rows : int, default=1
+        How many rows with a target there must be.
 
     Returns
     -------
@@ -101,21 +107,17 @@ def table_problem(
     present = words.notna().to_numpy()
     notes = _missing_note(target, present)
     table = table.loc[present].reset_index(drop=True)
+    _check_rows(len(table), fewest_rows)
     y, found, said = _read_target(table[target], task)
     used = {target, groups, weight, *drop}
     X = table[[name for name in table.columns if name not in used]]
-    if X.shape[1] == 0:
-        raise invalid_data(
-            OWNER,
-            "the table",
-            must=f"have columns besides {target!r}",
-            got=Plain("none"),
-            fix="Add what the target is to be predicted from.",
-        )
+    kinds = column_kinds(X)
+    _check_usable(target, kinds)
     return TableProblem(
         X,
         y,
         found,
+        kinds,
         None if weight is None else _read_weight(table[weight]),
         None if groups is None else _read_groups(table[groups]),
         (*notes, *said),
@@ -144,6 +146,30 @@ def _check_columns(named: dict[str, list[str]], table: pd.DataFrame) -> None:
             got=Plain(f"{listing(twice)} more than once"),
             fix="Use each column for one thing.",
         )
+
+
+def _check_rows(n_rows: int, fewest_rows: int) -> None:
+    if n_rows < fewest_rows:
+        raise invalid_data(
+            OWNER,
+            "the table",
+            must=f"have at least {fewest_rows} rows with a target",
+            got=Plain(f"{n_rows:,}"),
+            fix="Collect more.",
+        )
+
+
+def _check_usable(target: str, kinds: Kinds) -> None:
+    if len(kinds.dropped) < len(kinds):
+        return
+    reasons = [f"{column.name!r} ({column.kind})" for column in list(kinds)[:5]]
+    raise invalid_data(
+        OWNER,
+        "the table",
+        must=f"have columns besides {target!r} that differ and are not identifiers",
+        got=Plain(", ".join(reasons) or "none"),
+        fix="Add what the target is to be predicted from.",
+    )
 
 
 def _missing_note(target: str, present: NDArray[np.bool_]) -> list[str]:
@@ -204,7 +230,7 @@ def _quantity(column: Any, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         raise _bad_target(
             column,
             "be finite numbers",
-            f"{int(bad.sum()):,} cells such as {text_of(column)[bad].iloc[0]!r}",
+            _first_bad(column, bad),
             "Correct or drop these rows.",
         )
     return numbers
@@ -229,6 +255,10 @@ def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> NDArray[
     return words.to_numpy(dtype=str)
 
 
+def _first_bad(column: Any, bad: NDArray[np.bool_]) -> str:
+    return f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"
+
+
 def _bad_target(column: Any, must: str, got: str, fix: str) -> FoldwiseError:
     return invalid_data(OWNER, f"target {column.name!r}", must=must, got=Plain(got), fix=fix)
 
@@ -241,7 +271,7 @@ def _read_weight(column: Any) -> NDArray[np.float64]:
             OWNER,
             f"weight {column.name!r}",
             must="be numbers that are not negative",
-            got=Plain(f"{int(bad.sum()):,} other cells"),
+            got=Plain(_first_bad(column, bad)),
             fix="Correct or drop these rows.",
         )
     return weight
