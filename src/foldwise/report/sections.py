@@ -79,7 +79,7 @@ def stack_sections(model: Any, stack: BaseStacking, X: Any, y: Any, rules: bool)
         members_section(stack, board, table),
         None if evidence is None else quality_section(evidence),
         coverage_section(stack),
-        None if rows is None else columns_section(asked, rows, seconds_a_row(stack)),
+        None if rows is None else columns_section(asked, rows, stack._metric, seconds_a_row(stack)),
         rules_section(stack) if rules or getattr(model, "interpretable", False) else None,
         folds_section(stack),
         warnings_section(stack, board, getattr(model, "skipped_", {})),
