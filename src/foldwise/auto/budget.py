@@ -16,6 +16,7 @@ TRIAL_SHARE = 0.1
 SPENDABLE = 0.9
 # More folds help more than the last members of the portfolio.
 ENOUGH = 1 / 3
+USUAL_FOLDS = 5
 HELD_OUT = 0.2
 
 
@@ -115,7 +116,9 @@ def plan_for(
     workers: int,
     folds: Sequence[int],
 ) -> Plan:
-    """Return the most folds at which a third of the members can be afforded, and those that can.
+    """Return the most folds that can be afforded, and the members that can be at these.
+
+    More folds than usual must be affordable for all members, others for a third of them.
 
     Parameters
     ----------
@@ -147,7 +150,7 @@ def plan_for(
     spendable = SPENDABLE * budget * workers
     for number in (*folds, 1):
         kept = _affordable(names, seconds, spendable / fits_of(number))
-        if len(kept) >= ENOUGH * len(names):
+        if len(kept) >= (ENOUGH if number <= USUAL_FOLDS else 1.0) * len(names):
             break
     kept = kept or (min(names, key=lambda name: seconds.get(name, np.inf)),)
     reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
