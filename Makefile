@@ -33,7 +33,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 demo: $(READY)
-	$(BIN)/python examples/1_start/a_stack_with_its_score.py
+	$(BIN)/foldwise demo
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

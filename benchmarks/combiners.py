@@ -135,3 +135,147 @@ def losses(stack, features, z, tops) -> dict[str, tuple[float, float]]:
         response = respond(again.stacker_, features)
         found[title] = (-again.score_, -again._metric.score(response, target))
     return found
+
+
+def plain_selection(predictions, loss, n_steps: int):
+    """Select as AutoGluon and auto-sklearn do: form each mean anew, ask for its loss."""
+    order, total = [], np.zeros_like(predictions[0])
+    mean = np.empty_like(total)
+    for step in range(n_steps):
+        scores = np.empty(len(predictions))
+        for j, prediction in enumerate(predictions):
+            np.add(total, prediction, out=mean)
+            np.multiply(mean, 1.0 / (step + 1), out=mean)
+            scores[j] = loss(mean)
+        best = int(np.argmin(scores))
+        order.append(best)
+        total += predictions[best]
+    return order
+
+
+def greedy(quick: bool) -> None:
+    n, n_models, n_steps = (20_000, 100, 50) if quick else (100_000, 100, 50)
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=n)
+    quality = rng.uniform(0.3, 1.5, n_models)
+    logits = shared[:, None] + quality * rng.normal(size=(n, n_models))
+    y = shared + 0.5 * rng.normal(size=n)
+    codes = (rng.uniform(size=n) < 1 / (1 + np.exp(-2 * shared))).astype(np.intp)
+    second = 1 / (1 + np.exp(-logits))
+    chances = np.stack([1 - second, second], axis=2)
+    rows = np.arange(n)
+
+    def logarithmic(mean):
+        return -np.log(np.clip(mean[rows, codes], 1e-15, 1 - 1e-15)).mean()
+
+    print(
+        f"greedy selection, {n_steps} steps, {n_models} models, {n:,} rows; "
+        "seconds of processor, one thread"
+    )
+    for loss, ours, target, theirs, theirs_loss in (
+        ("squared", logits, y, logits, lambda mean: np.mean((mean - y) ** 2)),
+        ("log", chances, codes, chances, logarithmic),
+    ):
+        start = time.process_time()
+        path = greedy_selection(ours, target, loss=loss, n_steps=n_steps)
+        fast = time.process_time() - start
+        each = [np.ascontiguousarray(theirs[:, m]) for m in range(n_models)]
+        start = time.process_time()
+        order = plain_selection(each, theirs_loss, n_steps)
+        slow = time.process_time() - start
+        same = path.order.tolist() == order
+        print(f"{loss:8s} ours {fast:7.2f}  plain {slow:7.2f}  same picks: {same}")
+        print(f"greedy, {loss} (goal 5)  ratio: {slow / fast:.1f}")
+
+
+def adult(quick: bool) -> None:
+    task, X, y, _, _ = read("adult", 5_000 if quick else 48_842, n_test=100)
+    stack = StackingClassifier(learners(task), "mean", random_state=0)
+    start = time.process_time()
+    stack.fit(X, y)
+    fitting = time.process_time() - start
+    again = time.process_time()
+    whole = stack.restack(None)
+    baking = time.process_time() - again
+    plain = time.process_time()
+    stack.restack("mean")
+    plain = time.process_time() - plain
+    print(f"adult, {len(y):,} rows, 5 learners, 75 fits: {fitting:.1f} s of processor")
+    print(f"the whole default bake-off with its judging: {baking:.2f} s ({type(whole.stacker_).__name__})")
+    print(f"of it the leaderboard and judging of a plain mean alone: {plain:.2f} s")
+    print(f"share of the fitting time: {100 * baking / fitting:.1f} %")
+    print(f"bake-off against 5 % of the fits  ratio: {0.05 * fitting / baking:.2f}")
+
+
+def data(quick: bool, cache: Path | None) -> None:
+    sizes = (400,) if quick else (400, 1000)
+    worse = {"settled on": [], "check": []}
+    for title, names in (("settled on", CHOSEN_ON), ("check", CHECKED_ON)):
+        print(
+            "\nloss on test rows divided by that of the learner picked by cross-validation: "
+            + title
+        )
+        heads = ("default", "simplex", "linear", "mean", "best seen")
+        print(
+            f"{'':22s}{'rows':>6s}{'honest':>9s}"
+            + "".join(f"{h:>10s}" for h in heads)
+            + "  deployed"
+        )
+        for n in sizes:
+            for name in names[:4] if quick else names:
+                ratio = one_set(name, n, cache)
+                worse[title].append(ratio)
+        ratios = np.array(worse[title])
+        print(
+            f"default: geometric mean {np.exp(np.log(ratios).mean()):.3f}, "
+            f"worst {ratios.max():.3f}, "
+            f"worse by more than 1 % in {(ratios > 1.01).sum()} of {len(ratios)}"
+        )
+    ratios = np.concatenate(list(worse.values()))
+    print(f"default against the best learner  ratio: {1 / np.exp(np.log(ratios).mean()):.3f}")
+
+
+def one_set(name: str, n: int, cache: Path | None) -> float:
+    stack, features, z, _ = fitted(name, n, cache)
+    linear = "ridge" if stack.deals_[0].top.problem.labels is None else "pool"
+    tops = {"best": "best", "simplex": "simplex", "linear": linear, "mean": "mean", "default": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = losses(stack, features, z, tops)
+        deployed = stack.restack(None)
+    base = found["best"][1]
+    names = [entry.name for entry in stack.deals_[0].top.entries]
+    alone = losses(
+        stack, features, z,
+        {m: ("weighted_mean", {"weights": [np.eye(len(names))[i]]}) for i, m in enumerate(names)},
+    )  # fmt: skip
+    shown = [found[h][1] / base for h in ("default", "simplex", "linear", "mean")]
+    shown.append(min(test for _, test in alone.values()) / base)
+    honest = found["default"][0] / found["best"][0]
+    print(
+        f"{name:22s}{n:6d}{honest:9.3f}" + "".join(f"{r:10.3f}" for r in shown)
+        + f"  {type(deployed.stacker_).__name__} {getattr(deployed.stacker_, 'rule', '')}",
+        flush=True,
+    )  # fmt: skip
+    return shown[0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=["data", "greedy", "adult"])
+    parser.add_argument("--cache", type=Path)
+    options = parser.parse_args()
+    if options.cache is not None:
+        options.cache.mkdir(parents=True, exist_ok=True)
+    with threadpool_limits(1):
+        if options.only in (None, "greedy"):
+            greedy(options.quick)
+        if options.only in (None, "adult"):
+            adult(options.quick)
+        if options.only in (None, "data"):
+            data(options.quick, options.cache)
+
+
+if __name__ == "__main__":
+    main()

@@ -77,6 +77,11 @@ def test_the_errors_are_honest() -> None:
     assert np.std(scores) == pytest.approx(1.0, abs=0.25)
 
 
+def test_an_order_and_its_reverse_cancel_what_pairs_of_players_do() -> None:
+    values, errors = sampled_shapley(lambda s: float(len(s) > 1), 2, 4, np.random.default_rng(0))
+    assert (values.tolist(), errors.tolist()) == ([0.5, 0.5], [0.0, 0.0])
+
+
 def test_one_seed_gives_one_answer() -> None:
     first = sampled_shapley(game(1, 5), 5, 10, np.random.default_rng(4))
     again = sampled_shapley(game(1, 5), 5, 10, np.random.default_rng(4))

@@ -64,6 +64,13 @@ def test_missing_predictions_are_refused() -> None:
     )
 
 
+def test_a_stack_inside_another_estimator_is_found() -> None:
+    class Around:
+        stack_ = OutOfFoldTable.from_arrays([[0, 1]], [0], classes=[0, 1])
+
+    assert diversity(Around()).accuracy.tolist() == [1.0, 0.0]
+
+
 def test_anything_else_is_refused() -> None:
     with pytest.raises(UnsupportedError) as error:
         diversity(3)

@@ -24,9 +24,11 @@ class LocalProcesses:
         self.nanny = nanny
         self.environment = {
             **os.environ,
-            "PYTHONPATH": str(ROOT / "src"),
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures),
-            "OMP_NUM_THREADS": "1",
+            # More than one, so that it shows whether tasks keep to one.
+            "OMP_NUM_THREADS": "2",
+            "OPENBLAS_NUM_THREADS": "2",
         }
         self.scheduler: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
@@ -41,16 +43,10 @@ class LocalProcesses:
 
     def __exit__(self, *_: object) -> None:
         for process in [*self.workers, self.scheduler]:
-            # A stopped process takes no other signal, and a nanny's worker ends with it.
-            for sent in (signal.SIGCONT, signal.SIGTERM):
-                if process.poll() is None:
-                    process.send_signal(sent)
-        for process in [*self.workers, self.scheduler]:
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait(timeout=10)
+            if process.poll() is None:
+                # A nanny and its worker are one group.
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(timeout=10)
 
     @property
     def address(self) -> str:
@@ -82,7 +78,12 @@ class LocalProcesses:
         log = (self.folder / f"{name}-{time.monotonic_ns()}.log").open("wb")
         with log:
             return subprocess.Popen(
-                command, env=self.environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+                command,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
 
 

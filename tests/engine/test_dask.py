@@ -1,5 +1,6 @@
 """The Dask executor on real processes; every wait has a deadline."""
 
+import itertools
 import signal
 import socket
 import time
@@ -9,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from foldwise.engine import cluster as cluster_module
 from foldwise.engine import dask as dask_module
 from foldwise.engine.dask import DaskExecutor, WorkerKillerError
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.on_worker import Placed, one_thread
 from foldwise.errors import FoldwiseWarning, InvalidParameterError
 from tests.engine.cluster import LocalProcesses, wait_until
 
@@ -40,7 +41,7 @@ def collect(executor: DaskExecutor, n: int, seconds: float = DEADLINE) -> dict[i
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_module, "SILENT_SECONDS", 2.0)
     monkeypatch.setattr(dask_module, "TICK_SECONDS", 0.2)
-    monkeypatch.setattr(dask_module, "NO_WORKER_SECONDS", 20.0)
+    monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 30.0)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def test_results_have_the_bits_of_this_process(executor: DaskExecutor) -> None:
     for ticket, job in enumerate(jobs):
         executor.submit(ticket, job)
     found = collect(executor, 3)
-    with one_thread():
+    with threadpool_limits(1):
         for ticket, job in enumerate(jobs):
             np.testing.assert_array_equal(found[ticket].result, fitted((X, y), job))
 
@@ -148,7 +149,7 @@ def test_tiny_tasks_are_said_to_be_tiny(executor: DaskExecutor) -> None:
     executor.place(nap, np.ones(3))
     for ticket in range(10):
         executor.submit(ticket, 0)
-    with pytest.warns(FoldwiseWarning, match=r"^Stack: the first 10 fits took 0\.00\d s each"):
+    with pytest.warns(FoldwiseWarning, match=r"^Stack: the first 10 fits took 0\.0\d\d s each"):
         collect(executor, 10)
 
 
@@ -266,10 +267,18 @@ def test_a_task_on_a_worker_that_stalls_is_done_elsewhere(
 def test_without_any_worker_there_is_an_error_and_no_hang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_module, "NO_WORKER_SECONDS", 1.0)
+    monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 1.0)
+    monkeypatch.setattr(cluster_module, "WARN_SECONDS", 0.5)
     with LocalProcesses(tmp_path, 0) as empty:
         executor = DaskExecutor(empty.address, "Stack")
-        with pytest.raises(InvalidParameterError) as caught:
+        said = (
+            rf"^Stack: the cluster {empty.address} has no worker; waiting for one, at most 1 s\. "
+            r"Start some\.$"
+        )
+        with (
+            pytest.raises(InvalidParameterError) as caught,
+            pytest.warns(FoldwiseWarning, match=said),
+        ):
             executor.place(nap, np.ones(2))
         assert str(caught.value) == (
             f"Stack: executor must be a cluster that answers; got {empty.address} (no worker for "
@@ -302,15 +311,59 @@ def test_few_deaths_may_be_an_accident_and_many_are_not() -> None:
     assert str(killer) == "4 workers died at it, the last at tcp://127.0.0.1:1"
 
 
-def test_what_is_placed_is_copied_to_aligned_memory_between_workers() -> None:
-    import pickle
+def test_a_scheduler_that_stalls_is_an_error_and_no_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "ANSWER_SECONDS", 2.0)
+    with LocalProcesses(tmp_path, 1) as stalled:
+        executor = DaskExecutor(stalled.address, "Stack")
+        executor.place(nap, np.ones(2))
+        executor.submit(0, 0.5)
+        stalled.scheduler.send_signal(signal.SIGSTOP)
+        start = time.monotonic()
+        with pytest.raises(
+            InvalidParameterError, match=r"a cluster that answers; got .* \(Timeout"
+        ):
+            collect(executor, 1)
+        executor.close()
+        assert time.monotonic() - start < 30
 
-    array = np.arange(1000.0)
-    buffers: list[pickle.PickleBuffer] = []
-    head = pickle.dumps(Placed(array), protocol=5, buffer_callback=buffers.append)
-    room = bytearray(buffers[0].raw().nbytes + 3)
-    room[3:] = buffers[0].raw()
-    arrived = pickle.loads(head, buffers=[memoryview(room)[3:]])
-    np.testing.assert_array_equal(arrived.value, array)
-    assert arrived.value.ctypes.data % 64 == 0
-    assert arrived.__sizeof__() >= array.nbytes
+
+@by_value
+def n_kept(_shared, _job):
+    from foldwise.engine import on_worker
+
+    return len(on_worker._kept)
+
+
+@pytest.mark.filterwarnings("ignore:Stack. the first 10 fits")
+def test_data_goes_when_it_is_replaced_or_its_sender_is_gone(
+    cluster: LocalProcesses, executor: DaskExecutor
+) -> None:
+    gone = DaskExecutor(cluster.address)
+    gone.place(nap, np.ones(1000))
+    gone.close()
+    for _ in range(3):
+        executor.place(n_kept, np.ones(1000))
+    ticket = itertools.count()
+
+    def most_kept() -> int:
+        tickets = [next(ticket) for _ in range(4)]
+        for number in tickets:
+            executor.submit(number, None)
+        return max(finished.result for finished in collect(executor, 4).values())
+
+    wait_until(lambda: most_kept() == 1)
+
+
+def test_an_asynchronous_client_is_refused() -> None:
+    class Client:
+        scheduler = None
+        asynchronous = True
+
+    with pytest.raises(InvalidParameterError) as caught:
+        DaskExecutor(Client(), "Stack")
+    assert str(caught.value) == (
+        "Stack: executor must be a synchronous Dask client; got an asynchronous one. Use "
+        "Client(address)."
+    )

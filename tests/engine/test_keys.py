@@ -26,6 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from xgboost import XGBRegressor
 
+from foldwise import StackingRegressor
 from foldwise.engine.keys import fingerprint
 from foldwise.errors import UnsupportedError
 
@@ -81,6 +82,8 @@ THINGS = {
     "dict in another order": lambda: {"b": 2, "a": 1},
     "array": lambda: X.copy(),
     "array by columns": lambda: np.asfortranarray(X),
+    "symmetric": lambda: np.eye(3),
+    "symmetric by columns": lambda: np.asfortranarray(np.eye(3)),
     "transposed": lambda: X.T.copy(),
     "reshaped": lambda: X.reshape(3, 6).copy(),
     "array of float32": lambda: X.astype(np.float32),
@@ -191,6 +194,7 @@ def test_views_and_memory_maps_have_the_key_of_their_values(tmp_path: Path) -> N
     key = fingerprint(X)
     assert fingerprint(np.load(tmp_path / "X.npy", mmap_mode="r")) == key
     assert fingerprint(wide[:, :3]) == key
+    assert fingerprint(np.asfortranarray(wide)[:, :3]) == fingerprint(np.asfortranarray(X)) != key
     assert fingerprint(np.repeat(X, 2, axis=0)[::2]) == key
 
 
@@ -205,6 +209,13 @@ def test_what_an_estimator_has_learnt_does_not_count_unless_it_is_frozen() -> No
     ridge = Ridge()
     key = fingerprint(ridge)
     assert fingerprint(ridge.fit(X, X[:, 0])) == key == fingerprint(clone(ridge))
+
+
+def test_how_a_nested_stack_is_run_does_not_count() -> None:
+    key = fingerprint(StackingRegressor([("r", Ridge())]))
+    run = StackingRegressor([("r", Ridge())], n_jobs=2, verbose=1, executor=threading.Lock())
+    assert fingerprint(run) == key == fingerprint(clone(run))
+    assert fingerprint(StackingRegressor([("r", Ridge())], cv=3)) != key
 
 
 def test_fields_that_are_not_compared_do_not_count() -> None:

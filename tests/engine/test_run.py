@@ -1,70 +1,85 @@
-import os
 from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from foldwise.engine import run_jobs
+from foldwise.engine.costs import Task
+from foldwise.engine.run import Run
+from tests.engine.fake import Fake
 
 
-def scaled(shared: np.ndarray, job: int) -> float:
-    return float(shared.sum() * job)
+def same(_shared: Any, job: Any) -> Any:
+    return job
 
 
-def blas_threads(_shared: Any, _job: int) -> list[int]:
+TASKS = [Task("a0", ("a",)), Task("b1", ("b",)), Task("a2", ("a",))]
+
+
+def blas_threads(_shared: Any, _job: Any) -> set[int]:
     np.ones((2, 2)) @ np.ones((2, 2))
-    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
 
-def process(_shared: Any, _job: int) -> int:
-    return os.getpid()
+def collected(run: Run, work: Any, tasks: list[Task]) -> dict[int, Any]:
+    found: dict[int, Any] = {}
+
+    def absorb(index: int, result: Any) -> tuple[str, ...]:
+        found[index] = result
+        return ()
+
+    run.do(work, 10, tasks, absorb)
+    return found
 
 
-def broken(_shared: Any, job: int) -> int:
-    raise KeyError(job)
+def test_a_plain_run_works_in_this_process_with_one_blas_thread() -> None:
+    with Run() as run:
+        assert collected(run, blas_threads, TASKS[:1]) == {0: {1}}
 
 
-@pytest.mark.parametrize("n_jobs", [None, 1, 2])
-def test_results_come_back_in_plan_order(n_jobs: int | None) -> None:
-    jobs = [3, 1, 2]
-    results = list(run_jobs(scaled, np.ones(4), jobs, n_jobs=n_jobs))
-    assert results == [(3, 12.0), (1, 4.0), (2, 8.0)]
+def test_no_tasks_touch_no_executor() -> None:
+    executor = Fake()
+    with Run(executor) as run:
+        assert collected(run, None, []) == {}
+    assert not hasattr(executor, "work")
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_blas_has_one_thread_wherever_a_job_runs(n_jobs: int) -> None:
-    for _, threads in run_jobs(blas_threads, None, [0, 1], n_jobs=n_jobs):
-        assert set(threads) == {1}
+def test_ctrl_c_is_raised_unless_it_is_to_be_kept() -> None:
+    executor = Fake(1)
+    executor.endings = {"b1": [KeyboardInterrupt]}
+    with pytest.raises(KeyboardInterrupt), Run(executor) as run:
+        collected(run, same, TASKS)
+    assert executor.closed
 
 
-def test_one_job_at_a_time_runs_in_this_process() -> None:
-    assert [pid for _, pid in run_jobs(process, None, [0], n_jobs=None)] == [os.getpid()]
+def test_ctrl_c_leaves_what_is_finished_and_begins_nothing_more() -> None:
+    executor = Fake(1)
+    executor.endings = {"b1": [KeyboardInterrupt]}
+    with Run(executor, keep=True) as run:
+        tasks = [Task("a0", ("a",)), Task("b1", ("b",)), Task("c2", ("c",))]
+        assert collected(run, same, tasks) == {0: "a0"}
+        assert run.dropped == {"b": "interrupted", "c": "interrupted"}
+        assert collected(run, same, [Task("d0", ("d",))]) == {}
+    assert executor.begun == ["a0", "b1"]
+    assert run.dropped["d"] == "interrupted"
 
 
-def test_several_run_in_other_processes() -> None:
-    assert os.getpid() not in [pid for _, pid in run_jobs(process, None, [0, 1], n_jobs=2)]
+def test_what_absorbing_raises_ends_the_run() -> None:
+    executor = Fake(1)
+
+    def absorb(_index: int, _result: Any) -> Any:
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"), Run(executor) as run:
+        run.do(same, None, TASKS, absorb)
+    assert executor.begun == ["a0"]
+    assert executor.closed
 
 
-def test_a_job_that_is_not_wanted_is_skipped() -> None:
-    seen = [job for job, _ in run_jobs(scaled, np.ones(1), [1, 2, 3], wanted=lambda job: job != 2)]
-    assert seen == [1, 3]
-
-
-def test_a_job_is_asked_for_right_before_it_starts() -> None:
-    stop: set[int] = set()
-    seen = []
-    for job, _ in run_jobs(scaled, np.ones(1), [1, 2, 3], wanted=lambda job: job not in stop):
-        seen.append(job)
-        stop.add(2)
-    assert seen == [1, 3]
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_error_in_a_job_reaches_the_caller(n_jobs: int) -> None:
-    with pytest.raises(KeyError):
-        list(run_jobs(broken, None, [7, 8], n_jobs=n_jobs))
-
-
-def test_no_jobs_give_no_results() -> None:
-    assert list(run_jobs(scaled, np.ones(1), [], n_jobs=2)) == []
+def test_the_summary_counts_fits_not_tasks() -> None:
+    with Run(Fake(1)) as run:
+        collected(run, same, [Task("a0", ("a",), fits=15), Task("b1", ("b",), fits=2)])
+    summary = run.summary(["c"])
+    assert (summary.fits, summary.reused, summary.failed) == (17, 0, ("c",))
+    assert not summary.partial
+    assert summary.seconds > 0

@@ -219,7 +219,8 @@ def test_lines_come_when_asked_for(caplog: pytest.LogCaptureFixture) -> None:
         logger.setLevel(level)
     lines = [record.getMessage() for record in caplog.records if record.name == "foldwise"]
     assert lines[0] == "StackingRegressor: 12 fits to do"
-    assert lines[-1].startswith("StackingRegressor: 12/12 fits, tree")
+    assert lines[-2].startswith("StackingRegressor: 12/12 fits, tree")
+    assert lines[-1].startswith("StackingRegressor: 12 fits done in ")
 
 
 @pytest.mark.parametrize(
@@ -240,7 +241,7 @@ def test_one_count_for_the_whole_fit(options: dict, caplog: pytest.LogCaptureFix
         logger.setLevel(level)
     lines = [record.getMessage() for record in caplog.records if record.name == "foldwise"]
     assert [line for line in lines if "to do" in line] == lines[:1]
-    assert f"{stack.n_fits_}/{stack.n_fits_} fits" in lines[-1]
+    assert f"{stack.n_fits_}/{stack.n_fits_} fits" in lines[-2]
 
 
 @pytest.mark.parametrize(

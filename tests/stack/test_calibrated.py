@@ -171,9 +171,7 @@ def test_errors_bear_its_name() -> None:
         "CalibratedClassifier: calibrate must be None, 'auto', the name of a method or a list of "
         "names; got 'bta'. Did you mean 'beta'?"
     )
-    with pytest.raises(
-        InvalidParameterError, match="method must be 'auto'"
-    ):
+    with pytest.raises(InvalidParameterError, match="method must be 'auto'"):
         CalibratedClassifier(GaussianNB(), None).fit(X2, Y2)
 
 

@@ -6,11 +6,13 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from foldwise import StackingRegressor
+from foldwise import StackingClassifier, StackingRegressor
 from foldwise.diagnose import leak_audit
+from foldwise.stack.response import Response
 
 LEARNERS = [("ridge", Ridge()), ("knn", KNeighborsRegressor(3))]
 X, Y = make_friedman1(100, random_state=0)
@@ -38,6 +40,21 @@ def test_nothing_is_gained_by_a_choice_of_one() -> None:
     stack = StackingRegressor(LEARNERS, "nnls", random_state=0).fit(X, Y)
     claim = leak_audit(stack).claims[0]
     assert (claim.name, claim.gap, claim.gap_se) == ("choice seen", 0.0, 0.0)
+
+
+def test_calibration_is_part_of_what_is_claimed() -> None:
+    y = (Y > 14).astype(int)
+    learners = [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3))]
+    stack = StackingClassifier(learners, "mean", calibrate="temperature", random_state=0)
+    stack.fit(X, y)
+    deal = stack.deals_[0]
+    claim = leak_audit(stack).claims[0]
+    raw = deal.top.features([j.test for j in deal.reading.judgements]).members.mean(axis=1)
+    both = Response("probability", np.column_stack([1 - raw, raw]))
+    seen = deal.verdict.finish.apply(both).values
+    wanted = np.log(seen[np.arange(100), y[deal.verdict.rows]]).mean()
+    assert_allclose(claim.score, wanted)
+    assert claim.gap != 0.0
 
 
 def test_on_noise_a_rich_choice_and_a_greedy_stacker_look_better_than_they_are() -> None:

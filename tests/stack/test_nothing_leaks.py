@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
+from foldwise.stack.named import FOR_CLASSES, FOR_NUMBERS
 
 N = 48
 GROUPS = np.arange(N) // 3
@@ -143,6 +144,28 @@ def test_flipping_y_in_a_fold_changes_nothing_that_predicts_it(
         assert what_predicts(before, fold) == what_predicts(after, fold)
         anything_changed |= not before.oof_.equals(after.oof_)
     assert anything_changed, "the flip reached no model, so this test shows nothing"
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_flipping_y_in_a_fold_changes_nothing_in_any_named_combiner(task) -> None:
+    splits = SPLITS["plain"]
+    X, y = noise(task)
+    fold = 2
+    before = fitted(task, splits, X, y, 1)
+    after = fitted(task, splits, X, changed(task, y, splits[fold][1]), 1)
+    unchanged = set()
+    for name in FOR_NUMBERS if task == "regression" else FOR_CLASSES:
+        top = name
+        if name == "weighted_mean":
+            top = (name, {"weights": [[1, 1, 0], [1, 0, 1], [0, 1, 1]]})
+        one, two = before.restack(top), after.restack(top)
+        assert what_predicts(one, fold) == what_predicts(two, fold), name
+        if joblib.hash(vars(one.stacker_)) == joblib.hash(vars(two.stacker_)):
+            unchanged.add(name)
+    # What learns nothing, or takes one learner alone, may end up the same with other targets.
+    learns_nothing = {"mean", "weighted_mean", "soft_vote", "majority_vote", "median"}
+    takes_one = {"best", "pseudo_bma"}
+    assert unchanged <= learns_nothing | takes_one | {"trimmed_mean", "geometric_mean"}
 
 
 def test_a_purged_row_is_as_far_away_as_a_row_of_the_fold() -> None:

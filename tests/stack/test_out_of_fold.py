@@ -74,6 +74,25 @@ def test_no_learner_scores_what_the_mean_target_of_the_other_folds_scores() -> N
     assert_allclose(model_values(stack).naive_score, -loss)
 
 
+@pytest.mark.parametrize("classify", [False, True])
+def test_the_constant_weighs_rows(classify) -> None:
+    y = np.digitize(Y, [10, 15, 18]) if classify else Y
+    kind = StackingClassifier if classify else StackingRegressor
+    learners = [("nb", GaussianNB())] if classify else NUMBERS
+    stack = kind(learners, "mean", random_state=0).fit(X, y, sample_weight=WEIGHT)
+    table = stack.out_of_fold_table()
+    target = np.eye(4)[y] if classify else Y[:, None]
+    naive = np.empty_like(target)
+    for fold in range(5):
+        rest = table.fold != fold
+        naive[~rest] = np.average(target[rest], axis=0, weights=WEIGHT[rest])
+    loss = ((target - naive) ** 2).sum(axis=1)
+    if classify:
+        loss = -np.log(naive[np.arange(120), y])
+    mean = np.average(loss, weights=WEIGHT)
+    assert_allclose(model_values(stack).naive_score, -mean if classify else -np.sqrt(mean))
+
+
 def test_two_classes_are_written_out_and_a_bake_off_can_be_valued() -> None:
     rows, y = make_classification(120, random_state=0)
     labels = np.where(y == 1, "yes", "no")

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
+from foldwise.stack.named import FOR_CLASSES, FOR_NUMBERS
 
 N = 60
 SEEDS = range(6)
@@ -102,6 +103,26 @@ def test_no_combiner_beats_noise_in_classification(n_folds, n_layers) -> None:
 
 def test_the_default_does_not_beat_noise() -> None:
     assert is_honest([squared_gain(*fit_regressors(seed, cv=3)) for seed in SEEDS])
+
+
+@pytest.mark.parametrize("task", ["numbers", "classes"])
+def test_no_named_combiner_beats_noise(task) -> None:
+    names = FOR_NUMBERS if task == "numbers" else FOR_CLASSES
+    tops = {name: name for name in names}
+    tops["weighted_mean"] = ("weighted_mean", {"weights": [[1, 1, 0], [1, 0, 1], [0, 1, 1]]})
+    tops["default"] = None
+    gains = {name: [] for name in tops}
+    for seed in SEEDS[:4]:
+        if task == "numbers":
+            stack, y = fit_regressors(seed, 1, "mean", cv=3)
+        else:
+            X, y = class_noise(seed)
+            stack = StackingClassifier(classifiers(), "mean", cv=3, random_state=seed).fit(X, y)
+        for name, top in tops.items():
+            again = stack.restack(final_estimator=top)
+            gain = squared_gain(again, y) if task == "numbers" else np.log(2) + again.score_
+            gains[name].append(gain)
+    assert unmasked(gains) == set()
 
 
 @pytest.mark.parametrize("predict_with", ["folds", "refit", "pairs"])

@@ -149,10 +149,18 @@ def test_a_bake_off_of_different_kinds_over_repeats_still_gives_probabilities_or
     assert seen <= {1, 2}
 
 
-def test_the_default_is_a_bake_off_of_all_that_have_a_name() -> None:
-    assert [c.name for c in candidates(None)] == ["best", "mean", "nnls", "ridge"]
-    several = [c.name for c in candidates(None, np.array([0, 1]))]
-    assert several == ["best", "mean", "nnls", "logistic"]
+def test_the_default_is_a_bake_off_with_convex_weights_first() -> None:
+    assert [c.name for c in candidates(None)] == ["simplex", "best", "ridge"]
+    assert [c.name for c in candidates(None, np.array([0, 1]))] == ["simplex", "best", "pool"]
+
+
+def test_the_default_reads_what_is_passed_through() -> None:
+    metric = as_metric(None, owner="S", classify=True, has_probabilities=True)
+    how = {"owner": "S", "metric": metric, "labels": np.array([0, 1]), "weighted": False}
+    dense = candidates_from(None, **how, passes=True)
+    assert [c.name for c in dense] == ["simplex", "best", "pool", "logistic"]
+    other = candidates_from(None, **how, passes=True, linear=False)
+    assert [c.name for c in other] == ["simplex", "best", "pool"]
 
 
 def test_a_grid_may_go_with_an_estimator_or_a_name() -> None:
@@ -178,7 +186,7 @@ def test_a_grid_may_go_with_an_estimator_or_a_name() -> None:
         (
             3,
             "S: final_estimator must be None, a name, an estimator, (estimator, grid) or a list of "
-            "these; got 3. Use one of 'best', 'mean', 'nnls', 'ridge'.",
+            "these; got 3. Use None for the default bake-off.",
         ),
     ],
 )

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 
 FloatArray = NDArray[np.float64]
+Loss = Callable[[FloatArray], float]
+Newton = Callable[[FloatArray], tuple[FloatArray, float]]
 MOST_STEPS = 50
-TOLERANCE = 1e-12
+TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def logit_pool(
     *,
     C: float = 1.0,
     shared: bool = True,
+    start: LogitPool | None = None,
 ) -> LogitPool:
     """Return the pool of logits with the least penalised log-loss.
 
@@ -67,6 +70,8 @@ def logit_pool(
         the geometric mean.
     shared : bool, default=True
         Whether the classes share one weight a model; else each class has its own.
+    start : LogitPool or None
+        Where to start, e.g. the solution for another C; the end is the same.
 
     Returns
     -------
@@ -87,37 +92,84 @@ def logit_pool(
     >>> pool.weights.round(2)
     array([1.25, 0.47])
     """
+    n_models = logits.shape[1]
+    weight = np.ones(len(logits)) if sample_weight is None else np.asarray(sample_weight)
+    codes = np.asarray(y, dtype=np.intp)
+    if shared and (logits.ndim == 2 or logits.shape[2] == 1):
+        goal = _two_classes(logits.reshape(-1, n_models), codes, weight, C)
+        theta = np.r_[np.full(n_models, 1.0 / n_models), 0.0]
+        if start is not None:
+            theta = np.r_[start.weights, start.intercepts[1] - start.intercepts[0]]
+        theta = _descended(theta, *goal, TOLERANCE * weight.sum())
+        return LogitPool(theta[:-1], np.array([-theta[-1] / 2, theta[-1] / 2]))
     sides = _two_sided(logits)
-    n, n_models, n_classes = sides.shape
-    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    truth = np.eye(n_classes)[np.asarray(y, dtype=np.intp)]
+    n_classes = sides.shape[2]
     shape = (n_models,) if shared else (n_classes, n_models)
-    centre = np.r_[np.full(int(np.prod(shape)), 1.0 / n_models), np.zeros(n_classes)]
+    theta = np.r_[np.full(int(np.prod(shape)), 1.0 / n_models), np.zeros(n_classes)]
+    goal = _several_classes(sides, codes, weight, C, theta)
+    if start is not None:
+        theta = np.r_[start.weights.ravel(), start.intercepts]
+    theta = _descended(theta, *goal, TOLERANCE * weight.sum())
+    return LogitPool(theta[:-n_classes].reshape(shape), theta[-n_classes:])
 
-    def parted(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return theta[:-n_classes].reshape(shape), theta[-n_classes:]
+
+def _two_classes(
+    logits: FloatArray, codes: NDArray[np.intp], weight: FloatArray, C: float
+) -> tuple[Loss, Newton]:
+    """Return the goal for two classes; the last parameter is the difference of intercepts."""
+    n_models = logits.shape[1]
+    columns = np.column_stack([logits, np.ones(len(logits))])
+    centre = np.r_[np.full(n_models, 1.0 / n_models), 0.0]
+    # Two intercepts of opposite signs have half the square of their difference.
+    penalty = np.r_[np.ones(n_models), 0.5] / C
 
     def loss(theta: FloatArray) -> float:
-        fit = (truth * log_softmax(_sums(sides, *parted(theta)), axis=1)).sum(axis=1)
+        z = columns @ theta
+        fit = np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z))) - codes * z
+        return float(weight @ fit + penalty @ (theta - centre) ** 2 / 2)
+
+    def newton(theta: FloatArray) -> tuple[FloatArray, float]:
+        given = expit(columns @ theta)
+        gradient = columns.T @ (weight * (given - codes)) + penalty * (theta - centre)
+        hessian = columns.T @ ((weight * given * (1 - given))[:, None] * columns)
+        step = np.linalg.solve(hessian + np.diag(penalty), gradient)
+        return step, float(gradient @ step)
+
+    return loss, newton
+
+
+def _several_classes(
+    sides: FloatArray,
+    codes: NDArray[np.intp],
+    weight: FloatArray,
+    C: float,
+    centre: FloatArray,
+) -> tuple[Loss, Newton]:
+    """Return the goal for several classes; the last parameters are their intercepts."""
+    n, n_models, n_classes = sides.shape
+    truth = np.eye(n_classes)[codes]
+    shared = len(centre) == n_models + n_classes
+
+    def sums(theta: FloatArray) -> FloatArray:
+        weights = theta[:-n_classes] if shared else theta[:-n_classes].reshape(n_classes, n_models)
+        return _sums(sides, weights, theta[-n_classes:])
+
+    def loss(theta: FloatArray) -> float:
+        fit = log_softmax(sums(theta), axis=1)[np.arange(n), codes]
         return float(((theta - centre) ** 2).sum() / (2 * C) - weight @ fit)
 
     def newton(theta: FloatArray) -> tuple[FloatArray, float]:
-        given = softmax(_sums(sides, *parted(theta)), axis=1)
+        given = softmax(sums(theta), axis=1)
         gradient, hessian = _derivatives(sides, given, given - truth, weight, shared)
         gradient = gradient + (theta - centre) / C
         hessian[np.diag_indices_from(hessian)] += 1.0 / C
-        step = np.linalg.solve(hessian, gradient)
+        step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
         return step, float(gradient @ step)
 
-    return LogitPool(*parted(_descended(centre, loss, newton, TOLERANCE * weight.sum())))
+    return loss, newton
 
 
-def _descended(
-    theta: FloatArray,
-    loss: Callable[[FloatArray], float],
-    newton: Callable[[FloatArray], tuple[FloatArray, float]],
-    tolerance: float,
-) -> FloatArray:
+def _descended(theta: FloatArray, loss: Loss, newton: Newton, tolerance: float) -> FloatArray:
     """Return where Newton's method with halved steps ends."""
     now = loss(theta)
     for _ in range(MOST_STEPS):

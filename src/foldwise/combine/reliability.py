@@ -259,10 +259,12 @@ def _recalibrated(given: FloatArray, y: NDArray[np.intp], weight: FloatArray) ->
     if given.shape[1] > 2:
         logs = np.log(np.clip(given, np.finfo(np.float64).tiny, None))
         return fit_temperature(logs, y, weight, ridge=0.0).predict(logs)
+    # Ranks, since probabilities that differ by less than 1e-15 would be taken as equal.
+    rank = np.unique(given[:, 1], return_inverse=True)[1]
     seen = weight > 0
     fit = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-    fit.fit(given[seen, 1], y[seen].astype(np.float64), weight[seen])
-    positive = fit.predict(given[:, 1])
+    fit.fit(rank[seen], y[seen].astype(np.float64), weight[seen])
+    positive = fit.predict(rank)
     return np.column_stack([1.0 - positive, positive])
 
 

@@ -10,7 +10,8 @@ from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.validation import check_is_fitted
 
-from foldwise.diagnose.columns import column_groups, shuffled
+from foldwise.diagnose.asking import scores_when_shuffled
+from foldwise.diagnose.columns import column_groups
 from foldwise.errors import invalid_data, invalid_parameter
 
 FloatArray = NDArray[np.float64]
@@ -137,13 +138,16 @@ def permutation_importance(
     groups = column_groups(X, columns, OWNER)
     name, scorer = _scorer(model, scoring)
     weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
-    score = float(scorer(model, X, y, **weights))
     rng = np.random.default_rng(random_state)
-    drops = np.empty((len(groups), n_repeats))
-    for g, places in enumerate(groups.values()):
-        for repeat in range(n_repeats):
-            other = shuffled(X, places, rng.permutation(X.shape[0]))
-            drops[g, repeat] = score - float(scorer(model, other, y, **weights))
+    shuffles = [
+        (places, rng.permutation(X.shape[0]))
+        for places in groups.values()
+        for _ in range(n_repeats)
+    ]
+    score, scores = scores_when_shuffled(
+        model, X, lambda asked, table: scorer(asked, table, y, **weights), shuffles
+    )
+    drops = score - scores.reshape(len(groups), n_repeats)
     return PermutationImportance(tuple(groups), name, score, drops)
 
 

@@ -77,12 +77,12 @@ def leak_audit(source: Any) -> LeakAudit:
 
     Notes
     -----
-    Three numbers stand beside the honest one. *choice seen*: the stacker and its penalty were
-    chosen by the very folds they are judged on. *features seen*: the stacker is cross-validated
-    on plain out-of-fold predictions, made by learners that saw the judged fold, which is what
-    most libraries report. *fit seen*: the deployed stacker is scored on the rows that it was
-    trained on. A small negative gap is chance, or the price of judging one model a fold where
-    the mean of several is deployed.
+    Three numbers stand beside the honest one. *choice seen*: the stacker, its penalty and
+    its calibration were chosen by the very folds they are judged on. *features seen*: the
+    stacker is cross-validated on plain out-of-fold predictions, made by learners that saw the
+    judged fold, which is what most libraries report. *fit seen*: the deployed stacker is scored
+    on the rows that it was trained on. A negative gap is chance, or comes from features of
+    single models, where the honest judge, like the deployed stack, reads the mean of several.
 
     Examples
     --------

@@ -188,7 +188,7 @@ def table_of(source: Any, owner: str) -> OutOfFoldTable:
     Parameters
     ----------
     source : OutOfFoldTable or ensemble
-        An ensemble has a method ``out_of_fold_table()``.
+        An ensemble has a method ``out_of_fold_table()``, or a ``stack_`` that has.
     owner : str
         Who complains.
 
@@ -202,6 +202,8 @@ def table_of(source: Any, owner: str) -> OutOfFoldTable:
     if hasattr(source, "out_of_fold_table"):
         table: OutOfFoldTable = source.out_of_fold_table()
         return table
+    if hasattr(source, "stack_"):
+        return table_of(source.stack_, owner)
     raise unsupported(
         owner,
         "source",

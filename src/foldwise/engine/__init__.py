@@ -2,10 +2,13 @@
 
 from foldwise.engine.clock import Clock
 from foldwise.engine.costs import Task
+from foldwise.engine.describe import RunDescription, StoredFit, describe
 from foldwise.engine.events import Event
-from foldwise.engine.executor import Executor, Finished, Store, TaskEndedError, TaskLostError
+from foldwise.engine.executor import Executor, Finished
+from foldwise.engine.keys import fingerprint
 from foldwise.engine.opening import RunOptions, check_options, open_run
 from foldwise.engine.run import Run, RunSummary
+from foldwise.engine.store import RunStore
 
 __all__ = [
     "Clock",
@@ -13,12 +16,14 @@ __all__ = [
     "Executor",
     "Finished",
     "Run",
+    "RunDescription",
     "RunOptions",
+    "RunStore",
     "RunSummary",
-    "Store",
+    "StoredFit",
     "Task",
-    "TaskEndedError",
-    "TaskLostError",
     "check_options",
+    "describe",
+    "fingerprint",
     "open_run",
 ]

@@ -1,7 +1,7 @@
 """One plan of tasks on its way through an executor."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -54,8 +54,12 @@ class Batch:
 
     def __init__(self, home: Home, tasks: Sequence[Task], absorb: Absorb, in_turn: bool) -> None:
         self.home, self.tasks, self.absorb = home, tasks, absorb
-        self.in_turn = in_turn or home.executor.capacity == 1
+        self.in_turn = in_turn
         self.pending = list(range(len(tasks)))
+        self.waiting: defaultdict[str, float] = defaultdict(float)
+        self.to_do: Counter[str] = Counter()
+        for task in tasks:
+            self.count(task, 1)
         self.at_work: dict[int, int] = {}
         self.losses: Counter[int] = Counter()
         self.failed: set[str] = set()
@@ -82,24 +86,40 @@ class Batch:
             index = self.choose()
             if index is None or self.must_wait(index):
                 return
-            self.pending.remove(index)
+            self.put_back(index, -1)
             ticket = self.home.ticket()
             self.at_work[ticket] = index
             self.home.executor.submit(ticket, self.tasks[index].job)
 
+    def put_back(self, index: int, sign: int = 1) -> None:
+        """Take a task back among those that wait, or (-1) from among them."""
+        self.count(self.tasks[index], sign)
+        if sign > 0:
+            self.pending.insert(0, index)
+        else:
+            self.pending.remove(index)
+
+    def count(self, task: Task, sign: int) -> None:
+        """Keep the books of what each owner has to do."""
+        for owner in task.owners:
+            self.to_do[owner] += sign
+            self.waiting[owner] += sign * task.size
+
     def choose(self) -> int | None:
         """Return the task to begin next: unknown ones first, then the longest."""
-        self.pending = [
-            i for i in self.pending if not all(self.gone(owner) for owner in self.tasks[i].owners)
-        ]
-        if not self.pending or self.in_turn:
+        tasks, costs = self.tasks, self.home.costs
+        if self.failed or self.home.dropped:
+            self.pending = [
+                i for i in self.pending if not all(self.gone(owner) for owner in tasks[i].owners)
+            ]
+        if not self.pending or self.in_turn or self.home.executor.capacity == 1:
             return self.pending[0] if self.pending else None
-        begun = {self.tasks[i].owners for i in self.at_work.values()}
-        costs = {i: self.home.costs.seconds(self.tasks[i]) for i in self.pending}
-        for index, seconds in costs.items():
-            if seconds is None and self.tasks[index].owners not in begun:
+        begun = {tasks[i].owners for i in self.at_work.values()}
+        rates = {owners: costs.rate(owners) for owners in {tasks[i].owners for i in self.pending}}
+        for index in self.pending:
+            if rates[tasks[index].owners] is None and tasks[index].owners not in begun:
                 return index
-        return max(self.pending, key=lambda i: (costs[i] or 0.0, -i))
+        return max(self.pending, key=lambda i: ((rates[tasks[i].owners] or 0) * tasks[i].size, -i))
 
     def must_wait(self, index: int) -> bool:
         """Tell whether a task must be alone, or wait for memory."""
@@ -126,7 +146,7 @@ class Batch:
         if isinstance(error, TaskLostError):
             self.losses[index] += 1
             if self.losses[index] <= RETRIES:
-                self.pending.insert(0, index)
+                self.put_back(index)
                 return
             error = TaskLostError(f"{error}; {RETRIES + 1} times, at last alone")
         if error is None:
@@ -143,7 +163,8 @@ class Batch:
         if error is not None:
             stream.tell("failed", names, fits=task.fits, took=seconds, reason=str(error))
             return
-        stream.tell("fitted", names, fits=task.fits, took=seconds, left=self.left())
+        left = self.left() if stream.listeners else None
+        stream.tell("fitted", names, fits=task.fits, took=seconds, left=left)
         for name in sorted(failed):
             stream.tell("failed", name, reason="see failures_")
 
@@ -161,9 +182,11 @@ class Batch:
 
     def preview(self) -> None:
         """Say what all will cost, once every learner at hand was tried and it is much."""
+        if self.home.previewed or not self.home.stream.listeners:
+            return
         unknown = any(self.home.costs.seconds(self.tasks[i]) is None for i in self.pending)
         left = self.left()
-        if self.home.previewed or unknown or left is None:
+        if unknown or left is None:
             return
         self.home.previewed = True
         if left < LONG_WORK_SECONDS:
@@ -189,23 +212,20 @@ class Batch:
 
     def alive(self) -> set[str]:
         """Return the owners that still have something to do."""
-        open_tasks = [*self.pending, *self.at_work.values()]
-        owners = {owner for i in open_tasks for owner in self.tasks[i].owners}
+        owners = {owner for owner, number in self.to_do.items() if number > 0}
+        owners.update(owner for i in self.at_work.values() for owner in self.tasks[i].owners)
         return {owner for owner in owners if not self.gone(owner)}
 
     def has_others(self, owner: str) -> bool:
         """Tell whether anything is left to combine without an owner."""
-        owners = {name for task in self.tasks for name in task.owners}
-        return any(not self.gone(name) for name in owners - {owner})
+        return any(not self.gone(name) for name in self.waiting if name != owner)
 
     def needs(self, owner: str) -> float | None:
         """Return the seconds an owner's tasks that have not begun will take."""
-        waiting = [self.tasks[i] for i in self.pending if owner in self.tasks[i].owners]
-        if not waiting or self.home.costs.seconds(waiting[0]) is None:
+        rate = self.home.costs.rate((owner,))
+        if rate is None or not self.to_do[owner]:
             return None
-        longest = max(self.home.costs.seconds(task) or 0.0 for task in waiting)
-        together = self.home.costs.total(waiting) or 0.0
-        return max(longest, together / self.home.executor.capacity)
+        return rate * self.waiting[owner] / self.home.executor.capacity
 
     def end_hung(self) -> None:
         """End fits that take many times as long as those before."""

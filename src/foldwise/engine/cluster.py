@@ -6,11 +6,16 @@ from typing import Any
 
 from foldwise.engine.on_worker import OtherVersionsError, check_versions, keep
 from foldwise.engine.versions import library_versions
-from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
+from foldwise.errors import InvalidParameterError, Plain, invalid_parameter, warn
 
 CONNECT_SECONDS = 15.0
 ANSWER_SECONDS = 15.0
 SEND_SECONDS = 300.0
+# Queues of large machines give workers late.
+NO_WORKER_SECONDS = 300.0
+WARN_SECONDS = 10.0
+# Before the tasks of other users of the cluster.
+FIRST = 10
 
 
 class Cluster:
@@ -39,13 +44,15 @@ class Cluster:
             )
         self.threads: dict[str, int] = {}
         self.beats: dict[str, tuple[float, float]] = {}
+        self.seen = time.monotonic()
+        self.warned = False
 
-    def ask(self, question: Any, *args: Any, within: float = ANSWER_SECONDS, **kwargs: Any) -> Any:
+    def ask(self, question: Any, *, within: float | None = None, **kwargs: Any) -> Any:
         """Return the answer to a coroutine function of the client or scheduler, in time."""
         if self.client.status != "running":
             raise self.gone(f"its client is {self.client.status}")
         try:
-            return self.client.sync(question, *args, callback_timeout=within, **kwargs)
+            return self.client.sync(question, callback_timeout=within or ANSWER_SECONDS, **kwargs)
         except (OSError, TimeoutError) as error:
             raise self.gone(f"{type(error).__name__}: {error}") from error
 
@@ -54,6 +61,7 @@ class Cluster:
         found = self.ask(self.client.scheduler.identity, n_workers=-1)["workers"]
         now = time.monotonic()
         self.threads = {a: int(w["nthreads"]) for a, w in found.items()}
+        self.seen = now if found else self.seen
         for address, worker in found.items():
             if self.beats.get(address, (None, 0.0))[0] != worker["last_seen"]:
                 self.beats[address] = (worker["last_seen"], now)
@@ -63,15 +71,25 @@ class Cluster:
         heard = self.beats.get(address)
         return heard is not None and time.monotonic() - heard[1] > seconds
 
-    def wait_for_workers(self, seconds: float) -> None:
-        """Return when there is a worker; raise if there is none for so long."""
-        until = time.monotonic() + seconds
+    def wait_for_workers(self) -> None:
+        """Return when there is a worker; raise if there is none for too long."""
         self.look()
         while not self.threads:
-            if time.monotonic() > until:
-                raise self.gone(f"no worker for {seconds:.0f} s")
+            self.complain_without_workers()
             time.sleep(0.2)
             self.look()
+
+    def complain_without_workers(self) -> None:
+        """Warn, and at last raise, if there has been no worker for some time."""
+        spent = time.monotonic() - self.seen
+        if spent > NO_WORKER_SECONDS:
+            raise self.gone(f"no worker for {NO_WORKER_SECONDS:.0f} s")
+        if spent > WARN_SECONDS and not self.warned:
+            self.warned = True
+            warn(
+                f"{self.owner}: the cluster {self.address} has no worker; waiting for one, at most "
+                f"{NO_WORKER_SECONDS:.0f} s. Start some."
+            )
 
     def heard(self, seconds: float) -> list[str]:
         """Return the workers that are there and were heard of, all if none was."""
@@ -84,7 +102,8 @@ class Cluster:
             asynchronous=True,
         )  # fmt: skip
         data = self.ask(scatter, within=SEND_SECONDS)
-        kept = {a: self.client.submit(keep, data, name, workers=[a], pure=False) for a in workers}
+        submit = partial(self.client.submit, keep, data, name, priority=FIRST, pure=False)
+        kept = {address: submit(workers=[address]) for address in workers}
         self._settle(list(kept.values()))
         return kept
 
@@ -110,7 +129,7 @@ class Cluster:
     def check_versions(self) -> None:
         """Refuse a cluster whose workers would give other bits."""
         ours = library_versions()
-        submit = partial(self.client.submit, check_versions, ours, pure=False)
+        submit = partial(self.client.submit, check_versions, ours, priority=FIRST, pure=False)
         self._settle([submit(workers=[address]) for address in self.threads])
 
     def other_versions(self, what: str) -> InvalidParameterError:

@@ -22,8 +22,11 @@ NOT_CODE = {
 class Taker(Protocol):
     """What takes content in; see :class:`foldwise.engine.keys.Content`."""
 
-    def write(self, tag: str, data: bytes | memoryview = b"") -> None:
+    def write(self, tag: str, data: bytes = b"") -> None:
         """Take in bytes."""
+
+    def extend(self, data: Any) -> None:
+        """Take in bytes whose number was said before."""
 
     def say(self, tag: str, *words: object) -> None:
         """Take in words."""

@@ -53,12 +53,17 @@ class Costs:
         spent[2] = max(spent[2], memory / task.size)
         self.highest = max(self.highest, memory)
 
+    def rate(self, owners: tuple[str, ...]) -> float | None:
+        """Return the seconds a task takes for each unit of its size, None if not known."""
+        if owners not in self._spent:
+            return None
+        size, seconds, _ = self._spent[owners]
+        return seconds / size
+
     def seconds(self, task: Task) -> float | None:
         """Return how long a task will take, None if nothing like it was done."""
-        if task.owners not in self._spent:
-            return None
-        size, seconds, _ = self._spent[task.owners]
-        return seconds / size * task.size
+        rate = self.rate(task.owners)
+        return None if rate is None else rate * task.size
 
     def memory(self, task: Task) -> float | None:
         """Return how many bytes a task will need, None if nothing like it was done."""

@@ -38,9 +38,8 @@ from foldwise.engine.task import Surroundings, received
 from foldwise.engine.versions import library_versions
 from foldwise.errors import warn
 
-# How often the cluster is looked at, and for how long it may be without any worker.
+# How often the cluster is looked at.
 TICK_SECONDS = 1.0
-NO_WORKER_SECONDS = 60.0
 # A worker has stalled if it is not heard of for this long, and its task takes this many times as
 # long as the longest before.
 SILENT_SECONDS = 30.0
@@ -83,7 +82,7 @@ class DaskExecutor:
     task done elsewhere, by Dask; a task that ends several workers fails. A worker
     that stalls has its task done elsewhere too, once it was not heard of for 30 s and the task
     takes three times as long as the longest before; whichever is first counts, they give the same
-    bits. Without any worker for 60 s, or without the scheduler, an error says so.
+    bits. Without any worker for 300 s, or without the scheduler, an error says so.
     """
 
     kills = False
@@ -102,7 +101,7 @@ class DaskExecutor:
         self._kept: dict[str, Any] = {}
         self._given: dict[str, float] = {}
         self._n_placed = 0
-        self._seen = self._looked = time.monotonic()
+        self._looked = time.monotonic()
         self._seconds: list[float] = []
         self._checked = False
 
@@ -156,8 +155,7 @@ class DaskExecutor:
         self.cluster.close()
 
     def _wait_for_workers(self) -> None:
-        self.cluster.wait_for_workers(NO_WORKER_SECONDS)
-        self._seen = time.monotonic()
+        self.cluster.wait_for_workers()
         self.capacity = sum(self.cluster.threads.values())
 
     def _give(self, workers: list[str]) -> None:
@@ -261,10 +259,8 @@ class DaskExecutor:
         self.cluster.look()
         self._looked = now = time.monotonic()
         if not self.cluster.threads:
-            if now - self._seen > NO_WORKER_SECONDS:
-                raise self.cluster.gone(f"no worker for {NO_WORKER_SECONDS:.0f} s")
+            self.cluster.complain_without_workers()
             return
-        self._seen = now
         self.capacity = sum(self.cluster.threads.values())
         self._pass_on_stalled(now)
 

@@ -5,6 +5,7 @@ A result file is a magic line, the SHA-256 of its header, the length of the head
 was cut short, or in which one bit has changed, is told from a whole one.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -70,6 +71,10 @@ def sync_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        # Some network file systems synchronise files only.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(handle)
 

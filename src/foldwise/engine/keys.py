@@ -25,6 +25,8 @@ from foldwise.engine.versions import version_of_module
 from foldwise.errors import UnsupportedError, unsupported
 
 LENGTH = 40
+# Parameters of our own estimators that change no bit of a result.
+HOW_TO_RUN = {"callback", "executor", "n_jobs", "on_interrupt", "run_dir", "verbose"}
 
 
 def fingerprint(obj: Any) -> str:
@@ -90,9 +92,13 @@ class Content:
         """Return the key of all that was taken in."""
         return self.sha.hexdigest()[:LENGTH]
 
-    def write(self, tag: str, data: bytes | memoryview = b"") -> None:
+    def write(self, tag: str, data: bytes = b"") -> None:
         """Take in bytes; tag and length keep neighbours apart."""
         self.sha.update(f"{tag}:{len(data)};".encode())
+        self.sha.update(data)
+
+    def extend(self, data: Any) -> None:
+        """Take in bytes whose number was said before."""
         self.sha.update(data)
 
     def say(self, tag: str, *words: object) -> None:
@@ -235,6 +241,8 @@ def _add_dataclass(content: Content, value: Any) -> None:
 def _add_estimator(content: Content, value: Any) -> None:
     add_class(content, type(value))
     parameters = value.get_params(deep=False)
+    if type(value).__module__.startswith("foldwise."):
+        parameters = {k: v for k, v in parameters.items() if k not in HOW_TO_RUN}
     content.say("parameters", len(parameters))
     for name in sorted(parameters):
         content.say("parameter", name)
@@ -249,7 +257,7 @@ def _add_estimator(content: Content, value: Any) -> None:
 def _keeps_what_it_learnt(value: Any) -> bool:
     """Tell whether cloning leaves it fitted, as a frozen estimator's does."""
     own = getattr(type(value), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)
-    return own is not BaseEstimator.__sklearn_clone__
+    return own is not BaseEstimator.__sklearn_clone__ and value.__sklearn_clone__() is value
 
 
 def _add_pickled(content: Content, value: Any) -> None:

@@ -1,15 +1,12 @@
 """The other side of :mod:`foldwise.engine.dask`: what happens on a worker of the cluster."""
 
 import pickle
-import threading
-import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from foldwise.engine.parcels import Parcel, pack
+from foldwise.engine.parcels import aligned
+from foldwise.engine.pickling import dumps
 from foldwise.engine.task import perform
 from foldwise.engine.versions import differences, library_versions
 
@@ -46,28 +43,58 @@ class Placed:
     def __sizeof__(self) -> int:
         return self.size
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parcel = pack(self.value)
-        return _arrived, (parcel.head, parcel.spans, pickle.PickleBuffer(parcel.body))
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        buffers: list[pickle.PickleBuffer] = []
+        head = dumps(self.value, protocol=5, buffer_callback=buffers.append)
+        # From protocol 5 on, arrays travel without being copied into the pickle.
+        kind = pickle.PickleBuffer if protocol >= 5 else bytes
+        return _arrived, (head, [kind(buffer.raw()) for buffer in buffers])
 
 
-def _arrived(head: bytes, spans: tuple[tuple[int, int], ...], body: Any) -> Placed:
-    size = len(head) + len(body)
-    return Placed(Parcel(head, spans, None, body).open(), size)
+def _arrived(head: bytes, buffers: list[Any]) -> Placed:
+    memory = [aligned(buffer) for buffer in buffers]
+    size = len(head) + sum(part.nbytes for part in memory)
+    return Placed(pickle.loads(head, buffers=memory), size)
 
 
-# Dask holds on to what was placed while the sender's client lives, and only as long.
-_kept: weakref.WeakValueDictionary[str, Placed] = weakref.WeakValueDictionary()
+LEASE_SECONDS = 5.0
+_kept: dict[str, tuple[Any, Placed]] = {}
 
 
-def keep(placed: Placed, name: str) -> Placed:
-    """Let tasks on this worker find work and data under a name.
+def keep(placed: Placed, name: str) -> bool:
+    """Let tasks on this worker find work and data under a name; what was there before goes.
 
-    Tasks do not depend on the data in Dask's sense: Dask drops copies that it finds to be too
-    many, and cancels every task whose data was lost with its workers.
+    It stays as long as Dask keeps the result of this task, which is as long as the sender's client
+    lives and wants it. Tasks do not depend on the data in Dask's sense: Dask drops copies that it
+    finds to be too many, and cancels every task whose data was lost with its workers.
+
+    Parameters
+    ----------
+    placed : Placed
+        Function, data and surroundings.
+    name : str
+        The sender's name, a dash, and how many times it has placed something.
     """
-    _kept[name] = placed
-    return placed
+    from distributed import get_worker
+
+    worker = get_worker()
+    key = worker.get_current_task()
+    sender = name.rpartition("-")[0]
+    for old in [old for old in _kept if old.rpartition("-")[0] == sender]:
+        del _kept[old]
+    _kept[name] = (key, placed)
+    worker.loop.add_callback(worker.loop.call_later, LEASE_SECONDS, _renew, worker, name, key)
+    return True
+
+
+def _renew(worker: Any, name: str, key: Any) -> None:
+    """Let go of what nobody wants any more; else look again later."""
+    if _kept.get(name, (None, None))[0] != key:
+        return
+    if key in worker.data:
+        worker.loop.call_later(LEASE_SECONDS, _renew, worker, name, key)
+    else:
+        del _kept[name]
 
 
 def do_task(name: str, job: bytes, versions: dict[str, str]) -> bytes | str:
@@ -89,14 +116,14 @@ def do_task(name: str, job: bytes, versions: dict[str, str]) -> bytes | str:
         placed on it.
     """
     check_versions(versions)
-    placed = _kept.get(name)
+    _, placed = _kept.get(name, (None, None))
     if placed is None:
         from distributed import get_worker
 
         return str(get_worker().address)
     work, shared, around = placed.value
-    with one_thread():
-        return perform(work, shared, pickle.loads(job), around)
+    keep_to_one_thread()
+    return perform(work, shared, pickle.loads(job), around)
 
 
 def check_versions(versions: dict[str, str]) -> None:
@@ -106,25 +133,10 @@ def check_versions(versions: dict[str, str]) -> None:
         raise OtherVersionsError(", ".join(changes).replace(" is now ", " here, there "))
 
 
-_lock = threading.Lock()
-_blas: list[Any] = []
+def keep_to_one_thread() -> None:
+    """Let the numerical libraries use one thread in this thread, and BLAS in this process.
 
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let a task have one thread, on workers with several tasks at once too.
-
-    OpenMP counts by thread, BLAS for the whole process: its limit ends with the last task.
+    It is not undone: BLAS has one limit for all tasks of a worker, and only the thread that set it
+    can change it. One thread is what Dask gives workers by default.
     """
-    with _lock:
-        _blas.append(threadpool_limits(1, user_api="blas") if not _blas else None)
-    try:
-        with threadpool_limits(1, user_api="openmp"):
-            yield
-    finally:
-        with _lock:
-            if len(_blas) == 1:
-                _blas[0].restore_original_limits()
-                _blas.clear()
-            else:
-                _blas.pop()
+    threadpool_limits(1)

@@ -132,7 +132,7 @@ def open_run(
     if options.run_dir is not None:
         from foldwise.engine.store import RunStore
 
-        store = RunStore(options.run_dir)
+        store = RunStore(options.run_dir, owner)
     clock = clock or Clock(options.time_budget)
     clock.reserve = reserve
     executor = executor_for(owner, options.executor, options.n_jobs)
@@ -182,7 +182,7 @@ def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
     if home == "distributed" or (isinstance(wanted, str) and "://" in wanted):
         from foldwise.engine.dask import DaskExecutor
 
-        return DaskExecutor(wanted)
+        return DaskExecutor(wanted, owner)
     known = (*NAMED, "tcp://127.0.0.1:8786")
     raise invalid_parameter(
         owner,

@@ -46,7 +46,7 @@ class Parcel:
     def open(self) -> Any:
         """Return what was packed; its arrays are read-only and aligned, large ones mapped."""
         if self.file is None:
-            memory = _aligned(self.body)
+            memory = aligned(self.body)
         else:
             with Path(self.file).open("rb") as stream:
                 memory = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
@@ -101,7 +101,8 @@ def _spans(sizes: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-def _aligned(body: bytes) -> memoryview:
+def aligned(body: Any) -> memoryview:
+    """Return a read-only copy of some bytes at an aligned address."""
     room = np.empty(len(body) + ALIGNMENT, dtype=np.uint8)
     skip = -room.ctypes.data % ALIGNMENT
     room[skip : skip + len(body)] = np.frombuffer(body, dtype=np.uint8)

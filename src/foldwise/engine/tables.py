@@ -53,10 +53,16 @@ def _add_array(content: Taker, array: np.ndarray) -> None:
     if array.dtype.hasobject:
         _add_objects(content, array.ravel())
         return
-    flat = array.ravel(order="K" if order == "F" else "C")
-    step = max(1, BLOCK // max(1, array.dtype.itemsize))
-    for start in range(0, flat.size, step):
-        content.write("block", flat[start : start + step].tobytes())
+    _add_numbers(content, array.T if order == "F" else array)
+
+
+def _add_numbers(content: Taker, array: np.ndarray) -> None:
+    """Take in the bytes of an array in C order, a block at a time, so that no copy is large."""
+    rows = array.reshape(-1) if array.flags.c_contiguous else array
+    step = max(1, BLOCK // max(1, rows.nbytes // max(1, len(rows))))
+    content.say("bytes", array.nbytes)
+    for start in range(0, len(rows), step):
+        content.extend(np.ascontiguousarray(rows[start : start + step]).reshape(-1).view(np.uint8))
 
 
 def _add_objects(content: Taker, values: np.ndarray) -> None:

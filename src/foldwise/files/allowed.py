@@ -28,8 +28,9 @@ THEIRS = re.compile(r"(sklearn(\.\w+)+|lightgbm\.sklearn|xgboost\.sklearn)\.\w+"
 CLOSED = {"tests", "externals", "experimental", "datasets", "conftest", "__main__",
           "cli", "engine", "files", "plot", "report"}  # fmt: skip
 
-# Classes of scikit-learn without a common base that fitted models are made of.
+# Classes without a common base that fitted models are made of.
 EXTRA = {
+    "foldwise.engine.run.RunSummary",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.metrics._scorer._PassthroughScorer",
@@ -77,13 +78,15 @@ def is_allowed(cls: type, trusted: Sequence[Any] = ()) -> bool:
     if cls in trusted:
         return True
     name = name_of(cls)
+    if name in EXTRA:
+        return True
     if CLOSED & set(name.split(".")):
         return False
     if OURS.fullmatch(name):
         return not issubclass(cls, BaseException)
     if not THEIRS.fullmatch(name):
         return False
-    return issubclass(cls, BASES) or name in EXTRA or cls.__module__ in EXTRA_MODULES
+    return issubclass(cls, BASES) or cls.__module__ in EXTRA_MODULES
 
 
 def class_named(name: Any, trusted: Sequence[Any] = ()) -> type:
@@ -105,12 +108,9 @@ def class_named(name: Any, trusted: Sequence[Any] = ()) -> type:
         if isinstance(cls, type) and name == name_of(cls):
             return cls
     known = isinstance(name, str) and (OURS.fullmatch(name) or THEIRS.fullmatch(name))
-    if known and not CLOSED & set(name.split(".")):
+    if known and (name in EXTRA or not CLOSED & set(name.split("."))):
         module, _, own = name.rpartition(".")
-        try:
-            cls = getattr(import_module(module), own, None)
-        except ImportError:
-            cls = None
+        cls = getattr(_imported(module), own, None)
         if isinstance(cls, type) and name_of(cls) == name and is_allowed(cls):
             return cls
     raise refused(
@@ -118,6 +118,18 @@ def class_named(name: Any, trusted: Sequence[Any] = ()) -> type:
         name,
         "If it is a class of yours, give it in trusted=[...]; else do not load this file.",
     )
+
+
+def _imported(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        root = module.partition(".")[0]
+        if error.name == root:
+            raise refused(
+                "find the library it needs", root, "Install it and load again."
+            ) from error
+        return None
 
 
 def function_name(function: Any, trusted: Sequence[Any] = ()) -> str | None:

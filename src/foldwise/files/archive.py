@@ -6,18 +6,18 @@ that is a bomb.
 """
 
 import hashlib
+import io
 import json
-import os
 import re
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foldwise.errors import Plain, listing
+from foldwise.engine.files import write_whole
+from foldwise.errors import FoldwiseError, Plain, listing
 from foldwise.files.refuse import refused
 
 MANIFEST = "manifest.json"
@@ -51,21 +51,11 @@ def write_archive(path: Path, members: Mapping[str, bytes], manifest: dict[str, 
         name: {"size": len(content), "sha256": digest(content)} for name, content in members.items()
     }
     text = json.dumps({**manifest, "members": listed}, indent=1, ensure_ascii=True).encode()
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            with zipfile.ZipFile(file, "w") as archive:
-                for name, content in {MANIFEST: text, **members}.items():
-                    _add(archive, name, content)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in {MANIFEST: text, **members}.items():
+            _add(archive, name, content)
+    write_whole(path, [buffer.getvalue()])
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -73,7 +63,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     info.external_attr = (stat.S_IFREG | 0o644) << 16
     shrinks_too_much = len(content) > MOST_GROWTH * len(zlib.compress(content, 1))
     kind = zipfile.ZIP_STORED if shrinks_too_much else zipfile.ZIP_DEFLATED
-    archive.writestr(info, content, kind, compresslevel=6)
+    archive.writestr(info, content, kind, compresslevel=3)
 
 
 def read_archive(path: Path, newest: int) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -93,18 +83,29 @@ def read_archive(path: Path, newest: int) -> tuple[dict[str, Any], dict[str, byt
     members : dict
         Names to contents, each of the size and SHA-256 that the manifest says.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            _check_members(archive.infolist(), path.stat().st_size)
-            manifest = checked_manifest(_content(archive, MANIFEST), newest)
-            names = {info.filename for info in archive.infolist()} - {MANIFEST}
-            _check_names(names, set(manifest["members"]))
-            return manifest, {
-                name: _checked(_content(archive, name), name, manifest["members"][name])
-                for name in manifest["members"]
-            }
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError) as error:
-        raise refused("be a whole model file", Plain(f"{path.name!r} ({error})")) from error
+    with path.open("rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return _read(archive, path.stat().st_size, newest)
+        except FoldwiseError:
+            raise
+        # What a damaged zip can raise is not one class; none of it is ours to pass on.
+        except Exception as error:
+            what = f"{path.name!r} ({type(error).__name__}: {str(error)[:100]})"
+            raise refused("be a whole model file", Plain(what)) from error
+
+
+def _read(
+    archive: zipfile.ZipFile, size: int, newest: int
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    infos = archive.infolist()
+    _check_members(infos, size)
+    manifest = checked_manifest(_content(archive, MANIFEST), newest)
+    listed = manifest["members"]
+    _check_names({info.filename for info in infos} - {MANIFEST}, set(listed))
+    return manifest, {
+        name: _checked(_content(archive, name), name, listed[name]) for name in listed
+    }
 
 
 def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
@@ -115,7 +116,7 @@ def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
             raise refused("hold only members with names that foldwise gives", name)
         if name in seen:
             raise refused("hold each member once", name)
-        if mode and not stat.S_ISREG(mode):
+        if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             raise refused("hold no links, folders or devices", name)
         if info.flag_bits & 1 or info.compress_type not in KINDS:
             raise refused("be packed as foldwise packs", name)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from foldwise.errors import Plain
+from foldwise.files.booster_checks import check_trees
 from foldwise.files.refuse import refused
 
 HOMES = {"lightgbm.basic": "txt", "xgboost.core": "json"}
@@ -56,6 +57,7 @@ def booster_from(name: str, content: bytes, state: dict[str, Any]) -> Any:
     Booster
         It predicts what the saved one did.
     """
+    check_trees(content, name)
     try:
         if name.endswith(".json"):
             from xgboost import Booster as XGBoostBooster

@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.errors import Plain, listing
+from foldwise.errors import FoldwiseError, Plain, listing
 from foldwise.files.arrays import array_from
 from foldwise.files.refuse import refused
 
 TREES = {"sklearn.neighbors._ball_tree.BallTree", "sklearn.neighbors._kd_tree.KDTree"}
 GROWN = "sklearn.tree._tree.Tree"
-COMPILED_MODULES = ("sklearn._loss._loss", "sklearn.metrics._dist_metrics")
-PLAIN = {"builtins.dict", "builtins.list", "builtins.str", "builtins.tuple", "numpy.ndarray",
-         "builtins.int", "builtins.float", "builtins.bool", "numpy.int64", "numpy.dtype",
-         "builtins.type", "numpy.float64"}  # fmt: skip
+LOSSES = ("sklearn._loss._loss", "sklearn.linear_model._sgd_fast")
+COMPILED_MODULES = (*LOSSES, "sklearn.metrics._dist_metrics")
+PLAIN = {"builtins.dict", "builtins.list", "builtins.str", "builtins.tuple", "numpy.ndarray"}
 LOADERS = {"DictNode", "JsonNode", "ListNode", "LossNode", "NdArrayNode", "ObjectNode", "TreeNode",
            "TupleNode", "CachedNode", "TypeNode"}  # fmt: skip
 
@@ -30,7 +29,7 @@ LOADERS = {"DictNode", "JsonNode", "ListNode", "LossNode", "NdArrayNode", "Objec
 def is_compiled(cls: type) -> bool:
     """Tell whether objects of a class are written by skops."""
     name = f"{cls.__module__}.{cls.__qualname__}"
-    return name in TREES or name == GROWN or cls.__module__ == COMPILED_MODULES[0]
+    return name in TREES or name == GROWN or cls.__module__ in LOSSES
 
 
 def parts_content(parts: list[Any]) -> bytes:
@@ -59,9 +58,9 @@ def parts_from(content: bytes) -> list[Any]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             schema = _checked_schema(archive, len(content))
         parts = loads(content, trusted=sorted(schema))
-    except (zipfile.BadZipFile, ValueError, TypeError, KeyError, RecursionError) as error:
-        if type(error).__module__.startswith("foldwise"):
-            raise
+    except FoldwiseError:
+        raise
+    except Exception as error:
         raise refused("hold compiled parts that can be read", Plain(str(error)[:200])) from error
     if not isinstance(parts, list):
         raise refused("hold a list of compiled parts", Plain(type(parts).__name__))
@@ -88,7 +87,9 @@ def _checked_schema(archive: zipfile.ZipFile, size: int) -> set[str]:
 
 
 def _may_be_part(name: str) -> bool:
-    module = name.rpartition(".")[0]
+    module, _, own = name.rpartition(".")
+    if own == "PyFuncDistance":
+        return False
     return name in TREES | PLAIN | {GROWN} or module in COMPILED_MODULES
 
 
@@ -137,18 +138,36 @@ def check_grown(nodes: Any, n_features: int, n_nodes: int) -> None:
         raise refused("hold trees whose branches lead forward", Plain("one that does not"))
 
 
+def check_features(state: dict[str, Any]) -> None:
+    """Refuse an estimator whose trees look at more columns than it asks for.
+
+    Parameters
+    ----------
+    state : dict
+        Attributes of an estimator; those without trees pass.
+    """
+    n_features = state.get("n_features_in_")
+    wanted = [state["tree_"].n_features - 1] if is_compiled(type(state.get("tree_"))) else []
+    for predictors in state.get("_predictors", ()):
+        wanted += [int(predictor.nodes["feature_idx"].max()) for predictor in predictors]
+    if wanted and not (isinstance(n_features, int) and max(wanted) < n_features):
+        raise refused("hold trees of the features it names", Plain("one of others"))
+
+
 def _check_search_tree(tree: Any) -> None:
     data, index, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
     n = len(data)
     start, end = nodes["idx_start"], nodes["idx_end"]
     inside = (start >= 0).all() and (start <= end).all() and (end <= n).all()
     spread = len(index) == n and (index >= 0).all() and (index < n).all()
-    if not (inside and spread and bounds.shape[1] == len(nodes) and _fits(tree, nodes)):
+    room = bounds.ndim == 3 and bounds.shape[1:] == (len(nodes), data.shape[1])
+    if not (inside and spread and room and _fits(tree, nodes)):
         raise refused("hold search trees of their own rows", Plain("one that is not"))
 
 
 def _fits(tree: Any, nodes: Any) -> bool:
     """Tell whether the nodes are the whole binary tree that a search walks through."""
-    levels = int(tree.__getstate__()[5])
-    inner = np.arange(len(nodes)) < 2 ** (levels - 1) - 1
-    return len(nodes) == 2**levels - 1 and not bool(nodes["is_leaf"][~inner].min(initial=1) == 0)
+    _, _, _, _, _, n_levels, n_nodes, *_ = tree.__getstate__()
+    last = np.arange(len(nodes)) >= 2 ** (n_levels - 1) - 1
+    whole = len(nodes) == n_nodes == 2**n_levels - 1
+    return whole and bool((nodes["is_leaf"][last] != 0).all())

@@ -16,7 +16,7 @@ from foldwise.errors import FoldwiseError, Plain
 from foldwise.files.allowed import TYPES, class_named, function_named
 from foldwise.files.arrays import array_from
 from foldwise.files.boosters import booster_from
-from foldwise.files.compiled import check_grown
+from foldwise.files.compiled import check_features, check_grown
 from foldwise.files.frames import column_from
 from foldwise.files.refuse import refused
 
@@ -78,7 +78,8 @@ class Decoder:
             return self.value(document["model"])
         except FoldwiseError:
             raise
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # A state that does not suit its class can raise anything; it is the file's fault.
+        except Exception as error:
             what = f"entry {len(self._made)} ({type(error).__name__}: {str(error)[:100]})"
             raise refused("describe a model that can be built", Plain(what)) from error
 
@@ -116,6 +117,8 @@ class Decoder:
         state = self.value(given)
         if name.endswith(".TreePredictor"):
             _check_predictor(state["nodes"])
+        if isinstance(state, dict):
+            check_features(state)
         if state is None:
             return thing
         if hasattr(cls, "__setstate__"):

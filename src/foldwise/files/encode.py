@@ -130,6 +130,13 @@ class Encoder:
         if isinstance(thing, tuple):
             return ["named", name_of(cls), self.values(thing)]
         state = thing.__getstate__()
+        if (
+            isinstance(state, dict)
+            and "run_dir" in state
+            and cls.__module__.startswith("foldwise.")
+        ):
+            # A path of this machine says nothing on another.
+            state = {**state, "run_dir": None}
         return ["object", name_of(cls), self.value(state)]
 
 

@@ -130,8 +130,9 @@ def load(path: Any, *, trusted: Sequence[Any] = ()) -> Any:
     so; members must have the names, sizes and hashes the manifest lists, nothing may grow more
     than a hundredfold, and whatever else is found is refused by name. Hashes find damage; they
     do not prove where a file comes from, because whoever changes a file can change its hashes.
-    A hostile file can still hold a model that predicts nonsense, and boosters are read by
-    the compiled code of LightGBM and XGBoost: load files whose origin you know.
+    Trees are checked to lead forward and to look at columns that are there. A hostile file can
+    still hold a model that predicts nonsense, or numbers that trip compiled code elsewhere
+    (support vectors, boosters): load files whose origin you know.
     """
     manifest, members = read_archive(Path(path), SCHEMA)
     if "model.json" not in members:

@@ -4,6 +4,7 @@ from foldwise.plot.coefficients import plot_coefficients
 from foldwise.plot.diversity import plot_diversity
 from foldwise.plot.margins import plot_margins
 from foldwise.plot.path import plot_path, plot_paths_side_by_side
+from foldwise.plot.reliability import plot_reliability
 from foldwise.plot.staged import plot_staged_loss
 from foldwise.plot.variance import plot_variance_curve
 
@@ -13,6 +14,7 @@ __all__ = [
     "plot_margins",
     "plot_path",
     "plot_paths_side_by_side",
+    "plot_reliability",
     "plot_staged_loss",
     "plot_variance_curve",
 ]

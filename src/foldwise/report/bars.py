@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from foldwise.report.svg import LETTER, Panel, Scale, drawing, label, mark, tick_labels
+from foldwise.report.svg import LETTER, Panel, Scale, drawing, label, mark, tick_labels, width_of
 from foldwise.report.text import decimals_for, number, shortened
 
 WIDTH = 360.0
@@ -111,7 +111,7 @@ def bars(
     """
     decimals = decimals_for(max(map(abs, values), default=0.0) / 10)
     shown = [number(value, decimals) if show is None else show(value) for value in values]
-    names_room = min(140.0, LETTER * max(len(shortened(name, 22)) for name in names) + 8)
+    names_room = min(140.0, max(width_of(shortened(name, 30)) for name in names) + 8)
     values_room = LETTER * max(map(len, shown)) + 10
     halves = [
         0.0 if e is None or not math.isfinite(e) else e for e in errors or [0.0] * len(values)

@@ -7,14 +7,24 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from foldwise.report.svg import LETTER, Panel, Scale, at, drawing, mark, polyline, tick_labels
-from foldwise.report.text import shortened
+from foldwise.report.svg import (
+    Panel,
+    Scale,
+    at,
+    drawing,
+    fitted,
+    mark,
+    polyline,
+    tick_labels,
+    width_of,
+)
 
 WIDTH, HEIGHT = 360.0, 300.0
 MOST_POINTS = 1_000
 N_CELLS = 36
 N_LEVELS = 7
 OUTSIDE = 0.002
+LONGEST_LABEL = 120.0
 
 
 def cloud(
@@ -59,7 +69,7 @@ def _range(values: NDArray[np.float64], many: bool) -> list[float]:
 
 def _panel(x_ends: list[float], y_ends: list[float], same: bool) -> Panel:
     y = Scale.around([*y_ends, *(x_ends if same else [])], HEIGHT - 40, 22.0)
-    left = max(30.0, LETTER * max(map(len, tick_labels(y.ticks())), default=3) + 10)
+    left = max(30.0, max(map(width_of, tick_labels(y.ticks())), default=0.0) + 10)
     x = Scale.around([*x_ends, *(y_ends if same else [])], left, WIDTH - 12)
     return Panel(x, y, WIDTH, HEIGHT)
 
@@ -117,8 +127,8 @@ def named_points(
     for i in np.argsort(y, kind="stable"):
         place = panel.x(x[i]), panel.y(y[i])
         marks.append(mark("circle", cx=place[0], cy=place[1], r=4, class_="f c1"))
-        text = shortened(names[i], 18)
-        width = LETTER * len(text)
+        text = fitted(names[i], LONGEST_LABEL)
+        width = width_of(text)
         right = place[0] + 8 + width < panel.width
         start = place[0] + 8 if right else place[0] - 8 - width
         height = _free(start, place[1] + 4, width, taken)

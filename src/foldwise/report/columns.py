@@ -161,7 +161,8 @@ def influential(X: Any, predicted: NDArray[np.float64], count: int) -> NDArray[n
         [as_numbers(column_of(X, j)) for j in range(X.shape[1])]
     )  # fmt: skip
     forest = ExtraTreesRegressor(30, min_samples_leaf=3, max_features=0.3, random_state=0)
-    weights = forest.fit(table, predicted).feature_importances_
+    forest.fit(table, np.squeeze(predicted, axis=1) if predicted.shape[1] == 1 else predicted)
+    weights = forest.feature_importances_
     return np.sort(np.argsort(-weights, kind="stable")[:count])
 
 

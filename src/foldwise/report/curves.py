@@ -8,17 +8,17 @@ import numpy as np
 from markupsafe import Markup
 
 from foldwise.report.svg import (
-    LETTER,
     Panel,
     Scale,
     at,
     drawing,
+    fitted,
     label,
     mark,
     polyline,
     tick_labels,
+    width_of,
 )
-from foldwise.report.text import shortened
 
 WIDTH, HEIGHT = 360.0, 250.0
 MOST_NAMES = 8
@@ -113,7 +113,7 @@ def _panel(
     if unit:
         y = Scale(0.0, 1.0, y.start, y.end)
     values = y.ticks()
-    left = max(30.0, LETTER * max(map(len, tick_labels(values)), default=3) + 10)
+    left = max(30.0, max(map(width_of, tick_labels(values)), default=0.0) + 10)
     if unit:
         return Panel(Scale(0.0, 1.0, left, WIDTH - 12), y, WIDTH, HEIGHT)
     if named:
@@ -126,8 +126,7 @@ def _name_ticks(names: list[str] | None, panel: Panel) -> list[tuple[float, str]
         return None
     every = -(-len(names) // MOST_NAMES)
     room = (panel.x.end - panel.x.start) * every / len(names)
-    longest = max(3, int(room / LETTER))
-    return [(i, shortened(name, longest)) for i, name in enumerate(names) if i % every == 0]
+    return [(i, fitted(name, room - 4)) for i, name in enumerate(names) if i % every == 0]
 
 
 def _line(x: Sequence[float], line: Line, panel: Panel, *, joined: bool) -> list[Markup]:
@@ -163,5 +162,5 @@ def _legend(each: Sequence[Line], panel: Panel) -> Markup:
     for line in named:
         marks.append(mark("rect", x=x, y=21, width=10, height=4, class_=f"f c{line.tone}"))
         marks.append(label(line.name, x + 14, 27.0, room=room - 20))
-        x += min(room, LETTER * len(line.name) + 30)
+        x += min(room, width_of(line.name) + 30)
     return Markup("").join(marks)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -16,7 +15,12 @@ MOST_CLASSES = 20
 
 
 def data_section(
-    y: NDArray[Any], classes: NDArray[Any] | None, weight: NDArray[Any] | None, X: Any, names: Any
+    y: NDArray[Any],
+    classes: NDArray[Any] | None,
+    weight: NDArray[Any] | None,
+    X: Any,
+    names: Any,
+    kinds: Any = (),
 ) -> Section:
     """Return a summary of the target and the columns.
 
@@ -32,6 +36,8 @@ def data_section(
         The rows, if they are at hand.
     names : sequence of str or None
         The columns' names.
+    kinds : foldwise.auto.tables.Kinds, optional
+        What was found out about the columns.
 
     Returns
     -------
@@ -48,7 +54,9 @@ def data_section(
     if weight is not None:
         pairs.append(("Weights", f"{number(weight.min())} to {number(weight.max())}"))
     blocks: list[Block] = [Facts(pairs), Figures([_target(y, classes, weight)])]
-    if X is not None:
+    if len(kinds):
+        blocks.append(kinds_table(kinds))
+    elif X is not None:
         blocks.append(column_table(X, names))
     lead = f"{counted(len(y), 'row')}" + (
         f", {counted(X.shape[1], 'column')}." if X is not None else "; the columns are not at hand."
@@ -73,6 +81,23 @@ def _target(y: NDArray[Any], classes: NDArray[Any] | None, weight: NDArray[Any] 
     )
     more = len(classes) - len(order)
     return Figure("The classes", drawing, f"And {more} rarer ones." if more else "")
+
+
+def kinds_table(kinds: Any) -> Table:
+    """Return what was found out about each column, and why."""
+    shown = list(kinds)[:MOST_COLUMNS]
+    rows = [
+        [shortened(k.name), k.kind, f"{k.n_missing:,}", f"{k.n_distinct:,}", shortened(k.why, 120)]
+        for k in shown
+    ]
+    columns = [
+        Column("column"),
+        Column("kind"),
+        Column("missing", "number"),
+        Column("distinct", "number"),
+        Column("why"),
+    ]
+    return Table(columns, rows, shown=15, left_out=len(kinds) - len(shown))
 
 
 def column_table(X: Any, names: Any) -> Table:
@@ -109,7 +134,8 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
     if sparse.issparse(X):
         return np.asarray(X[:, [j]].toarray())[:, 0]
     if hasattr(X, "columns"):
-        return nw.from_native(X, eager_only=True)[:, j].to_numpy()
+        column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+        return np.asarray(column.to_numpy())
     return np.asarray(X)[:, j]
 
 

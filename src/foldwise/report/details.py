@@ -1,6 +1,7 @@
 """Per-fold results, failures and warnings, and time spent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,26 @@ def folds_section(stack: Any) -> Section | None:
     return Section("folds", "Fold by fold", spread, [Figures([figure]), table], folded=True)
 
 
-def warnings_section(stack: Any, standings: Sequence[Standing]) -> Section:
-    """Return what failed, and what a reader of the score should know."""
-    failures = list(stack.failures_.items())
+def warnings_section(
+    stack: Any, standings: Sequence[Standing], skipped: Mapping[str, str] = MappingProxyType({})
+) -> Section:
+    """Return what failed, and what a reader of the score should know.
+
+    Parameters
+    ----------
+    stack : StackingRegressor or StackingClassifier
+        Fitted.
+    standings : sequence of Standing
+        Its leaderboard.
+    skipped : mapping
+        Learners that were not tried, and why.
+
+    Returns
+    -------
+    Section
+        Cautions, and a table of what was left out.
+    """
+    failures = list({**stack.failures_, **skipped}.items())
     blocks: list[Block] = [Prose(text, warning=True) for text in cautions(stack, standings)]
     if failures:
         rows = [
@@ -65,20 +83,24 @@ def warnings_section(stack: Any, standings: Sequence[Standing]) -> Section:
         ]
         blocks.append(
             Table(
-                [Column("dropped learner"), Column("why")],
+                [Column("left out"), Column("why")],
                 rows,
                 left_out=len(failures) - len(rows),
             )
         )
     lead = "Nothing failed and nothing stands out." if not blocks else ""
     if failures:
-        lead = f"{counted(len(failures), 'learner')} failed and left the stack."
+        lead = f"{counted(len(failures), 'learner')} failed or was left out."
+        lead = lead if len(failures) == 1 else lead.replace("was", "were")
     return Section("warnings", "Failures and warnings", lead, blocks)
 
 
 def cautions(stack: Any, standings: Sequence[Standing]) -> list[str]:
     """Return what a reader of the score should know, one sentence each."""
     deal, said = stack.deals_[0], []
+    run = getattr(stack, "run_", None)
+    if run is not None and run.partial:
+        said.append(f"The run was cut short: {run.reason.rstrip('.')}.")
     by_name = {s.model: s for s in standings}
     best = by_name.get(BEST)
     if best is not None and best.gain_error > 0 and best.gain < -best.gain_error:

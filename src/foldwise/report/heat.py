@@ -1,5 +1,6 @@
 """Heat maps with names and numbers."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,10 +8,11 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from foldwise.report.svg import LETTER, drawing, label, mark
+from foldwise.report.svg import drawing, label, mark, width_of
 from foldwise.report.text import number, shortened
 
 WIDTH = 360.0
+MIN_STEP = 18.0
 MOST_WITH_NUMBERS = 10
 LARGEST_CELL = 44.0
 LARGEST_OF_FEW = 70.0
@@ -52,13 +54,14 @@ def heat(
     values = np.asarray(values, dtype=np.float64)
     tint = np.nan_to_num(values if strength is None else strength)
     n_rows, n_columns = values.shape
-    room = min(120.0, LETTER * max(len(shortened(name, 20)) + 4 for name in rows) + 8)
+    room = min(125.0, max(width_of(shortened(name, 30)) for name in rows) + 26)
     largest = LARGEST_OF_FEW if n_columns <= FEW else LARGEST_CELL
     size = min(largest, (WIDTH - room - 4) / n_columns)
-    numbered = size < LETTER * max(len(shortened(name, 20)) for name in columns)
+    numbered = size < max(width_of(shortened(name, 30)) for name in columns)
+    every = math.ceil(MIN_STEP / size) if numbered else 1
     top = 36.0 if corner else 18.0
     marks = [label(corner, 2.0, 11.0, room=WIDTH - 4, class_="a")] if corner else []
-    for j, name in enumerate(columns):
+    for j, name in list(enumerate(columns))[::every]:
         text = str(j + 1) if numbered else name
         marks.append(
             label(text, room + size * (j + 0.5), top - 5, room=max(size, 14), class_="t mid")

@@ -110,6 +110,9 @@ def honesty_section(stack: Any, table: OutOfFoldTable | None) -> Section:
         ("On top", f"{stacker_name(stack.stacker_)}{_chosen(stack)}"),
         ("New rows get", DEPLOYED.get(reading.predict_with, reading.predict_with)),
     ]
+    calibration = getattr(getattr(stack, "calibrator_", None), "method", None)
+    if calibration is not None:
+        pairs.append(("Calibrated by", str(calibration)))
     if reading.unjudged:
         folds = ", ".join(str(fold + 1) for fold in reading.unjudged)
         pairs.append(("Not judged", f"fold {folds}: nothing came before to train a stacker on"))
@@ -152,9 +155,9 @@ def _audit_prose(stack: Any) -> Prose:
     n_reads = sum(audit.n_reads for audit in audits)
     if all(audit.clean for audit in audits):
         return Prose(
-            f"Leak audit: for each learner, the {counted(n_reads, 'prediction')} that judging rests "
-            "on were traced to the rows their model was fitted on. None came from a model that had "
-            "seen the row or the judged fold, and no group stands on both sides."
+            f"Leak audit: for each learner, the {counted(n_reads, 'prediction')} that judging "
+            "rests on were traced to the rows their model was fitted on. None came from a model "
+            "that had seen the row or the judged fold, and no group stands on both sides."
         )
     n_seen = sum(audit.n_seen for audit in audits)
     n_groups = sum(audit.n_shared_groups for audit in audits)

@@ -78,8 +78,8 @@ def _answer(model: Any, evidence: Evidence | None) -> Section:
     elif not tiles:
         blocks.append(
             Prose(
-                f"{article(type(model).__name__).capitalize()} does not judge itself. Give rows "
-                "it has not seen as X and y, or stack it: a stack's score is honest.",
+                f"This {type(model).__name__} does not judge itself. Give rows it has not seen as "
+                "X and y, or stack it: a stack's score is honest.",
                 warning=True,
             )
         )

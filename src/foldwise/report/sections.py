@@ -41,19 +41,36 @@ def sections_of(model: Any, X: Any, y: Any, rules: bool) -> list[Section]:
     list of Section
         The answer first.
     """
-    if isinstance(model, BaseStacking):
-        return stack_sections(model, X, y, rules)
+    stack = model if isinstance(model, BaseStacking) else getattr(model, "stack_", None)
+    if isinstance(stack, BaseStacking):
+        return stack_sections(model, stack, X, y, rules)
     return other_sections(model, X, y)
 
 
-def stack_sections(stack: Any, X: Any, y: Any, rules: bool) -> list[Section]:
-    """Return the sections of the report on a stack."""
+def stack_sections(model: Any, stack: BaseStacking, X: Any, y: Any, rules: bool) -> list[Section]:
+    """Return the sections of the report on a stack, or on a model that holds one.
+
+    Parameters
+    ----------
+    model : estimator
+        What the user fitted.
+    stack : StackingRegressor or StackingClassifier
+        The stack itself, or the one inside.
+    X, y : array or data frame, array, or None
+        Rows for the figures about columns.
+    rules : bool
+        Whether rules are listed.
+
+    Returns
+    -------
+    list of Section
+        The answer first.
+    """
     board, table = standings(stack), _table(stack)
     evidence = judged_evidence(stack)
-    data = stack.deals_[0].top.problem.data
-    classes, names = getattr(stack, "classes_", None), getattr(stack, "feature_names_in_", None)
-    own = getattr(stack, "_X", None)
     rows = stack_rows(stack, X, y)
+    asked = model if X is not None else stack
+    data = stack.deals_[0].top.problem.data
     found = [
         answer_section(stack, board),
         board_section(board, stack._metric),
@@ -61,13 +78,20 @@ def stack_sections(stack: Any, X: Any, y: Any, rules: bool) -> list[Section]:
         members_section(stack, board, table),
         None if evidence is None else quality_section(evidence),
         coverage_section(stack),
-        None if rows is None else columns_section(stack, rows, n_models(stack)),
-        rules_section(stack) if rules else None,
+        None if rows is None else columns_section(asked, rows, n_models(stack)),
+        rules_section(stack) if rules or getattr(model, "interpretable", False) else None,
         folds_section(stack),
-        warnings_section(stack, board),
-        data_section(data.y, classes, data.sample_weight, own, names),
+        warnings_section(stack, board, getattr(model, "skipped_", {})),
+        data_section(
+            data.y,
+            getattr(stack, "classes_", None),
+            data.sample_weight,
+            getattr(stack, "_X", None),
+            getattr(stack, "feature_names_in_", None),
+            getattr(model, "kinds_", ()),
+        ),
         time_section(board),
-        reproduce_section(stack),
+        reproduce_section(model),
     ]
     return [section for section in found if section is not None]
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import mean_absolute_error, median_absolute_error
 
-from foldwise.errors import InvalidParameterError
 from foldwise.stack.build import Deal
 from foldwise.stack.entries import TITLES
 from foldwise.stack.judge import joined
@@ -106,7 +105,7 @@ def naive_standing(deals: Sequence[Deal], metric: Metric) -> Standing | None:
             return None
         try:
             guess = metric.evaluate(_guess(deal, metric), verdict.target)
-        except (InvalidParameterError, ValueError):
+        except ValueError:
             return None
         pairs.append((guess, metric.evaluate(verdict.response, verdict.target)))
     if not pairs:

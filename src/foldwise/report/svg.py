@@ -5,6 +5,7 @@ enters a drawing is escaped. Colours are classes of the page's style sheet, for 
 """
 
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,9 @@ from markupsafe import Markup
 
 from foldwise.report.text import clean, number, shortened
 
-LETTER = 6.2
-"""Width of a letter of a figure's text, on average."""
+LETTER = 6.4
+"""Width of a digit of a figure's text; other letters are wider or narrower."""
+NARROW, WIDE = frozenset("iljtfr.,:;'|!()[] "), frozenset("mwMW%@—…<>=+~#&−")
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -36,7 +38,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     --------
     >>> ticks(0.0, 1.0)
     [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    >>> ticks(-3, 12, 4)
+    >>> ticks(-3, 12, 3)
     [0.0, 5.0, 10.0]
     """
     span = high - low
@@ -162,10 +164,46 @@ def mark(name: str, text: Any = None, **attributes: Any) -> Markup:
     return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), pairs, inside)
 
 
+def width_of(text: str) -> float:
+    """Return about how wide a figure's text is, rather too wide than too narrow.
+
+    Examples
+    --------
+    >>> width_of("ill") < width_of("abc") < width_of("www") < width_of("可以吗")
+    True
+    """
+    total = 0.0
+    for letter in text:
+        if letter in NARROW:
+            total += 0.65 * LETTER
+        elif letter in WIDE:
+            total += 1.65 * LETTER
+        elif unicodedata.east_asian_width(letter) in "WF":
+            total += 2.0 * LETTER
+        else:
+            total += 1.25 * LETTER if letter.isupper() else 1.1 * LETTER
+    return total
+
+
+def fitted(text: Any, room: float) -> str:
+    """Return a name cleaned and cut to a width.
+
+    Examples
+    --------
+    >>> fitted("ridge", 100), fitted("wwwwwwwwwwwwwww", 60)
+    ('ridge', 'ww…ww')
+    """
+    whole = shortened(text, 200)
+    longest = len(whole)
+    while longest > 3 and width_of(shortened(whole, longest)) > room:
+        longest -= 1
+    return shortened(whole, longest)
+
+
 def label(text: Any, x: float, y: float, *, room: float, class_: str = "t", **more: Any) -> Markup:
     """Return a text cut to a width, with the whole text as its tooltip."""
     whole = shortened(text, 200)
-    cut = shortened(whole, max(3, int(room / LETTER)))
+    cut = fitted(whole, room)
     tip = mark("title", whole) if cut != whole else Markup("")
     return mark("text", Markup("{}{}").format(cut, tip), x=x, y=y, class_=class_, **more)
 
@@ -226,7 +264,9 @@ class Panel:
         for value, text in x_ticks if x_ticks is not None else _labelled(self.x, across=True):
             place = self.x(value)
             marks.append(mark("line", x1=place, x2=place, y1=bottom, y2=top, class_="grid"))
-            marks.append(mark("text", text, x=place, y=bottom + 15, class_="t mid"))
+            half = width_of(text) / 2
+            inside = min(max(place, half), self.width - half)
+            marks.append(mark("text", text, x=inside, y=bottom + 15, class_="t mid"))
         room = right - left
         marks.append(label(x_title, (left + right) / 2, bottom + 32, room=room, class_="a mid"))
         marks.append(label(y_title, 2.0, 11.0, room=self.width - 4, class_="a"))

@@ -9,6 +9,7 @@ from typing import Any
 JOINERS = "\u200c\u200d"
 LONGEST_NAME = 60
 NOTHING = "–"
+UNITS = ((9, "G"), (6, "M"))
 
 
 def clean(text: str) -> str:
@@ -58,12 +59,12 @@ def decimals_for(error: float) -> int | None:
 
     Examples
     --------
-    >>> decimals_for(1.72), decimals_for(0.0123), decimals_for(340.0)
-    (1, 3, 0)
+    >>> decimals_for(1.72), decimals_for(0.0123), decimals_for(340.0), decimals_for(5000.0)
+    (1, 3, -1, -2)
     """
     if not math.isfinite(error) or error <= 0:
         return None
-    return max(0, 1 - math.floor(math.log10(error)))
+    return 1 - math.floor(math.log10(error))
 
 
 def number(value: Any, decimals: int | None = None) -> str:
@@ -74,7 +75,8 @@ def number(value: Any, decimals: int | None = None) -> str:
     value : float or None
         The number.
     decimals : int or None
-        How many decimals; None for three significant digits, whole numbers in full.
+        How many decimals, fewer than none to round to tens or more; None for three significant
+        digits, whole numbers in full.
 
     Returns
     -------
@@ -85,6 +87,8 @@ def number(value: Any, decimals: int | None = None) -> str:
     --------
     >>> number(28973.4), number(0.012345), number(55.24, 1), number(float("nan")), number(1e-9)
     ('28,973', '0.0123', '55.2', '–', '1e-09')
+    >>> number(21_680_118.0, -5), number(21_680.0, -2)
+    ('21.7M', '21,700')
     """
     if value is None or not math.isfinite(value):
         return NOTHING if value is None or math.isnan(value) else ("∞" if value > 0 else "−∞")
@@ -93,7 +97,10 @@ def number(value: Any, decimals: int | None = None) -> str:
     if decimals is None:
         digits = 2 - math.floor(math.log10(abs(value))) if value else 0
         decimals = 0 if float(value).is_integer() else max(0, digits)
-    shown = f"{value:,.{decimals}f}"
+    for power, unit in UNITS:
+        if decimals <= 1 - power and value != 0:
+            return number(value / 10.0**power, decimals + power) + unit
+    shown = f"{round(value, decimals):,.{max(decimals, 0)}f}"
     is_zero = not any(letter in "123456789" for letter in shown)
     return shown.lstrip("-") if is_zero else shown.replace("-", "−")
 

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from foldwise.report.text import number
-from foldwise.stack.own_stackers import WeightedMean
 
 METRICS = {
     "accuracy": "accuracy",
@@ -23,10 +22,23 @@ METRICS = {
     "root_mean_squared_error": "RMSE",
     "root_mean_squared_log_error": "RMSLE",
 }
+STACKERS = {
+    "GreedyStacker": "a mean of learners picked one by one",
+    "LassoClassStacker": "logistic lasso on the learners",
+    "LassoStacker": "lasso regression on the learners",
+    "LogisticRegression": "logistic regression on the learners",
+    "OneClass": "the only class there is",
+    "PoolStacker": "a weighted pool of logits",
+    "RankStacker": "the mean of the learners' ranks",
+    "RidgeStacker": "ridge regression on the learners",
+}
 RULES = {
     "mean": "the plain mean of the learners",
     "best": "the best single learner",
     "nnls": "a weighted mean with non-negative weights",
+    "simplex": "a weighted mean, weights summing to one",
+    "log_score": "a mean weighted for the log score",
+    "weighted_mean": "a mean weighted by the learners' scores",
 }
 
 
@@ -87,20 +99,29 @@ def verdict(gain: float, error: float) -> str:
         return "exactly as good as"
     if not math.isfinite(gain):
         return "not comparable with"
-    distance = gain / error if error > 0 else math.copysign(math.inf, gain)
-    if math.isnan(distance):
-        return "better than" if gain > 0 else "worse than"
-    word = "better" if distance > 0 else "worse"
+    word = "better" if gain > 0 else "worse"
+    if math.isnan(error):
+        return f"{word} than"
+    distance = gain / error if error > 0 else math.inf
     if abs(distance) < 1:
         return "about as good as"
     return f"{'clearly' if abs(distance) >= 2 else 'probably'} {word} than"
 
 
 def stacker_name(stacker: Any) -> str:
-    """Return what stands on top, in words."""
-    if isinstance(stacker, WeightedMean):
-        return RULES[stacker.rule]
-    return type(stacker).__name__
+    """Return what stands on top, in words.
+
+    Examples
+    --------
+    >>> from foldwise.stack.own_stackers import WeightedMean
+    >>> stacker_name(WeightedMean("best")), stacker_name(WeightedMean("pseudo_bma"))
+    ('the best single learner', 'pseudo bma')
+    """
+    kind = type(stacker).__name__
+    rule = getattr(stacker, "rule", None)
+    if isinstance(rule, str) and kind not in STACKERS:
+        return RULES.get(rule, rule.replace("_", " "))
+    return STACKERS.get(kind, kind)
 
 
 def interval(low: float, high: float, decimals: int | None) -> str:

@@ -139,7 +139,8 @@ class RankStacker(MemberStacker):
             order, by_rank = np.argsort(targets[:, t]), np.argsort(ranks[:, t])
             levels, places = np.cumsum(shares[order]), np.cumsum(shares[by_rank])
             values = np.interp(places, levels, targets[order, t])
-            self.quantiles_.append((ranks[by_rank, t], values))
+            knots, where = np.unique(ranks[by_rank, t], return_inverse=True)
+            self.quantiles_.append((knots, np.bincount(where, values) / np.bincount(where)))
         return self
 
     def _ranks(self, members: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
 from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
+from foldwise.stack.callbacks import with_callbacks
 from foldwise.stack.diagram import diagram
 from foldwise.stack.entries import Entry, as_layers, checked_layers
 from foldwise.stack.fold_models import FoldModels
@@ -143,6 +144,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
             self.__dict__ = before
             raise
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         clock = self._clock()
         with threadpool_limits(1, user_api="blas"):
@@ -252,6 +254,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
             labels=problem.labels,
             weighted=problem.data.sample_weight is not None,
             linear=problem.passes_numbers_only,
+            passes=problem.passthrough is not None,
         )
 
     def _settle(self, deals: list[Deal], metric: Metric, seed: int) -> Self:

@@ -16,7 +16,7 @@ from foldwise.stack.response import Response
 Judged = tuple[Rows, Response]
 
 WHY = {
-    "choice seen": "its stacker was chosen by the folds it is judged on",
+    "choice seen": "its stacker (or calibration) was chosen by the folds it is judged on",
     "features seen": "the learners behind its features saw the judged folds (and trained on "
     "more rows)",
     "fit seen": "its stacker was trained on the rows it is judged on",
@@ -55,14 +55,15 @@ def _optimistic(deal: Deal, judge: Judge) -> Iterator[tuple[str, Judged]]:
     for judgement in reading.judgements:
         stacker = judge.fit(option, judgement.train)
         held.append(judge.respond(stacker, judge.reader.features((judgement.test,))))
-    yield "choice seen", (deal.verdict.rows, joined(held))
+    finish = deal.verdict.finish
+    yield "choice seen", (deal.verdict.rows, finish.apply(joined(held)))
     rows = rows_of(reading.final)
     if len(np.unique(rows)) < len(rows):
         return
     if deal.lattice.kind == "partition":
         yield "features seen", _cross_validated(deal, judge)
     features = judge.reader.features(reading.final)
-    yield "fit seen", (rows, judge.respond(deal.verdict.stacker, features))
+    yield "fit seen", (rows, finish.apply(judge.respond(deal.verdict.stacker, features)))
 
 
 def _cross_validated(deal: Deal, judge: Judge) -> Judged:
@@ -73,7 +74,7 @@ def _cross_validated(deal: Deal, judge: Judge) -> Judged:
         stacker = judge.fit(deal.verdict.option, train)
         responses.append(judge.respond(stacker, judge.reader.features(test)))
         tests += test
-    return rows_of(tests), joined(responses)
+    return rows_of(tests), deal.verdict.finish.apply(joined(responses))
 
 
 def _compared(deal: Deal, judged: Judged, metric: Metric) -> tuple[float, float, float]:

@@ -54,10 +54,13 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         The learners; ``"drop"`` leaves one out. With columns, a learner sees only these. A list
         of lists is several layers: the learners of a layer read the predictions of the one below.
     final_estimator : None, str, estimator, (estimator, grid) or list of these, default=None
-        What stands on top. A name is one of "mean", "best", "nnls" and "logistic"; a grid is
-        chosen over the folds; a list, simplest first, is a bake-off: the best by nested loss
-        wins unless a simpler one is within one standard error. None is a bake-off of all that
-        have a name.
+        What stands on top. A name is one of "mean" or "soft_vote", "majority_vote", "median",
+        "trimmed_mean", "geometric_mean", "rank_mean", "best", "weighted_mean"; "nnls",
+        "simplex", "greedy", "bagged_greedy"; "log_score", "pseudo_bma", "pseudo_bma_plus";
+        "pool" (one weight a learner on its logits), "pool_by_class", "logistic", "lasso". A
+        grid is chosen over the folds; a list, simplest first, is a bake-off: the best by nested
+        loss wins unless a simpler one is within one standard error. None is a bake-off of
+        "simplex", "best" and "pool".
     cv : int, splitter, iterable of (train, test) or "prefit", default=None
         How rows are dealt; None is 5. An int shuffles, stratifies and keeps groups together. Splits
         that go forward in time are recognised; one split only is blending.
@@ -164,7 +167,10 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
     pair of folds. Whatever is chosen is chosen twice: for deployment by the losses on all
     hold-out folds, and for judging a fold by a cross-validation that never sees it. So are the
     calibration and the threshold, and ``score_`` is that of the calibrated stack. What is left
-    is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away.
+    is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away. With
+    means of fold models the calibration of a judged fold adds to it, since it is learned from
+    single models, which are surer than their means: little for boosting and forests, more for
+    single deep trees.
 
     Examples
     --------

@@ -137,6 +137,13 @@ class Features:
         return np.stack(outputs, axis=1)
 
     @cached_property
+    def logits(self) -> FloatArray:
+        """Centred log-probabilities of shape (n_samples, n_learners, width)."""
+        clip = clip_amount(self.amount)
+        each = [as_logits(self.members[:, m], clip) for m in range(len(self.outputs))]
+        return np.stack(each, axis=1)
+
+    @cached_property
     def _parts(self) -> list[FloatArray]:
         clip = clip_amount(self.amount)
         return [

@@ -247,7 +247,8 @@ class Judge:
         """Take the best point of each candidate; of these the simplest within one error.
 
         The best candidate is passed over for a simpler one (an earlier one in the list)
-        when the paired difference of their scores is within one standard error.
+        when the paired difference of their scores is within one standard error, and no still
+        simpler one with a better score was found to be further off.
         """
         if len(responses) == 1:
             return next(iter(responses))
@@ -261,12 +262,16 @@ class Judge:
         if len(best) == 1:
             return winner
         top = self.metric.evaluate(responses[winner], target)
+        passed = -np.inf
         for option in best.values():
             if option == winner:
                 return winner
+            if scores[option] < passed:
+                continue
             this = self.metric.evaluate(responses[option], target)
             if top.score - this.score <= this.error_of_difference(top):
                 return option
+            passed = scores[option]
         return winner
 
 

@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator
 
-from foldwise.combine import lasso_coefficients, logit_pool, ridge_coefficients
-from foldwise.stack.features import Features, as_logits, clip_amount
+from foldwise.combine import LogitPool, lasso_coefficients, logit_pool, ridge_coefficients
+from foldwise.stack.features import Features
 from foldwise.stack.own_stackers import MemberStacker
 from foldwise.stack.response import Response
 
@@ -213,9 +213,7 @@ class PoolStacker(MemberStacker):
 
     def read(self, features: Features) -> FloatArray:
         """Return the logits of all learners, of shape (n_samples, n_learners, width)."""
-        clip = clip_amount(features.amount)
-        members = features.members
-        return np.stack([as_logits(members[:, m], clip) for m in range(members.shape[1])], axis=1)
+        return features.logits
 
     def fit(
         self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
@@ -236,7 +234,32 @@ class PoolStacker(MemberStacker):
         Self
             The fitted stacker.
         """
-        self.pool_ = logit_pool(members, y, sample_weight, C=self.C, shared=self.shared)
+        return self._fit(members, y, sample_weight, None)
+
+    def fit_points(
+        self,
+        members: FloatArray,
+        y: NDArray[Any],
+        sample_weight: FloatArray | None,
+        points: Sequence[Any],
+    ) -> list[Any]:
+        """Return stackers that differ in their freedom, each started where the last one ended."""
+        before: PoolStacker | None = None
+        for point in points:
+            alike = before is not None and before.shared == point.shared
+            point._fit(members, y, sample_weight, before.pool_ if before and alike else None)
+            before = point
+        return list(points)
+
+    def _fit(
+        self,
+        members: FloatArray,
+        y: NDArray[Any],
+        sample_weight: FloatArray | None,
+        start: LogitPool | None,
+    ) -> Self:
+        how: dict[str, Any] = {"C": self.C, "shared": self.shared, "start": start}
+        self.pool_ = logit_pool(members, y, sample_weight, **how)
         self.weights_ = self.pool_.weights
         return self
 

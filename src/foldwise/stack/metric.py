@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.stack.areas import mean_area
 from foldwise.stack.response import REPLAYS, Response
 
 FloatArray = NDArray[np.float64]
@@ -147,7 +147,7 @@ class Metric:
         if losses is not None:
             return _from_rows(losses, target, self.sign, self.function)
         if self._has_area(response, target):
-            return _area_under_curve(response, target)
+            return _area_under_curve(response, target, getattr(self.scorer, "_kwargs", {}))
         return self._from_blocks(response, target)
 
     def score(self, response: Response, target: Target) -> float:
@@ -158,8 +158,16 @@ class Metric:
         return self._pool(response, target)
 
     def _has_area(self, response: Response, target: Target) -> bool:
-        plain = self.function is metrics.roc_auc_score and not getattr(self.scorer, "_kwargs", None)
-        return plain and _two_plain_classes(response, target)
+        if self.function is not metrics.roc_auc_score or target.labels is None:
+            return False
+        how = dict(getattr(self.scorer, "_kwargs", None) or {})
+        several = len(target.labels) > 2
+        if several and how.pop("multi_class", None) != "ovr":
+            return False
+        if several and how.pop("average", "macro") not in ("macro", "weighted"):
+            return False
+        kinds = ("probability",) if several else ("probability", "decision")
+        return not how and target.weight is None and response.kind in kinds
 
     def fold_scores(self, response: Response, target: Target) -> FloatArray:
         """Return the score of each fold, in the order of the folds."""
@@ -261,37 +269,17 @@ def _by_unit(contributions: FloatArray, target: Target) -> FloatArray:
     return np.bincount(unit, weights=contributions).astype(np.float64)
 
 
-def _two_plain_classes(response: Response, target: Target) -> bool:
-    return (
-        target.labels is not None
-        and len(target.labels) == 2
-        and target.weight is None
-        and response.kind in ("probability", "decision")
-    )
-
-
-def _area_under_curve(response: Response, target: Target) -> Evaluation:
+def _area_under_curve(response: Response, target: Target, how: dict[str, Any]) -> Evaluation:
     """Average the area over folds; contributions are DeLong's placements."""
-    margin = response.values[:, -1]
-    contributions = np.zeros(len(margin))
-    areas = []
-    for fold in np.unique(target.fold):
-        rows = np.flatnonzero(target.fold == fold)
-        positive, negative = rows[target.y[rows] == 1], rows[target.y[rows] == 0]
-        if not len(positive) or not len(negative):
-            continue
-        ranks = rankdata(margin[np.concatenate([positive, negative])])
-        n_positive, n_negative = len(positive), len(negative)
-        above = (ranks[:n_positive] - rankdata(margin[positive])) / n_negative
-        below = 1.0 - (ranks[n_positive:] - rankdata(margin[negative])) / n_positive
-        area = float(above.mean())
-        areas.append(area)
-        contributions[positive] = (above - area) / n_positive
-        contributions[negative] = (below - area) / n_negative
-    if not areas:
-        return Evaluation(float("nan"), contributions)
-    contributions /= len(areas)
-    return Evaluation(float(np.mean(areas)), _by_unit(contributions, target))
+    assert target.labels is not None
+    scores, codes = response.values, np.arange(len(target.labels))
+    if len(codes) == 2:
+        scores, codes = scores[:, -1:], codes[1:]
+    by_prevalence = how.get("average") == "weighted"
+    area, contributions = mean_area(
+        scores, target.y[:, None] == codes, target.fold, by_prevalence=by_prevalence
+    )
+    return Evaluation(area, _by_unit(contributions, target))
 
 
 def _squared(response: Response, y: NDArray[Any]) -> FloatArray:

@@ -1,6 +1,7 @@
 """A fitted stack as diagnosis sees it: honest predictions of every learner for every row."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.folds.lattice import Rows
+from foldwise.learners.prepare import prepared
 from foldwise.stack.again import with_rows
 from foldwise.stack.build import Deal
 from foldwise.stack.claims import claims_of
 from foldwise.stack.features import Features, clip_amount
 from foldwise.stack.judge import Judge, joined
-from foldwise.stack.metric import Metric
+from foldwise.stack.metric import Metric, Target
+from foldwise.stack.own_stackers import MemberStacker
 from foldwise.stack.reader import rows_of, weights_of
 from foldwise.stack.response import Response
 
@@ -158,33 +161,56 @@ class SubsetScore:
     metric: Metric
 
     def __call__(self, subset: tuple[int, ...]) -> float:
-        """Fit the deployed kind of stacker on some learners, without each fold, and judge it."""
+        """Fit the deployed kind of stacker on some learners, without each fold, and judge it.
+
+        Calibration is left out: it is the same for all subsets.
+        """
         names = [self.names[m] for m in subset]
-        with threadpool_limits(1, user_api="blas"):
+        with self._threads.limit(limits=1, user_api="blas"):
             scores = [
-                self.metric.score(self._held(number, names), judge.judged_target())
-                for number, judge in enumerate(self.judges)
+                self.metric.score(self._held(number, names), target)
+                for number, target in enumerate(self._targets)
             ]
         return float(np.mean(scores))
+
+    @cached_property
+    def _threads(self) -> ThreadpoolController:
+        # Found once: looking for the libraries takes longer than most fits here.
+        return ThreadpoolController()
+
+    @cached_property
+    def _targets(self) -> list[Target]:
+        return [judge.judged_target() for judge in self.judges]
 
     def _held(self, number: int, names: Sequence[str]) -> Response:
         deal, judge = self.deals[number], self.judges[number]
         option = deal.verdict.option
         candidate = judge.candidates[option.candidate]
+        bare = self._bare[number]
         each = []
         for part in self._folds[number]:
             if not names:
                 each.append(constant_response(part, len(part.test.outputs[0])))
                 continue
-            stacker = candidate.fit(
-                restricted(part.train, names),
-                part.y,
-                part.weight,
-                point=option.point,
-                seed=judge.seed,
-            )
+            train = restricted(part.train, names)
+            if isinstance(bare, MemberStacker):
+                stacker = copy(bare).fit(bare.read(train), part.y, part.weight)
+            else:
+                how = {"point": option.point, "seed": judge.seed}
+                stacker = candidate.fit(train, part.y, part.weight, **how)
             each.append(judge.respond(stacker, restricted(part.test, names)))
         return joined(each)
+
+    @cached_property
+    def _bare(self) -> list[Any]:
+        """The stackers before they are fitted; a copy of one is quicker made than a clone."""
+        options = [deal.verdict.option for deal in self.deals]
+        return [
+            prepared(judge.candidates[o.candidate].estimator, judge.seed).set_params(
+                **judge.candidates[o.candidate].grid[o.point]
+            )
+            for judge, o in zip(self.judges, options, strict=True)
+        ]
 
     @cached_property
     def _folds(self) -> list[list[JudgedFeatures]]:

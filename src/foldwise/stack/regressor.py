@@ -23,10 +23,12 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         The learners; ``"drop"`` leaves one out. With columns, a learner sees only these. A list
         of lists is several layers: the learners of a layer read the predictions of the one below.
     final_estimator : None, str, estimator, (estimator, grid) or list of these, default=None
-        What stands on top. A name is one of "mean", "best", "nnls" and "ridge"; a grid is
-        chosen over the folds; a list, simplest first, is a bake-off: the best by nested loss
-        wins unless a simpler one is within one standard error. None is a bake-off of all that
-        have a name.
+        What stands on top. A name is one of "mean", "median", "trimmed_mean", "rank_mean",
+        "best", "weighted_mean"; "nnls", "simplex", "greedy", "bagged_greedy"; "log_score",
+        "pseudo_bma", "pseudo_bma_plus"; "least_squares", "ridge", "lasso". A grid is chosen
+        over the folds; a list, simplest first, is a bake-off: the best by nested loss wins
+        unless a simpler one is within one standard error. None is a bake-off of "simplex",
+        "best" and "ridge".
     cv : int, splitter, iterable of (train, test) or "prefit", default=None
         How rows are dealt; None is 5. An int shuffles and keeps groups together. Splits
         that go forward in time are recognised; one split only is blending.
@@ -126,9 +128,9 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     ...     [("ridge", Ridge(0.1)), ("knn", KNeighborsRegressor(20))], random_state=0
     ... ).fit(X, y)
     >>> print(f"{-stack.score_:.1f} ± {stack.score_se_:.1f}, from {stack.n_fits_} fits")
-    55.2 ± 1.7, from 30 fits
+    55.4 ± 1.7, from 30 fits
     >>> list(stack.leaderboard_["model"])
-    ['stack', 'ridge', 'best single', 'plain mean', 'knn']
+    ['ridge', 'best single', 'stack', 'plain mean', 'knn']
     >>> lower, upper = stack.predict_interval(X[:1], 0.9)
     """
 

@@ -37,7 +37,9 @@ def grow_repeats(
         One a repeat, at least one.
     """
     fitted: list[tuple[Reader, ...]] = []
+    combining = run.clock.reserve
     for repeat, grow in enumerate(growers):
+        run.clock.reserve = combining * (repeat + 1)
         known = _known(before[repeat] if before else None, fitted[:1])
         dropped = dict(run.dropped)
         if repeat and not _has_time(run, repeat):
@@ -99,7 +101,7 @@ def _without_failures(
         readers
         if all(entry.name in names for reader in readers for entry in reader.entries)
         else grow(left, known=[readers[0].table])
-        for grow, readers in zip(growers, fitted, strict=True)
+        for grow, readers in zip(growers, fitted, strict=False)
     ]
 
 

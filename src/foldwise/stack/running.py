@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from foldwise.engine import Clock, RunOptions, RunSummary, check_options
+from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options
 from foldwise.engine.keys import fingerprint
+from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks
 from foldwise.stack.reader import Problem
 
 MOST_SEEDS = np.iinfo(np.int32).max
@@ -16,7 +17,7 @@ MOST_SEEDS = np.iinfo(np.int32).max
 LIVE = ("executor", "callback")
 
 
-class RunMixin(BaseEstimator):
+class RunMixin(CallbackSupportMixin, BaseEstimator):
     """Gives a stack an executor, a run directory, a time budget and signs of life."""
 
     n_jobs: int | None
@@ -34,12 +35,25 @@ class RunMixin(BaseEstimator):
             executor=self.executor,
             run_dir=self.run_dir,
             time_budget=self.time_budget,
-            callback=self.callback,
+            callback=self._listener(),
             on_interrupt=self.on_interrupt,
             verbose=int(self.verbose),
         )
         check_options(type(self).__name__, options)
         return options
+
+    def _listener(self) -> Any:
+        """Return the user's callback, together with scikit-learn's if there are any."""
+        if not getattr(self, "_skl_callbacks", []):
+            return self.callback
+        tasks, ours = FitTasks(self), self.callback
+
+        def both(event: Event) -> None:
+            tasks(event)
+            if ours is not None:
+                ours(event)
+
+        return both
 
     def _clock(self) -> Clock:
         return Clock(self.time_budget)

@@ -22,46 +22,12 @@ from foldwise.stack.stackers import Candidate, linear_weights
 class BaseSelection(BaseStacking):
     """What the two greedy selections share."""
 
-    def __init__(
-        self,
-        estimators: Any,
-        *,
-        n_steps: Any = 50,
-        replace: bool = True,
-        patience: int | None = None,
-        n_bags: int = 0,
-        fraction: float = 0.5,
-        shrinkage: Any = 0.0,
-        cv: Any = None,
-        predict_with: str = "auto",
-        hold_out: str = "auto",
-        tune: Any = None,
-        scoring: Any = None,
-        n_repeats: int = 1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        on_error: str = "drop",
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            estimators,
-            cv=cv,
-            predict_with=predict_with,
-            hold_out=hold_out,
-            tune=tune,
-            scoring=scoring,
-            n_repeats=n_repeats,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            on_error=on_error,
-            verbose=verbose,
-        )
-        self.n_steps = n_steps
-        self.replace = replace
-        self.patience = patience
-        self.n_bags = n_bags
-        self.fraction = fraction
-        self.shrinkage = shrinkage
+    n_steps: Any
+    replace: bool
+    patience: int | None
+    n_bags: int
+    fraction: float
+    shrinkage: Any
 
     @property
     def weights_(self) -> pd.Series:
@@ -132,7 +98,7 @@ def _share(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and bool(0 <= value <= 1)
 
 
-class EnsembleSelectionRegressor(BaseSelection, StackingRegressor):
+class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     """Pick regressors greedily, one after the other, and average them.
 
     Parameters
@@ -152,7 +118,9 @@ class EnsembleSelectionRegressor(BaseSelection, StackingRegressor):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state, on_error, verbose
+    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state
+        As in stacking.
+    on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
     scoring : None, str or callable, default=None
         What is selected for and what the score is; None is the root mean squared error.
@@ -189,8 +157,59 @@ class EnsembleSelectionRegressor(BaseSelection, StackingRegressor):
     55.5 ± 1.7
     """
 
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        n_steps: Any = 50,
+        replace: bool = True,
+        patience: int | None = None,
+        n_bags: int = 0,
+        fraction: float = 0.5,
+        shrinkage: Any = 0.0,
+        cv: Any = None,
+        predict_with: str = "auto",
+        hold_out: str = "auto",
+        tune: Any = None,
+        scoring: Any = None,
+        n_repeats: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        on_error: str = "drop",
+        run_dir: Any = None,
+        time_budget: float | None = None,
+        executor: Any = None,
+        callback: Any = None,
+        on_interrupt: str = "raise",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimators,
+            cv=cv,
+            predict_with=predict_with,
+            hold_out=hold_out,
+            tune=tune,
+            scoring=scoring,
+            n_repeats=n_repeats,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            on_error=on_error,
+            run_dir=run_dir,
+            time_budget=time_budget,
+            executor=executor,
+            callback=callback,
+            on_interrupt=on_interrupt,
+            verbose=verbose,
+        )
+        self.n_steps = n_steps
+        self.replace = replace
+        self.patience = patience
+        self.n_bags = n_bags
+        self.fraction = fraction
+        self.shrinkage = shrinkage
 
-class EnsembleSelectionClassifier(BaseSelection, StackingClassifier):
+
+class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     """Pick classifiers greedily, one after the other, and average their probabilities.
 
     Parameters
@@ -210,7 +229,9 @@ class EnsembleSelectionClassifier(BaseSelection, StackingClassifier):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state, on_error, verbose
+    cv, predict_with, hold_out, tune, calibrate, threshold, n_repeats, n_jobs, random_state
+        As in stacking.
+    on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
     scoring : None, str or callable, default=None
         What is selected for and what the score is; None is log-loss.
@@ -242,3 +263,58 @@ class EnsembleSelectionClassifier(BaseSelection, StackingClassifier):
     >>> selection.fit(X, y).weights_.to_dict()
     {'bayes': 1.0, 'tree': 0.0}
     """
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        n_steps: Any = 50,
+        replace: bool = True,
+        patience: int | None = None,
+        n_bags: int = 0,
+        fraction: float = 0.5,
+        shrinkage: Any = 0.0,
+        cv: Any = None,
+        predict_with: str = "auto",
+        hold_out: str = "auto",
+        tune: Any = None,
+        calibrate: Any = None,
+        threshold: Any = None,
+        scoring: Any = None,
+        n_repeats: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        on_error: str = "drop",
+        run_dir: Any = None,
+        time_budget: float | None = None,
+        executor: Any = None,
+        callback: Any = None,
+        on_interrupt: str = "raise",
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimators,
+            cv=cv,
+            predict_with=predict_with,
+            hold_out=hold_out,
+            tune=tune,
+            calibrate=calibrate,
+            threshold=threshold,
+            scoring=scoring,
+            n_repeats=n_repeats,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            on_error=on_error,
+            run_dir=run_dir,
+            time_budget=time_budget,
+            executor=executor,
+            callback=callback,
+            on_interrupt=on_interrupt,
+            verbose=verbose,
+        )
+        self.n_steps = n_steps
+        self.replace = replace
+        self.patience = patience
+        self.n_bags = n_bags
+        self.fraction = fraction
+        self.shrinkage = shrinkage

@@ -134,9 +134,6 @@ def response_kind(estimator: Any) -> str:
     return "decision" if hasattr(estimator, "decision_function") else "label"
 
 
-DEFAULTS = {False: ("best", "mean", "nnls", "ridge"), True: ("best", "mean", "nnls", "logistic")}
-
-
 def candidates_from(
     final_estimator: Any,
     *,
@@ -145,13 +142,14 @@ def candidates_from(
     labels: Any,
     weighted: bool,
     linear: bool = True,
+    passes: bool = False,
 ) -> tuple[Candidate, ...]:
     """Return the stackers that `final_estimator` names, simplest first.
 
     Parameters
     ----------
     final_estimator : None, str, estimator, (estimator, grid) or list of these
-        None is a bake-off of all that have a name.
+        None is the default bake-off.
     owner : str
         Who complains.
     metric : Metric
@@ -162,6 +160,8 @@ def candidates_from(
         Whether rows have weights.
     linear : bool, default=True
         Whether a linear stacker can read what is passed through.
+    passes : bool, default=False
+        Whether anything is passed through.
 
     Returns
     -------
@@ -169,8 +169,7 @@ def candidates_from(
         At least one.
     """
     if final_estimator is None:
-        names = DEFAULTS[labels is not None]
-        final_estimator = [name for name in names if linear or name not in LINEAR]
+        return _default(metric, labels, linear=linear, passes=passes)
     wanted = final_estimator if isinstance(final_estimator, list) else [final_estimator]
     reads = {item for item in wanted if isinstance(item, str)} & set(LINEAR)
     if not linear and reads:
@@ -193,6 +192,21 @@ def candidates_from(
         for item in wanted:
             _check_weights(owner, item[0] if isinstance(item, tuple) and item else item)
     return tuple(_candidate(item, owner, metric, labels) for item in wanted)
+
+
+def _default(metric: Metric, labels: Any, *, linear: bool, passes: bool) -> tuple[Candidate, ...]:
+    """Return the bake-off that is hardly ever worse than the best learner.
+
+    Settled by benchmarks/combiners.py. Convex weights come first, since they hold the best
+    learner and the plain mean; they are found for squared error or log-loss, whatever the metric.
+    """
+    names = ["best", "ridge"] if labels is None else ["best", "pool"]
+    if passes and labels is not None:
+        names.append("logistic")
+    known = known_names(labels)
+    made = [("simplex", *known["simplex"](None, labels))]
+    made += [(n, *known[n](metric, labels)) for n in names if linear or n not in LINEAR]
+    return tuple(Candidate(name, estimator, _points(grid)) for name, estimator, grid in made)
 
 
 def _check_weights(owner: str, estimator: Any) -> None:
@@ -223,7 +237,7 @@ def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
             "final_estimator",
             must="be None, a name, an estimator, (estimator, grid) or a list of these",
             got=item,
-            fix=f"Use one of {', '.join(map(repr, DEFAULTS[labels is not None]))}.",
+            fix="Use None for the default bake-off.",
         )
     wrong = is_classifier if labels is None else is_regressor
     if wrong(estimator):

@@ -93,6 +93,7 @@ def test_distinct_numbers_with_other_names_are_numbers(name):
 def test_a_count_of_the_rows_is_an_identifier_but_years_are_not():
     assert kind(list(range(1, 51)), "Unnamed") == "identifier"
     assert kind(list(range(1970, 2020)), "year") == "number"
+    assert kind(list(range(1, 51)), "day number") == "number"
 
 
 def test_a_value_or_nothing_is_not_constant():

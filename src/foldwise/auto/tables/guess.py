@@ -24,6 +24,9 @@ FEWEST_DISTINCT_TEXTS = 20
 LETTERS_OF_A_TEXT = 60.0
 
 ID_NAME = re.compile(r"(?:^|[^A-Za-z])(?:id|uuid|guid|idx|index|key)$", re.IGNORECASE)
+TIME_NAME = re.compile(
+    r"(?:^t$|time|date|day|week|month|year|period|hour|minute|second|step|age)", re.IGNORECASE
+)
 ID_CAMEL = re.compile(r"[a-z](?:Id|ID|UUID|Key|Index)$")
 
 
@@ -89,6 +92,8 @@ def _guess_numbers(column: Any) -> Guess:
         return Guess("number", "whole numbers")
     if ID_NAME.search(str(column.name)) or ID_CAMEL.search(str(column.name)):
         return Guess("identifier", "another number in every row, and named like one")
+    if TIME_NAME.search(str(column.name)):
+        return Guess("number", "whole numbers")
     values = column.to_numpy(dtype=np.float64)
     if values[0] in (0.0, 1.0) and (np.diff(values) == 1.0).all():
         return Guess("identifier", "counts the rows")

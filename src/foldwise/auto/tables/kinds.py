@@ -142,11 +142,12 @@ def column_kinds(
     Notes
     -----
     *constant*: one value and none missing, or all missing. *identifier*: text that differs in
-    nearly every row, whole numbers that differ in every row and are named like an identifier or
-    count the rows; never told from fewer than 20 rows. *boolean*: true and false, or yes and no
-    in words. *date*: dates, or text of which 98 % is in one format; day comes before month where
-    both would do. *number*: numbers, durations, and text of which 99 % is a number. *text*:
-    three words or more, mostly different. *category*: the rest.
+    nearly every row, whole numbers that differ in every row and are named like an identifier, or
+    count the rows without being named like a time; never told from fewer than 20 rows.
+    *boolean*: true and false, or yes and no in words. *date*: dates, or text of which 98 % is in
+    one format; day comes before month where both would do. *number*: numbers, durations, and
+    text of which 99 % is a number. *text*: three words or more, mostly different. *category*:
+    the rest.
 
     Examples
     --------

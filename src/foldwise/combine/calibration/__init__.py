@@ -9,7 +9,7 @@ from foldwise.combine.calibration.choose import (
 )
 from foldwise.combine.calibration.isotonic import Isotonic, fit_isotonic
 from foldwise.combine.calibration.logits import probabilities_of
-from foldwise.combine.calibration.named import CalibrationMap, OneAgainstRest, fit_calibrator
+from foldwise.combine.calibration.named import OneAgainstRest, fit_calibrator
 from foldwise.combine.calibration.network import Network, fit_network
 from foldwise.combine.calibration.platt import Platt, fit_platt
 from foldwise.combine.calibration.quadratic import Quadratic, fit_quadratic
@@ -25,7 +25,6 @@ __all__ = [
     "AffineScaling",
     "Beta",
     "Calibration",
-    "CalibrationMap",
     "Isotonic",
     "Network",
     "OneAgainstRest",

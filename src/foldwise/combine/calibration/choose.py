@@ -37,6 +37,16 @@ class Calibration:
 def default_methods(n_classes: int) -> tuple[str, ...]:
     """Return the methods that "auto" chooses from, the simplest first.
 
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    tuple of str
+        Methods that hardly ever do harm, "none" included.
+
     Examples
     --------
     >>> default_methods(2)

@@ -1,0 +1,291 @@
+"""A table and the names of some columns -> features, target, weights and groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from foldwise.auto.tables.frames import as_frame
+from foldwise.auto.tables.kinds import Kinds, column_kinds
+from foldwise.auto.tables.values import numbers_of, text_of
+from foldwise.errors import (
+    FoldwiseError,
+    Plain,
+    did_you_mean,
+    invalid_data,
+    invalid_parameter,
+    listing,
+)
+
+OWNER = "table_problem"
+TASKS = ("auto", "regression", "classification")
+MOST_NUMBER_CLASSES = 10
+MOST_CLASSES = 200
+
+
+@dataclass(frozen=True)
+class TableProblem:
+    """What is to be learnt from a table.
+
+    Attributes
+    ----------
+    X : DataFrame
+        The features.
+    y : ndarray
+        The target: floats, or classes as whole numbers or words.
+    task : {"regression", "classification"}
+        What the target is.
+    kinds : Kinds
+        What the features are.
+    sample_weight, groups : ndarray or None
+        One entry a row.
+    notes : tuple of str
+        What was decided on the way, for people.
+    """
+
+    X: pd.DataFrame
+    y: NDArray[Any]
+    task: str
+    kinds: Kinds
+    sample_weight: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+    notes: tuple[str, ...]
+
+
+def table_problem(
+    frame: Any,
+    target: str,
+    *,
+    task: str = "auto",
+    groups: str | None = None,
+    weight: str | None = None,
+    drop: Sequence[str] = (),
+    fewest_rows: int = 1,
+) -> TableProblem:
+    """Take a table apart into features, target, weights and groups.
+
+    Parameters
+    ----------
+    frame : data frame
+        pandas, polars or Arrow.
+    target : str
+        The column to be predicted. Rows where it is missing are left out, with a note.
+    task : {"auto", "regression", "classification"}, default="auto"
+        What the target is. "auto": words and truth values are classes, and whole numbers of at
+        most ten values, each in twenty rows on average; other numbers are a quantity.
+    groups, weight : str or None
+        Columns that say which rows belong together, and how much each counts.
+    drop : sequence of str
+        Columns that are not to be used.
+    fewest_rows : int, default=1
+        How many rows with a target there must be.
+
+    Returns
+    -------
+    TableProblem
+        All but these columns are features.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 1.5]})
+    >>> problem = table_problem(frame, "b")
+    >>> problem.task, problem.y, list(problem.X.columns)
+    ('regression', array([0.5, 1.5]), ['a'])
+    >>> problem.notes
+    ("Rows left out because 'b' is missing: 1 of 3.",)
+    """
+    table = as_frame(frame, OWNER)
+    one = {"target": target, "groups": groups, "weight": weight}
+    named = {option: [column] for option, column in one.items() if column is not None}
+    named["drop"] = list(drop)
+    _check_columns(named, table)
+    words = text_of(table[target])
+    present = words.notna().to_numpy()
+    notes = _missing_note(target, present)
+    table = table.loc[present].reset_index(drop=True)
+    _check_rows(len(table), fewest_rows)
+    y, found, said = _read_target(table[target], task)
+    used = {target, groups, weight, *drop}
+    X = table[[name for name in table.columns if name not in used]]
+    kinds = column_kinds(X)
+    _check_usable(target, kinds)
+    return TableProblem(
+        X,
+        y,
+        found,
+        kinds,
+        None if weight is None else _read_weight(table[weight]),
+        None if groups is None else _read_groups(table[groups]),
+        (*notes, *said),
+    )
+
+
+def _check_columns(named: dict[str, list[str]], table: pd.DataFrame) -> None:
+    names = [str(name) for name in table.columns]
+    for option, columns in named.items():
+        unknown = [column for column in columns if column not in names]
+        if unknown:
+            raise invalid_parameter(
+                OWNER,
+                option,
+                must="name a column of the table",
+                got=listing(unknown),
+                fix=did_you_mean(unknown[0], names),
+            )
+    chosen = [column for columns in named.values() for column in dict.fromkeys(columns)]
+    twice = {column for column in chosen if chosen.count(column) > 1}
+    if twice:
+        raise invalid_parameter(
+            OWNER,
+            "target, groups, weight and drop",
+            must="name different columns",
+            got=Plain(f"{listing(twice)} more than once"),
+            fix="Use each column for one thing.",
+        )
+
+
+def _check_rows(n_rows: int, fewest_rows: int) -> None:
+    if n_rows < fewest_rows:
+        raise invalid_data(
+            OWNER,
+            "the table",
+            must=f"have at least {fewest_rows} rows with a target",
+            got=Plain(f"{n_rows:,}"),
+            fix="Collect more.",
+        )
+
+
+def _check_usable(target: str, kinds: Kinds) -> None:
+    if len(kinds.dropped) < len(kinds):
+        return
+    reasons = [f"{column.name!r} ({column.kind})" for column in list(kinds)[:5]]
+    raise invalid_data(
+        OWNER,
+        "the table",
+        must=f"have columns besides {target!r} that differ and are not identifiers",
+        got=Plain(", ".join(reasons) or "none"),
+        fix="Add what the target is to be predicted from.",
+    )
+
+
+def _missing_note(target: str, present: NDArray[np.bool_]) -> list[str]:
+    missing = int((~present).sum())
+    if missing == len(present):
+        raise invalid_data(
+            OWNER,
+            f"target {target!r}",
+            must="be known in some rows",
+            got=Plain(f"{missing:,} of {missing:,} missing"),
+            fix="Name another column.",
+        )
+    if not missing:
+        return []
+    return [f"Rows left out because {target!r} is missing: {missing:,} of {len(present):,}."]
+
+
+def _read_target(column: Any, task: str) -> tuple[NDArray[Any], str, list[str]]:
+    kind = column_kinds(pd.DataFrame({column.name: column}))[str(column.name)].kind
+    _check_differs(column)
+    numbers = numbers_of(column)
+    numeric = not np.isnan(numbers).any() and kind not in ("boolean", "category")
+    said: list[str] = []
+    if task == "auto":
+        classes = not numeric or _few_whole_numbers(numbers)
+        task = "classification" if classes else "regression"
+        if numeric and classes and len(np.unique(numbers)) > 2:
+            said = [
+                f"{column.name!r} has {len(np.unique(numbers))} different values, which are "
+                "taken as classes; --task regression takes them as a quantity."
+            ]
+    if task == "regression":
+        return _quantity(column, numbers), task, said
+    return _classes(column, numbers, kind, numeric=numeric), task, said
+
+
+def _check_differs(column: Any) -> None:
+    if text_of(column).nunique() < 2:
+        raise invalid_data(
+            OWNER,
+            f"target {column.name!r}",
+            must="differ between rows",
+            got=Plain(f"{column.iloc[0]!s} in every row"),
+            fix="There is nothing to learn from one value: name another column.",
+        )
+
+
+def _few_whole_numbers(numbers: NDArray[np.float64]) -> bool:
+    if not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
+        return False
+    n_values = len(np.unique(numbers))
+    return n_values == 2 or (n_values <= MOST_NUMBER_CLASSES and len(numbers) >= 20 * n_values)
+
+
+def _quantity(column: Any, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    bad = ~np.isfinite(numbers)
+    if bad.any():
+        raise _bad_target(
+            column,
+            "be finite numbers",
+            _first_bad(column, bad),
+            "Correct or drop these rows.",
+        )
+    return numbers
+
+
+def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> NDArray[Any]:
+    if kind == "date":
+        raise _bad_target(
+            column, "be numbers or classes", "dates", "Turn them into a number of days first."
+        )
+    words = text_of(column)
+    n_classes = words.nunique()
+    if n_classes > max(2, min(MOST_CLASSES, len(words) // 2)):
+        raise _bad_target(
+            column,
+            "be numbers, or classes of which each has several rows",
+            f"{n_classes:,} different values in {len(words):,} rows",
+            "Name another column, or merge rare classes.",
+        )
+    if numeric and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all():
+        return numbers.astype(np.int64)
+    return words.to_numpy(dtype=str)
+
+
+def _first_bad(column: Any, bad: NDArray[np.bool_]) -> str:
+    return f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"
+
+
+def _bad_target(column: Any, must: str, got: str, fix: str) -> FoldwiseError:
+    return invalid_data(OWNER, f"target {column.name!r}", must=must, got=Plain(got), fix=fix)
+
+
+def _read_weight(column: Any) -> NDArray[np.float64]:
+    weight = numbers_of(column)
+    bad = ~np.isfinite(weight) | (weight < 0)
+    if bad.any():
+        raise invalid_data(
+            OWNER,
+            f"weight {column.name!r}",
+            must="be numbers that are not negative",
+            got=Plain(_first_bad(column, bad)),
+            fix="Correct or drop these rows.",
+        )
+    return weight
+
+
+def _read_groups(column: Any) -> NDArray[Any]:
+    words = text_of(column)
+    missing = int(words.isna().sum())
+    if missing:
+        raise invalid_data(
+            OWNER,
+            f"groups {column.name!r}",
+            must="name a group for every row",
+            got=Plain(f"{missing:,} missing"),
+            fix="Give these rows a group of their own.",
+        )
+    return words.to_numpy(dtype=str)

@@ -1,0 +1,18 @@
+"""The command line: words typed by a person -> calls; the only place that prints or exits."""
+
+from typing import Any
+
+__all__ = ["main"]
+
+
+def main(arguments: Any = None) -> None:
+    """Run the command ``foldwise`` and exit: 0 done, 1 failed, 2 misused.
+
+    Parameters
+    ----------
+    arguments : list of str or None
+        What was typed after the command; None for this process's own.
+    """
+    from foldwise.cli.app import app
+
+    app(arguments, prog_name="foldwise")

@@ -1,0 +1,5 @@
+"""``python -m foldwise.cli``."""
+
+from foldwise.cli import main
+
+main()

@@ -1,0 +1,97 @@
+"""What is printed: results on standard output, all else on standard error."""
+
+import json
+from typing import Any
+
+import click
+
+LONGEST_CELL = 60
+
+
+def note(text: str) -> None:
+    """Say something on standard error."""
+    click.echo(text, err=True)
+
+
+def say(text: str = "") -> None:
+    """Print a line of the result."""
+    click.echo(text)
+
+
+def print_json(result: Any) -> None:
+    """Print the result for machines: one JSON object; numbers that are not finite are null."""
+    click.echo(json.dumps(plain(result), ensure_ascii=False, indent=2))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain({"a": np.float64("nan"), "b": np.arange(2)})
+    {'a': None, 'b': [0, 1]}
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def print_frame(frame: Any, digits: int = 4) -> None:
+    """Print a table.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows and columns to print; cells are shown as they are, never as markup.
+    digits : int
+        Significant digits of numbers.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name, dtype in frame.dtypes.items():
+        table.add_column(Text(str(name)), justify="right" if dtype.kind in "iuf" else "left")
+    for row in frame.itertuples(index=False):
+        table.add_row(*[Text(_cell(value, digits)) for value in row])
+    console = Console()
+    if not console.is_terminal:
+        # A file or a pipe has no width; nothing is to be cut there.
+        console = Console(width=10_000)
+    console.print(table)
+
+
+def _cell(value: Any, digits: int) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        return number(value, digits)
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number with so many significant digits, without an exponent where it is readable.
+
+    Examples
+    --------
+    >>> number(0.123456), number(123456.7), number(1e-9), number(0.0)
+    ('0.1235', '123,457', '1e-09', '0')
+    """
+    if value == 0 or not 1e-5 <= abs(value) < 1e12:
+        return f"{value:.{digits}g}"
+    before = len(str(int(abs(value))))
+    places = max(0, digits - before)
+    if abs(value) < 1:
+        zeros = f"{abs(value):.12f}"[2:]
+        places = digits + len(zeros) - len(zeros.lstrip("0"))
+    return f"{value:,.{places}f}"

@@ -1,0 +1,45 @@
+"""scikit-learn's callbacks (``set_callbacks``, since 1.9), fed from our events."""
+
+from typing import Any
+
+from foldwise.engine import Event
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for what scikit-learn has since 1.9."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "FitTasks", "with_callbacks"]
+
+
+class FitTasks:
+    """Tells callbacks of an estimator of each finished fit, as a task of its own.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With callbacks set.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+        self.context: Any = None
+
+    def __call__(self, event: Event) -> None:
+        """Pass one event on."""
+        if event.kind == "started":
+            self.context = self.estimator._init_callback_context(max_subtasks=None)
+            self.context.call_on_fit_task_begin(estimator=self.estimator)
+        elif event.kind == "fitted":
+            task = self.context.subcontext(task_name=event.what)
+            task.call_on_fit_task_begin(estimator=self.estimator)
+            task.call_on_fit_task_end(estimator=self.estimator)
+        elif event.kind == "finished":
+            self.context.call_on_fit_task_end(estimator=self.estimator)

@@ -1,0 +1,114 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.auto.tables.bad_tables import BAD_TABLES
+
+COMMANDS = (
+    "demo", "explain", "fit", "inspect", "leaderboard", "predict", "report", "resume", "rules",
+)  # fmt: skip
+
+
+def run(*words, **options):
+    command = [sys.executable, "-m", "foldwise.cli", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def test_help_is_instant():
+    # Imports alone; a processor that is not ours for a moment must not fail the test.
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        assert run("--help").returncode == 0
+        seconds.append(time.perf_counter() - start)
+        if seconds[-1] < 0.5:
+            break
+    assert min(seconds) < 0.5
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from foldwise.cli.app import app; "
+        "sys.exit(any(m in sys.modules for m in ('numpy', 'pandas', 'sklearn', 'rich')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, typed):
+    result = typed(command, "--help")
+    assert result.code == 0
+    assert "--debug" in result.out
+
+
+def test_the_overview_cuts_no_sentence(typed):
+    shown = typed("--help").out
+    assert all(command in shown for command in COMMANDS)
+    assert "..." not in shown.split("Commands:")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "Usage: "),
+        (("fitt",), "Error: No such command 'fitt'."),
+        (("fit",), "Error: Missing argument 'TABLE'."),
+        (("fit", "t.csv"), "Error: Missing option '--target'."),
+        (("fit", "t.csv", "--target", "y", "--time", "0"), "Error: Invalid value for '--time'"),
+        (("fit", "t.csv", "--target", "y", "--preset", "slow"), "Error: Invalid value for"),
+    ],
+)
+def test_misuse_ends_with_2(words, message, typed):
+    result = typed(*words)
+    assert result.code == 2
+    assert message in result.err
+
+
+def test_a_file_that_is_not_there_ends_with_1(typed, tmp_path):
+    result = typed("fit", tmp_path / "t.csv", "--target", "y")
+    assert result.code == 1
+    assert result.last == "Error: t.csv must be there; got nothing. Check the path."
+
+
+def test_debug_shows_where(typed, tmp_path):
+    result = typed("inspect", tmp_path / "t.csv", "--debug")
+    assert type(result.error).__name__ == "InvalidDataError"
+
+
+@pytest.mark.parametrize("name", [n for n, (_, e) in BAD_TABLES.items() if isinstance(e, str)])
+def test_a_table_that_cannot_be_read_is_one_sentence(name, typed, tmp_path):
+    content, expected = BAD_TABLES[name]
+    (tmp_path / "t.csv").write_bytes(content)
+    for command in (("inspect",), ("fit", "--target", "a"), ("rules", "--target", "a")):
+        result = typed(*command, tmp_path / "t.csv")
+        assert result.code == 1
+        assert result.last.startswith(f"Error: t.csv must {expected}"[:75])
+        assert "Traceback" not in result.err
+
+
+def test_an_interrupted_run_is_continued(tmp_path, flats):
+    folder = tmp_path / "model"
+    words = ["fit", str(flats), "--target", "rent", "--preset", "fast", "--out", str(folder)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "foldwise.cli", *words, "--drop", "description"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    for line in process.stderr:
+        if "fits," in line and int(line.split(": ")[1].split("/")[0]) >= 3:
+            process.send_signal(signal.SIGINT)
+            break
+    rest = process.communicate(timeout=100)[1]
+    assert process.returncode in (0, 1)
+    assert "Traceback" not in rest
+    result = run("resume", folder, "--json", env=environment)
+    assert result.returncode == 0, result.stderr
+    assert (folder / "model.foldwise").is_file()
+    assert '"partial": false' in result.stdout

@@ -1,0 +1,61 @@
+import warnings
+
+import click
+import pytest
+
+from foldwise.cli.failures import Failure, Misuse, in_words
+from foldwise.errors import invalid_data, invalid_parameter, warn
+
+
+def raised(error):
+    with pytest.raises(click.ClickException) as caught, in_words(False):
+        raise error
+    return caught.value
+
+
+def test_a_wrong_parameter_is_misuse_in_the_words_of_the_options():
+    error = invalid_parameter("AutoStack", "time_budget", must="be positive", got=0, fix="Try 9.")
+    failure = raised(error)
+    assert isinstance(failure, Misuse)
+    assert failure.message == "--time must be positive; got 0. Try 9."
+    assert failure.exit_code == 2
+
+
+def test_bad_data_is_failure():
+    failure = raised(invalid_data("read_table", "t.csv", must="be there", got=None, fix="Look."))
+    assert type(failure) is Failure
+    assert failure.message == "t.csv must be there; got None. Look."
+    assert failure.exit_code == 1
+
+
+def test_what_nobody_foresaw_is_one_line_with_a_remedy():
+    failure = raised(ZeroDivisionError("division\nby zero"))
+    assert failure.message == (
+        "Something nobody foresaw: ZeroDivisionError: division. Run it again with --debug to see "
+        "where, and tell us."
+    )
+
+
+def test_an_interrupt_and_want_of_memory_are_said():
+    assert raised(KeyboardInterrupt()).message.startswith("Interrupted")
+    assert raised(MemoryError()).message.startswith("The memory is used up.")
+
+
+def test_a_full_disk_names_the_file():
+    failure = raised(OSError(28, "No space left on device", "model.foldwise"))
+    assert failure.message == (
+        "model.foldwise: no space left on device. Check the path and its permissions."
+    )
+
+
+def test_debug_lets_everything_through():
+    with pytest.raises(ZeroDivisionError), in_words(True):
+        raise ZeroDivisionError
+
+
+def test_our_warnings_are_notes_said_once_and_others_are_silent(capsys):
+    with in_words(False):
+        warn("Stack: a learner was dropped.")
+        warn("Stack: a learner was dropped.")
+        warnings.warn("something of a library", stacklevel=1)
+    assert capsys.readouterr().err == "a learner was dropped.\n"

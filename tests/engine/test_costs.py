@@ -1,0 +1,33 @@
+import pytest
+
+from foldwise.engine import costs as module
+from foldwise.engine.costs import Costs, Task, free_memory
+
+
+def test_cost_is_in_proportion_to_size_within_an_owner() -> None:
+    costs = Costs()
+    costs.learn(Task(None, ("a",), size=10), 1.0, 50)
+    costs.learn(Task(None, ("a",), size=30), 5.0, 30)
+    assert costs.seconds(Task(None, ("a",), size=20)) == pytest.approx(3.0)
+    assert costs.memory(Task(None, ("a",), size=20)) == pytest.approx(100.0)
+    assert costs.highest == 50
+
+
+def test_unknown_owners_cost_what_others_do_on_average() -> None:
+    costs = Costs()
+    assert costs.total([Task(None, ("a",))]) is None
+    costs.learn(Task(None, ("a",), size=10), 20.0, 0)
+    assert costs.total([Task(None, ("a",), size=1), Task(None, ("b",), size=2)]) == 6.0
+
+
+def test_free_memory_is_a_number_where_the_system_tells() -> None:
+    free = free_memory()
+    assert free is None or 0 < free < 1 << 50
+
+
+def test_a_limit_of_the_container_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    if free_memory() is None:
+        pytest.skip("this system does not tell")
+    numbers = {"/sys/fs/cgroup/memory.max": 1000, "/sys/fs/cgroup/memory.current": 900}
+    monkeypatch.setattr(module, "_number", numbers.get)
+    assert free_memory() == 100

@@ -1,0 +1,114 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lightgbm import LGBMClassifier, LGBMRegressor
+from xgboost import XGBClassifier, XGBRegressor
+
+from foldwise.errors import InvalidDataError
+from foldwise.files.booster_checks import check_trees, is_walkable
+from foldwise.files.boosters import booster_content
+from tests.files.conftest import X, Y
+
+CODES = np.digitize(Y, [-0.5, 0.5])
+SMALL = {"verbose": -1, "min_child_samples": 2, "n_estimators": 10}
+FRAME = pd.DataFrame(X[:, :2]).assign(kind=pd.Categorical(np.arange(60) % 5))
+
+
+def light() -> bytes:
+    return booster_content(LGBMRegressor(**SMALL).fit(X, Y).booster_)[1]
+
+
+def xgboost() -> dict:
+    return json.loads(booster_content(XGBRegressor(n_estimators=3).fit(X, Y).get_booster())[1])
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "y"),
+    [
+        (LGBMRegressor(**SMALL), X, Y),
+        (LGBMRegressor(**SMALL, linear_tree=True), X, Y),
+        (LGBMRegressor(**SMALL, boosting_type="dart"), X, Y),
+        (LGBMRegressor(**SMALL, num_leaves=2), X, np.zeros(60)),
+        (LGBMClassifier(**SMALL), X, CODES),
+        (LGBMRegressor(**SMALL, min_data_per_group=1, cat_smooth=0.1), FRAME, Y),
+        (XGBRegressor(n_estimators=5, max_depth=8, gamma=0.5), X, Y),
+        (XGBRegressor(n_estimators=5, booster="dart"), X, Y),
+        (XGBRegressor(n_estimators=5, booster="gblinear"), X, Y),
+        (XGBRegressor(n_estimators=5, enable_categorical=True), FRAME, Y),
+        (XGBRegressor(n_estimators=3, num_parallel_tree=3, subsample=0.5), X, Y),
+        (XGBClassifier(n_estimators=5), X, CODES),
+    ],
+    ids=repr,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_boosters_as_they_are_made_are_good(model, rows, y) -> None:
+    model.fit(rows, y)
+    booster = model.booster_ if "LGBM" in type(model).__name__ else model.get_booster()
+    ending, content, _ = booster_content(booster)
+    check_trees(content, ending)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("left_child=", "left_child=0 "),
+        ("left_child=1 ", "left_child=0 "),
+        ("right_child=", "right_child=9"),
+        ("split_feature=", "split_feature=9"),
+        ("num_leaves=", "num_leaves=9"),
+        ("leaf_value=", "leaf_value=1 "),
+        ("tree_sizes=", "tree_sizes=9"),
+        ("max_feature_idx=3", "max_feature_idx=0"),
+        ("decision_type=2", "decision_type=3"),
+        ("end of trees", "no end of trees"),
+        ("num_cat=0", "num_cat=7"),
+    ],
+)
+def test_a_text_of_lightgbm_that_misleads_is_refused(old: str, new: str) -> None:
+    text = light().decode()
+    assert old in text
+    changed = text.replace(old, new, 1)
+    if not old.startswith(("tree_sizes", "max_feature", "end")):
+        # An enemy keeps the sizes right.
+        first = text.split("tree_sizes=")[1].split()[0]
+        size = int(first) + len(new) - len(old)
+        changed = changed.replace(f"tree_sizes={first}", f"tree_sizes={size}", 1)
+    with pytest.raises(InvalidDataError, match="load: file must hold boosters"):
+        check_trees(changed.encode(), "txt")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("left_children", 0), ("right_children", 10**6), ("split_indices", 4), ("left_children", -1)],
+)
+def test_a_text_of_xgboost_that_misleads_is_refused(field: str, value: int) -> None:
+    model = xgboost()
+    model["learner"]["gradient_booster"]["model"]["trees"][1][field][0] = value
+    with pytest.raises(InvalidDataError) as error:
+        check_trees(json.dumps(model).encode(), "json")
+    assert str(error.value).startswith(
+        "load: file must hold boosters whose trees can be walked; got 'json'."
+    )
+
+
+@pytest.mark.parametrize(("content", "ending"), [(b"\xff", "txt"), (b"{}", "json"), (b"", "json")])
+def test_what_is_no_booster_is_refused(content: bytes, ending: str) -> None:
+    with pytest.raises(InvalidDataError, match="hold boosters that can be read"):
+        check_trees(content, ending)
+
+
+@given(st.data())
+def test_what_is_called_walkable_ends(data) -> None:
+    n = data.draw(st.integers(1, 6))
+    child = st.lists(st.integers(-1, n), min_size=n, max_size=n)
+    left, right = np.array(data.draw(child)), np.array(data.draw(child))
+    if is_walkable(left, right, n):
+        node, steps = 0, 0
+        while node >= 0:
+            node = int((left if data.draw(st.booleans()) else right)[node])
+            steps += 1
+            assert steps <= n

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from foldwise.stack.areas import mean_area
+from foldwise.stack.metric import Target, as_metric
+from foldwise.stack.response import Response
+
+RNG = np.random.default_rng(0)
+N = 240
+CODES = RNG.choice(3, N, p=[0.6, 0.3, 0.1])
+CHANCES = RNG.dirichlet(np.ones(3), size=N) + 0.3 * np.eye(3)[CODES]
+CHANCES = (CHANCES / CHANCES.sum(axis=1, keepdims=True)).round(2)
+CHANCES[:, 0] = 1 - CHANCES[:, 1:].sum(axis=1)
+FOLD = np.arange(N) % 3
+TRUTH = CODES[:, None] == np.arange(3)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+def test_several_classes_have_scikit_learns_area(average: str) -> None:
+    found, _ = mean_area(CHANCES, TRUTH, FOLD, by_prevalence=average == "weighted")
+    each = [
+        roc_auc_score(CODES[f == FOLD], CHANCES[f == FOLD], multi_class="ovr", average=average)
+        for f in range(3)
+    ]
+    assert found == pytest.approx(np.mean(each), rel=1e-12)
+
+
+def test_the_metrics_use_it() -> None:
+    target = Target(CODES, np.array([0, 1, 2]), None, FOLD)
+    response = Response("probability", CHANCES)
+    for name, by_prevalence in [("roc_auc_ovr", False), ("roc_auc_ovr_weighted", True)]:
+        metric = as_metric(name, owner="S", classify=True, has_probabilities=True)
+        found = metric.evaluate(response, target)
+        area, own = mean_area(CHANCES, TRUTH, FOLD, by_prevalence=by_prevalence)
+        assert found.score == area == metric.score(response, target)
+        np.testing.assert_array_equal(found.contributions, own)
+
+
+def test_the_error_of_the_mean_over_classes_is_that_of_a_bootstrap() -> None:
+    one_fold = np.zeros(N, dtype=int)
+    _, own = mean_area(CHANCES, TRUTH, one_fold)
+    drawn = []
+    for _ in range(400):
+        rows = RNG.integers(0, N, N)
+        drawn.append(mean_area(CHANCES[rows], TRUTH[rows], one_fold)[0])
+    # The bootstrap's own error is one in sqrt(2 * 400), 3.5 %.
+    assert np.sqrt(np.sum(own**2)) == pytest.approx(np.std(drawn), rel=0.12)
+
+
+def test_a_fold_without_a_class_is_left_out() -> None:
+    codes = np.where((FOLD == 1) & (CODES == 2), 0, CODES)
+    truth = codes[:, None] == np.arange(3)
+    kept = FOLD != 1
+    found, own = mean_area(CHANCES, truth, FOLD)
+    assert found == mean_area(CHANCES[kept], truth[kept], FOLD[kept])[0]
+    assert not own[~kept].any()
+
+
+def test_without_any_area_there_is_none() -> None:
+    assert np.isnan(mean_area(CHANCES, np.zeros_like(TRUTH), FOLD)[0])
