@@ -36,7 +36,7 @@ class SplineColumns(TransformerMixin, BaseEstimator):
     >>> splines.many_
     array([ True, False])
     >>> splines.transform(X).shape
-    (40, 8)
+    (40, 9)
     """
 
     def __init__(self, n_knots: int = 5) -> None:
