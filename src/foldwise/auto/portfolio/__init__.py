@@ -39,13 +39,14 @@ __all__ = ["Member", "Settings", "portfolio"]
 
 MANY = float("inf")
 REGRESSORS = (
-    Member("ridge", "onehot", ridge, 1),
+    Member("ridge", "squash", ridge, 1),
     Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
     Member("ridge_spline", "spline", ridge, 1, width=600),
     Member("boosted_linear", "squash", linear_leaves, 2, rows=(100, MANY), width=200),
     Member("boosted_deep", "native", deep, 2, rows=(1000, MANY)),
     Member("boosted_shallow", "native", shallow, 2),
     Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
+    Member("ridge_log", "squash", in_log(ridge), 2, log=True),
     Member("ridge_spline_log", "spline", in_log(ridge), 2, width=600, log=True),
     Member("support_vectors", "normal", support_vectors, 2, rows=(50, 4000), power=2.0),
     Member("boosted_random_log", "native", in_log(random_splits), 2, log=True),
@@ -70,7 +71,7 @@ REGRESSORS = (
 )  # fmt: skip
 
 CLASSIFIERS = (
-    Member("logistic", "onehot", logistic, 1),
+    Member("logistic", "squash", logistic, 1),
     Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
     Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
     Member("kernel", "onehot", soft_kernel, 2, rows=(50, 50_000)),
