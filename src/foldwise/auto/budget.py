@@ -125,7 +125,7 @@ def plan_for(
     names : sequence of str
         The members, the most wanted first.
     seconds : mapping of str to float
-        Estimated time of one fit on all rows.
+        Estimated time of one fit on all rows; those not estimated are kept, but not counted.
     budget : float
         Seconds left.
     workers : int
@@ -152,18 +152,18 @@ def plan_for(
         kept = _affordable(names, seconds, spendable / fits_of(number))
         if len(kept) >= (ENOUGH if number <= USUAL_FOLDS else 1.0) * len(names):
             break
-    kept = kept or (min(names, key=lambda name: seconds.get(name, np.inf)),)
+    kept = kept or {min(names, key=lambda name: seconds.get(name, np.inf))}
+    # Members that were not tried come last anyway: the run leaves them out if time is up.
+    chosen = tuple(name for name in names if name in kept or name not in seconds)
     reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
-    return Plan(kept, number, {name: reason for name in names if name not in kept})
+    return Plan(chosen, number, {name: reason for name in names if name not in chosen})
 
 
-def _affordable(
-    names: Sequence[str], seconds: Mapping[str, float], spendable: float
-) -> tuple[str, ...]:
-    kept, spent = [], 0.0
+def _affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
+    kept, spent = set(), 0.0
     for name in names:
         cost = seconds.get(name, np.inf)
         if spent + cost <= spendable:
-            kept.append(name)
+            kept.add(name)
             spent += cost
-    return tuple(kept)
+    return kept
