@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from sklearn.base import is_classifier, is_regressor
 
-from foldwise.auto import portfolio as room
 from foldwise.auto.encodings import SETTINGS, encoded
 from foldwise.auto.facts import Facts, facts_of
 from foldwise.auto.portfolio import Settings, portfolio
+from foldwise.auto.portfolio import members as room
 from foldwise.auto.portfolio.linear import ridge
 from foldwise.auto.portfolio.logarithm import in_log
 from foldwise.auto.tables import column_kinds
