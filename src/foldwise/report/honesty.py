@@ -21,6 +21,8 @@ JUDGES = {
     "features seen": "as most libraries do: the stacker alone cross-validated",
     "fit seen": "the stacker on the rows it was trained on",
 }
+FEW_ROWS = 20_000
+"""Up to which any stacker may be fitted a few times more."""
 DEPLOYED = {
     "folds": "the mean of the models fitted without one fold",
     "refit": "models fitted again on all rows",
@@ -124,9 +126,14 @@ def honesty_section(stack: Any, table: OutOfFoldTable | None) -> Section:
         "without it, and that stack predicted the fold. The score is over these predictions."
     )
     blocks.append(_audit_prose(stack))
-    if table is not None:
+    if table is not None and (is_cheap(stack.stacker_) or lattice.n_rows <= FEW_ROWS):
         blocks.append(_gap_table(leak_audit(table), stack))
     return Section("honesty", "How the score was obtained", lead, blocks)
+
+
+def is_cheap(stacker: Any) -> bool:
+    """Tell whether a stacker is a weighted mean or linear, so that fitting it costs little."""
+    return hasattr(stacker, "weights_") or hasattr(stacker, "coef_")
 
 
 def _gap_table(audit: LeakAudit, stack: Any) -> Table:
