@@ -13,6 +13,8 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
 from foldwise.auto import base
+from foldwise.auto.portfolio import Member
+from foldwise.auto.portfolio.linear import ridge
 from foldwise.errors import InvalidDataError, InvalidParameterError
 
 
@@ -209,6 +211,18 @@ def test_a_budget_leaves_out_what_is_too_slow_and_says_so(monkeypatch) -> None:
     model = AutoStackRegressor("fast", time_budget=30, random_state=0).fit(X, y)
     assert model.members_ == ["ridge"]
     assert set(model.skipped_) == {"boosted_random", "ridge_spline"}
+
+
+def test_a_package_that_cannot_be_imported_is_left_out_and_told(monkeypatch) -> None:
+    def broken(_settings):
+        raise ImportError("no libomp")
+
+    members = (Member("ridge", "onehot", ridge), Member("x", "onehot", broken, package="numpy"))
+    monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
+    X, y = houses(40)
+    model = AutoStackRegressor("fast", random_state=0).fit(X, y)
+    assert model.members_ == ["ridge"]
+    assert model.skipped_ == {"x": "numpy cannot be imported: no libomp"}
 
 
 @pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")

@@ -100,3 +100,9 @@ def test_workers_multiply_the_time() -> None:
     one = plan_for("ab", seconds, budget=13, workers=1, folds=(5,))
     two = plan_for("ab", seconds, budget=13, workers=2, folds=(5,))
     assert (one.names, two.names) == (("a",), ("a", "b"))
+
+
+def test_members_that_were_not_tried_are_kept_but_buy_no_folds() -> None:
+    plan = plan_for("abcd", {"a": 0.01, "b": 0.01}, budget=60, workers=1, folds=(8, 5))
+    assert plan.names == ("a", "b", "c", "d")
+    assert plan.folds == 5

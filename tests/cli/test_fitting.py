@@ -46,6 +46,7 @@ def test_a_fit_without_out_writes_nothing(typed, flats, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
     assert "Nothing was written. Give --out DIR to keep the model and its report." in result.err
     assert "Honest score: root mean squared error" in result.out
+    assert "lower is better" in result.out
     assert "80 rows, 2 columns: 2 number." in result.err
 
 

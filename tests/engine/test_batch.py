@@ -80,6 +80,7 @@ def test_a_lost_task_is_begun_again_alone() -> None:
     _, results = run_plan(executor, "ab")
     assert results["b1"] == ("data", "b1")
     assert executor.begun.count("b1") == 2
+    assert executor.at_once == [1, 2, 1]
     assert executor.begun.count("a0") == 1
 
 

@@ -224,6 +224,7 @@ def test_ctrl_c_keeps_what_is_finished_if_asked_to(where: str) -> None:
         (told,) = [line for line in lines if line.startswith("partial")]
         assert told == f"partial True {{'odd': 'interrupted'}} {whole.predict(X).sum()}"
         assert any("was interrupted and the stack is partial" in line for line in lines)
+        assert not any("Traceback" in line for line in lines)
 
 
 def test_ctrl_c_is_raised_if_not() -> None:

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
+from foldwise.engine import processes
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
 from foldwise.engine.processes import Processes
 
@@ -22,6 +24,9 @@ def work(shared: Any, job: Any) -> Any:
     match job:
         case "pid":
             return os.getpid()
+        case "threads":
+            np.ones((2, 2)) @ np.ones((2, 2))
+            return {pool["num_threads"] for pool in threadpool_info()}
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
         case "exit":
@@ -109,6 +114,17 @@ def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:
     assert first(executor).result != pid
 
 
+def test_a_new_worker_has_one_thread_whatever_the_user_set(monkeypatch: Any) -> None:
+    monkeypatch.setattr(processes, "_idle", [])
+    for name in processes.ONE_THREAD:
+        monkeypatch.setenv(name, "2")
+    executor = Processes(1)
+    executor.place(work, np.ones(1))
+    executor.submit(0, "threads")
+    assert first(executor).result == {1}
+    executor.close()
+
+
 def test_the_data_file_is_gone_afterwards(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -136,7 +152,8 @@ print(executor.wait(60)[0].result, flush=True)
 executor.submit(1, "sleep")
 time.sleep(500)
 """
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    source = str(Path(__file__).parents[2] / "src")
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": source}
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment
     ) as parent:

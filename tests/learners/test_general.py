@@ -13,7 +13,13 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from foldwise.learners import NodeTask, TrainingData
-from foldwise.learners.general import Assignment, fit_at_node, fit_generally, respond
+from foldwise.learners.general import (
+    Assignment,
+    fit_at_node,
+    fit_generally,
+    respond,
+    take_rows,
+)
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(120, 3)) + 2, RNG.normal(size=120)
@@ -234,3 +240,46 @@ def test_a_binary_decision_is_one_column_unless_there_are_more_classes():
     assert respond(model, X, "decision_function", TrainingData(X, y, None, 2), 120).shape[1] == 1
     wide = respond(model, X, "decision_function", TrainingData(X, y, None, 3), 120)
     np.testing.assert_allclose(wide[:, 0], -wide[:, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+@pytest.mark.parametrize("order", ["C", "F", "strided"])
+def test_rows_are_copied_to_aligned_memory(dtype, order):
+    table = np.arange(120).reshape(40, 3).astype(dtype)
+    table = (
+        np.asfortranarray(table) if order == "F" else table[::2] if order == "strided" else table
+    )
+    for rows in (np.array([3, 1, 7]), np.arange(20), np.empty(0, dtype=np.intp)):
+        copied = take_rows(table, rows)
+        np.testing.assert_array_equal(copied, table[rows])
+        assert copied.dtype == dtype
+        assert copied.flags.c_contiguous
+        assert copied.flags.writeable
+        assert copied.size == 0 or copied.ctypes.data % 64 == 0
+        assert not np.shares_memory(copied, table)
+
+
+def test_rows_of_targets_and_of_objects_are_copied_too():
+    assert take_rows(Y, np.array([5])).ctypes.data % 64 == 0
+    words = np.array(["a", "b", None], dtype=object)
+    assert take_rows(words, np.array([2, 0])).tolist() == [None, "a"]
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (5, 1)])
+def test_a_response_of_the_wrong_shape_is_an_error(shape):
+    class Wrong(LinearRegression):
+        def predict(self, X):
+            return np.zeros(shape)
+
+    model = Wrong().fit(X, Y)
+    with pytest.raises(ValueError, match=r"^Wrong.predict returned shape .* for 4 rows$"):
+        respond(model, X[:4], "predict", TrainingData(X, Y), 120)
+
+
+def test_more_columns_than_targets_are_an_error():
+    class Wide(LinearRegression):
+        def predict(self, X):
+            return np.zeros((len(X), 2))
+
+    with pytest.raises(ValueError, match=r"^Wide.predict returned 2 columns for 1 target$"):
+        respond(Wide().fit(X, Y), X, "predict", TrainingData(X, Y), 120)

@@ -17,6 +17,19 @@ LEARNERS = [("ridge", Ridge()), ("tree", DecisionTreeRegressor()), ("lasso", Las
 N = 6
 
 
+class Counted(DecisionTreeRegressor):
+    """Writes a line to a file each time it is fitted; a class that changed would be another."""
+
+    def __init__(self, log: str = "") -> None:
+        super().__init__()
+        self.log = log
+
+    def fit(self, *args: Any, **kwargs: Any) -> "Counted":
+        with Path(self.log).open("a") as stream:
+            stream.write("fitted\n")
+        return super().fit(*args, **kwargs)
+
+
 def fitted(run_dir: Path, learners: Any = None, **options: Any) -> StackingRegressor:
     options = {"cv": 3, "random_state": 0, "final_estimator": "nnls", **options}
     return StackingRegressor(learners or LEARNERS, run_dir=run_dir, **options).fit(X, Y)
@@ -34,6 +47,24 @@ def test_the_same_call_again_fits_nothing_and_has_the_same_bits(tmp_path: Path) 
     plain = StackingRegressor(LEARNERS, "nnls", cv=3, random_state=0).fit(X, Y)
     np.testing.assert_array_equal(plain.predict(X), again.predict(X))
     assert plain.score_ == again.score_
+
+
+def test_nothing_that_is_stored_is_fitted_again(tmp_path: Path) -> None:
+    log, run_dir = tmp_path / "log", tmp_path / "run"
+    learners = [("counted", Counted(str(log))), ("lasso", Lasso())]
+
+    def n_fits() -> int:
+        return len(log.read_text().splitlines())
+
+    fitted(run_dir, learners)
+    assert n_fits() == N
+    fitted(run_dir, learners)
+    fitted(run_dir, [*learners, ("ridge", Ridge())])
+    assert n_fits() == N
+    one = next(fit for fit in describe(run_dir).fits if fit.about["learner"] == "counted")
+    (run_dir / "results" / f"{one.key}.fit").unlink()
+    fitted(run_dir, learners)
+    assert n_fits() == N + 1
 
 
 @pytest.mark.parametrize(

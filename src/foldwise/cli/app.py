@@ -183,11 +183,11 @@ def explain(model: Path, table: Path, row: int, as_json: bool, debug: bool) -> N
 @_debug
 def rules(as_json: bool, debug: bool, **said: Any) -> None:
     """Fit a short list of readable rules to TABLE."""
-    from foldwise.cli import looking
+    from foldwise.cli import ruling
     from foldwise.cli.failures import in_words
 
     with in_words(debug):
-        looking.rules(**said, as_json=as_json)
+        ruling.rules(**said, as_json=as_json)
 
 
 @app.command()

@@ -13,7 +13,7 @@ ANSWER_SECONDS = 15.0
 SEND_SECONDS = 300.0
 # Queues of large machines give workers late.
 NO_WORKER_SECONDS = 300.0
-WARN_SECONDS = 10.0
+WARN_SECONDS = 30.0
 # Before the tasks of other users of the cluster.
 FIRST = 10
 
