@@ -100,10 +100,8 @@ def number(value: Any, decimals: int | None = None) -> str:
         return f"{value:.2g}".replace("-", "−", 1) if value < 0 else f"{value:.2g}"
     if decimals is None:
         digits = 2 - math.floor(math.log10(abs(value))) if value else 0
-        if value.is_integer():
-            decimals = 0
-        else:
-            decimals = digits if abs(value) >= LARGE else max(0, digits)
+        digits = digits if abs(value) >= LARGE else max(0, digits)
+        decimals = 0 if value.is_integer() else digits
     for power, unit in UNITS:
         if decimals <= 2 - power:
             return number(value / 10.0**power, decimals + power) + unit
