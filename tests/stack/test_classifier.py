@@ -123,7 +123,8 @@ def test_the_honest_log_loss_is_that_of_the_judged_probabilities() -> None:
 
 def test_methods_are_those_of_the_top() -> None:
     assert hasattr(stack(final_estimator="mean"), "predict_proba")
-    assert not hasattr(stack(final_estimator="mean"), "decision_function")
+    assert hasattr(stack(final_estimator="mean"), "decision_function")
+    assert not hasattr(stack(final_estimator=GaussianNB()), "decision_function")
     assert not hasattr(stack(final_estimator=RidgeClassifier()), "predict_proba")
     assert hasattr(stack(final_estimator=RidgeClassifier()), "decision_function")
     assert not hasattr(stack(final_estimator=Perceptron()), "predict_proba")
@@ -135,6 +136,20 @@ def test_decision_values_have_scikit_learns_shape(X: np.ndarray, y: np.ndarray) 
     fitted = stack(final_estimator=LogisticRegression()).fit(X, y)
     alone = LogisticRegression().fit(X, y).decision_function(X)
     assert fitted.decision_function(X).shape == alone.shape
+
+
+@pytest.mark.parametrize("top", ["mean", "pool", "lasso"])
+@pytest.mark.parametrize(("X", "y"), [(X2, Y2), (X3, Y3)], ids=["two", "three"])
+def test_decision_values_of_combiners_are_the_logits_of_their_probabilities(
+    X: np.ndarray, y: np.ndarray, top: str
+) -> None:
+    fitted = stack(final_estimator=top).fit(X, y)
+    given, decisions = fitted.predict_proba(X), fitted.decision_function(X)
+    clip = 0.5 / (len(y) + 1)
+    logs = np.log(np.clip(given, clip, 1 - clip))
+    expected = logs - logs.mean(axis=1, keepdims=True)
+    expected = 2 * expected[:, 1] if len(expected.T) == 2 else expected
+    np.testing.assert_allclose(decisions, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_repeats", [1, 3])

@@ -8,9 +8,12 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from foldwise.stack.build import Deal
+from foldwise.stack.features import as_logits, clip_amount, compact
 from foldwise.stack.finishing import FinishedStacking
 from foldwise.stack.inputs import checked_classes
 from foldwise.stack.intervals import check_coverage, cv_plus_set, quantile_set
+from foldwise.stack.linear_stackers import PathStacker
 from foldwise.stack.own_stackers import MemberStacker, OneClass
 from foldwise.stack.response import Response
 
@@ -33,8 +36,8 @@ def _top_has(method: str) -> Any:
 
 
 def _gives(top: Any, method: str) -> bool:
-    if top is None or isinstance(top, MemberStacker | str):
-        return method == "predict_proba"
+    if top is None or isinstance(top, MemberStacker | PathStacker | str):
+        return method in ("predict_proba", "decision_function")
     if isinstance(top, OneClass):
         return top.kind == {"predict_proba": "probability"}.get(method, "decision")
     getattr(top, method)
@@ -286,6 +289,9 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the final estimator's decision values, the mean over repeats.
 
+        A combiner of ours that gives probabilities has their log-odds for them, and for several
+        classes their centred logarithms.
+
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
@@ -297,11 +303,15 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
             Decision values.
         """
         X = self._new_rows(X)
-        each = [
-            d.verdict.stacker.decision_function(d.fresh(X, d.reading.deployed).matrix)
-            for d in self.deals_
-        ]
-        return np.mean(each, axis=0)
+        return np.mean([self._decisions(deal, X) for deal in self.deals_], axis=0)
+
+    def _decisions(self, deal: Deal, X: Any) -> NDArray[np.float64]:
+        stacker, features = deal.verdict.stacker, deal.fresh(X, deal.reading.deployed)
+        if hasattr(stacker, "decision_function"):
+            return np.asarray(stacker.decision_function(features.matrix))
+        given = compact(deal.verdict.respond(features).values, "probability")
+        logits = as_logits(given, clip_amount(features.amount))
+        return logits[:, 0] if logits.shape[1] == 1 else logits
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
         """Return, for each row, the classes that are not ruled out, by CV+.
