@@ -38,6 +38,7 @@ CLASSIFIERS = {
 
 def test_no_estimator_is_left_out() -> None:
     stacks = {"StackingClassifier", "StackingRegressor"}
+    stacks |= {"AutoStackClassifier", "AutoStackRegressor"}
     named = {name for name in foldwise.__all__ if name[0].isupper()}
     assert named == stacks | REGRESSORS.keys() | CLASSIFIERS.keys()
 

@@ -4,8 +4,10 @@ import subprocess
 import sys
 import time
 
+import pandas as pd
 import pytest
 
+from foldwise.auto.tables import read_table
 from tests.auto.tables.bad_tables import BAD_TABLES
 
 COMMANDS = (
@@ -90,12 +92,33 @@ def test_a_table_that_cannot_be_read_is_one_sentence(name, typed, tmp_path):
         assert "Traceback" not in result.err
 
 
+READ_RIGHT = ("Latin-1", "quoted newlines", "decimal commas", "infinities", "formulas")
+
+
+@pytest.mark.parametrize("name", READ_RIGHT)
+def test_a_bad_table_that_can_be_read_gives_a_model(name, typed, tmp_path):
+    head, *rows = BAD_TABLES[name][0].split(b"\n", 1)
+    mark = b";" if b";" in head else b","
+    body = rows[0] * 12
+    (tmp_path / "t.csv").write_bytes(head + b"\n" + body)
+    frame = read_table(tmp_path / "t.csv")
+    frame["goal"] = [7 * k % 11 + 0.5 for k in range(len(frame))]
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=mark.decode())
+    options = ("--preset", "fast", "--time", 1.5, "--json")
+    result = typed("fit", tmp_path / "t.csv", "--target", "goal", *options)
+    assert result.code == 0, result.err
+    assert result.json["n_rows"] == len(frame)
+    assert [column["column"] for column in result.json["columns"]] == list(frame.columns[:-1])
+
+
 def test_an_interrupted_run_is_continued(tmp_path, flats):
     folder = tmp_path / "model"
-    words = ["fit", str(flats), "--target", "rent", "--preset", "fast", "--out", str(folder)]
+    table = tmp_path / "t.csv"
+    pd.read_csv(flats)[["size_m2", "floor", "rent"]].to_csv(table, index=False)
+    words = ["fit", str(table), "--target", "rent", "--preset", "fast", "--out", str(folder)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "foldwise.cli", *words, "--drop", "description"],
+        [sys.executable, "-m", "foldwise.cli", *words],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -3,7 +3,6 @@ import json
 import pandas as pd
 import pytest
 
-from foldwise.cli import fitting
 from tests.cli.flats import make_flats
 
 
@@ -46,6 +45,7 @@ def test_a_fit_without_out_writes_nothing(typed, flats, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
     assert "Nothing was written. Give --out DIR to keep the model and its report." in result.err
     assert "Honest score: root mean squared error" in result.out
+    assert "lower is better" in result.out
     assert "80 rows, 2 columns: 2 number." in result.err
 
 
@@ -101,9 +101,8 @@ def test_resume_needs_a_folder_of_ours(typed, tmp_path):
     assert "which has no request.json. Run foldwise fit with --out first." in result.last
 
 
-def test_the_demo_writes_its_report_where_it_is_told(typed, tmp_path, monkeypatch):
-    monkeypatch.setattr(fitting, "DEMO_SECONDS", 3.0)
-    result = typed("demo", "-o", tmp_path / "demo.html", "--json")
+def test_the_demo_writes_its_report_where_it_is_told(typed, tmp_path):
+    result = typed("demo", "-o", tmp_path / "demo.html", "--time", 3, "--json")
     assert result.code == 0, result.err
     assert result.json["n_rows"] == 800
     assert (tmp_path / "demo.html").stat().st_size < 1_000_000

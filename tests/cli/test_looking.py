@@ -57,10 +57,3 @@ def test_a_class_is_explained_by_its_probability(typed, kinds, hostile):
     result = typed("explain", kinds[0], hostile, "--row", 1)
     assert result.code == 0, result.err
     assert result.out.startswith("Probability of ")
-
-
-def test_rules_are_few_and_honest(typed, flats):
-    result = typed("rules", flats, "--target", "rent", "--most", 3, "--json")
-    assert result.code == 0, result.err
-    assert 1 <= len(result.json["rules"]) <= 3
-    assert result.json["score_se"] > 0

@@ -89,6 +89,14 @@ def test_ties_go_to_models_that_are_in() -> None:
         assert weights[1] == 0.0
 
 
+def test_among_equals_a_known_model_comes_before_an_earlier_one() -> None:
+    given = np.array([[2.0, 1.0]] * 3)
+    path = greedy_selection(
+        given, np.zeros(3), loss=lambda mean: float(mean.max() > 1.5), n_steps=4
+    )
+    assert path.order.tolist() == [1, 1, 1, 1]
+
+
 def test_many_steps_come_near_the_convex_optimum() -> None:
     weights = greedy_weights(MODELS, Y, n_steps=2000)
     best = squared(MODELS @ simplex_weights(MODELS, Y), Y)

@@ -79,6 +79,7 @@ def test_alpha_is_in_units_of_the_squared_error_of_the_mean() -> None:
     unit = squared(np.full(3, 1 / 3))
     losses = [squared(w) + alpha * unit * np.sum((w - 1 / 3) ** 2) for w in GRID]
     assert np.abs(found - GRID[np.argmin(losses)]).max() <= 0.011
+    np.testing.assert_allclose(simplex_weights(10 * MODELS, 10 * Y, alpha=alpha), found, rtol=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["squared", "log"])

@@ -247,6 +247,26 @@ def test_a_function_counts_by_what_it_uses() -> None:
     assert fingerprint(own("return C", C=1)) != fingerprint(own("return C", C=2))
 
 
+def test_a_function_counts_by_the_values_it_uses_and_not_by_attributes_of_their_names() -> None:
+    def keys(body, values):
+        return {fingerprint(own(body, C=value)) for value in values}
+
+    assert len(keys("return C", [[1], [2], {"a": 1}, np.ones(2), np.zeros(2)])) == 5
+    assert len(keys("return x.C", [1, 2])) == 1
+    assert len(keys("return C", [threading.Lock(), threading.Lock()])) == 1
+
+
+@functools.cache
+def remembered(x):
+    return x + DIVISOR
+
+
+def test_a_cached_function_counts_by_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint(remembered)
+    monkeypatch.setattr(sys.modules[__name__], "DIVISOR", 3)
+    assert fingerprint(remembered) != before
+
+
 def test_closures_and_defaults_count() -> None:
     def adder(n):
         return lambda x: x + n
@@ -260,6 +280,16 @@ def test_changing_the_code_of_an_own_learner_changes_its_key(
     before = fingerprint(OwnLearner())
     monkeypatch.setattr(OwnLearner, "predict", lambda _, X: np.ones(len(X)))
     assert fingerprint(OwnLearner()) != before
+
+
+def test_attributes_of_an_own_class_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OwnLearner, "sizes", [10, 10], raising=False)
+    before = fingerprint(OwnLearner())
+    monkeypatch.setattr(OwnLearner, "sizes", [10, 20])
+    assert fingerprint(OwnLearner()) != before
+    monkeypatch.setattr(OwnLearner, "registry", {"own": OwnLearner}, raising=False)
+    monkeypatch.setattr(OwnLearner, "lock", threading.Lock(), raising=False)
+    assert fingerprint(OwnLearner()) == fingerprint(OwnLearner())
 
 
 def test_another_version_of_a_package_changes_the_keys_of_its_learners(

@@ -20,6 +20,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.linear_model import Ridge
 
 from foldwise import StackingRegressor
+from foldwise.engine import cluster as cluster_module
 from foldwise.engine import dask as dask_module
 from foldwise.engine import describe
 from foldwise.engine import store as store_module
@@ -72,6 +73,8 @@ def deadline() -> Iterator[None]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_module, "SILENT_SECONDS", 2.0)
     monkeypatch.setattr(dask_module, "TICK_SECONDS", 0.2)
+    # A busy machine starts workers late.
+    monkeypatch.setattr(cluster_module, "WARN_SECONDS", 300.0)
 
 
 class After:

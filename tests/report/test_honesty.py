@@ -34,6 +34,16 @@ def test_a_feature_whose_model_saw_its_row_is_found(regression: StackingRegresso
     assert audit_rows(tampered(deal, train=(block, *others))).n_seen == len(block.rows)
 
 
+def test_a_feature_whose_model_saw_the_judged_fold_is_found(
+    regression: StackingRegressor,
+) -> None:
+    deal = regression.deals_[0]
+    first, *others = deal.reading.judgements[0].train
+    # The usual leak: out-of-fold features of the other folds, from models that saw this one.
+    block = replace(first, refs=(Ref(frozenset({first.fold})),))
+    assert audit_rows(tampered(deal, train=(block, *others))).n_seen == len(block.rows)
+
+
 def test_a_stacker_trained_on_the_judged_fold_is_found(regression: StackingRegressor) -> None:
     deal = regression.deals_[0]
     judgement = deal.reading.judgements[0]

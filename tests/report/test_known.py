@@ -50,7 +50,8 @@ def test_a_model_that_knows_nothing_has_no_section() -> None:
 
 
 def test_a_frame_becomes_a_table_cut_to_size() -> None:
-    frame = pd.DataFrame({"a_b": np.arange(99), "columns": [("x", "y")] * 99})
+    frame = pd.DataFrame({"a_b": np.arange(99), "columns": [()] + [("x", "y")] * 98})
     table = frame_table(frame, "t")
+    assert table.rows[0] == ["0", "none"]
     assert table.rows[3] == ["3", "x, y"]
     assert table.left_out == 84

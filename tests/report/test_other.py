@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, root_mean_squared_error
 
-from foldwise import BaggingRegressor, CalibratedClassifier, RuleFitRegressor
+from foldwise import BaggingRegressor, RuleFitRegressor
 from foldwise.report.evidence import given_evidence
 from foldwise.report.other import evaluate, other_sections
 from foldwise.stack.metric import as_metric
@@ -54,9 +54,3 @@ def test_bagging_shows_its_out_of_bag_score() -> None:
 def test_a_rule_ensemble_lists_its_rules() -> None:
     model = RuleFitRegressor(n_estimators=5, cv=3, random_state=0).fit(*friedman(80))
     assert "rules" in keys(other_sections(model, None, None))
-
-
-def test_a_calibrated_classifier_has_a_report() -> None:
-    X, y = classes(2)
-    model = CalibratedClassifier(LogisticRegression(), cv=3).fit(X, y)
-    assert "quality" in keys(other_sections(model, X, y))

@@ -57,7 +57,7 @@ def test_hostile_names_are_text_and_nothing_else(kind: str) -> None:
     assert "img" not in reader.tags
     assert reader.tags.count("h1") == 1
     assert not [a for a in reader.attributes if a[1].startswith("on")]
-    assert "49" not in reader.text.split()
+    assert str(1234 * 5678) not in page
     assert "\u202e" not in page
     assert "\x00" not in page
     assert len(page.encode("utf-8")) < 200_000

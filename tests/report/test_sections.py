@@ -1,10 +1,13 @@
+import time
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
 
-from foldwise import StackingClassifier, StackingRegressor
-from foldwise.report.sections import n_models, sections_of, stack_rows
+from foldwise import CalibratedClassifier, StackingClassifier, StackingRegressor
+from foldwise.report.sections import seconds_a_row, sections_of, stack_rows
 from tests.report.conftest import classes, friedman
 
 
@@ -20,8 +23,24 @@ def test_a_model_that_holds_a_stack_is_reported_as_one(regression: StackingRegre
     assert found["warnings"].blocks[-1].rows == [["slow", "no time"]]
 
 
-def test_models_are_counted_as_predictions_ask_them(regression: StackingRegressor) -> None:
-    assert n_models(regression) == 2 * 4
+def test_a_calibrated_classifier_is_reported_with_the_score_it_has() -> None:
+    X, y = classes(2)
+    model = CalibratedClassifier(GaussianNB(), cv=3, random_state=0).fit(X, y)
+    found = {s.key: s for s in sections_of(model, None, None, False)}
+    assert found["answer"].blocks[0].tiles[0].value.startswith(f"{-model.score_:.3f} ±")
+    assert "Calibrated by" in dict(found["honesty"].blocks[0].pairs)
+
+
+def test_the_time_of_a_row_is_the_one_measured_while_fitting() -> None:
+    class Slow(LinearRegression):
+        def predict(self, X: Any) -> Any:
+            time.sleep(1e-4 * len(X))
+            return super().predict(X)
+
+    X, y = friedman(90)
+    stack = StackingRegressor([("slow", Slow())], cv=3, random_state=0).fit(X, y)
+    # Three models answer for a row, each in a tenth of a millisecond; machines may be slower.
+    assert 3e-4 <= seconds_a_row(stack) < 3e-2
 
 
 def test_training_rows_have_their_targets_as_the_user_knows_them(

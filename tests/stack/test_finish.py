@@ -62,6 +62,8 @@ def test_without_rows_to_learn_from_there_is_a_sane_finish() -> None:
     assert finish.threshold == 0.5
     np.testing.assert_allclose(finish.apply(DECISIONS).values[:, 1], expit(Z))
     assert Finisher((), 0.3, 10).find(None).threshold == 0.3
+    weightless = Target(Y, TARGET.labels, np.zeros(200), TARGET.fold)
+    assert Finisher(("platt",), F1, 10).find((DECISIONS, weightless)).threshold == 0.5
 
 
 def test_a_threshold_decides_the_labels_only() -> None:

@@ -49,6 +49,14 @@ def test_a_simpler_one_that_is_surely_worse_loses() -> None:
     assert picked((0, 0, [9, 1, 50, 2]), (1, 0, [8, 0.1, 49, 1])) == (1, 0)
 
 
+def test_after_a_better_one_was_passed_over_a_worse_one_is_not_taken() -> None:
+    winner, close = [1, 1, 1, 1, 1, 1], [2, 2.1, 2, 2.1, 2, 2]
+    # Surely worse than the winner by one each; the noisy one is worse still, but not surely.
+    noisy = [0, 40, 0, 0, 0, 0]
+    assert picked((0, 0, noisy), (2, 0, winner)) == (0, 0)
+    assert picked((0, 0, close), (1, 0, noisy), (2, 0, winner)) == (2, 0)
+
+
 def test_a_candidate_without_a_score_is_never_taken() -> None:
     nan = [np.nan] * 4
     assert picked((0, 0, nan), (1, 0, nan), (1, 1, [3, 4, 5, 6])) == (1, 1)

@@ -21,12 +21,12 @@ from foldwise.auto.portfolio import Member, Settings, portfolio
 from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.remembered import planned
 from foldwise.auto.rows import Rows, splitter_for
-from foldwise.auto.tables import column_kinds
+from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
 from foldwise.engine import RunOptions, check_options
 from foldwise.engine.keys import fingerprint
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
 from foldwise.learners import TrainingData
 from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
 from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
@@ -119,7 +119,7 @@ class BaseAutoStack(BaseEstimator):
         preset = self._check_parameters()
         rows = self._check_rows(X, y, sample_weight, groups)
         scoring = scorer_of(self.metric, owner=self._owner, n_classes=rows.data.n_classes)
-        self.kinds_ = column_kinds(rows.data.X)
+        self.kinds_ = self._checked_kinds(rows.data.X)
         facts = facts_of(
             self.kinds_,
             rows.data.y,
@@ -128,7 +128,7 @@ class BaseAutoStack(BaseEstimator):
         )
         seed = self._seed(rows.data)
         members = portfolio(facts, preset.tier, interpretable=self.interpretable)
-        learners = self._learners(members, Settings(facts, preset.size))
+        learners, broken = self._learners(members, Settings(facts, preset.size))
         plan = self._plan(members, learners, rows, preset, start, seed)
         ordered = self.time_column is not None
         stack = self._new_stack(
@@ -143,7 +143,7 @@ class BaseAutoStack(BaseEstimator):
         )
         data = rows.data
         self.stack_ = stack.fit(data.X, self._named(data.y), data.sample_weight, data.groups)
-        return self._settle(plan, rows)
+        return self._settle(plan, rows, broken)
 
     def _check_parameters(self) -> Preset:
         if self.preset not in PRESETS:
@@ -187,20 +187,40 @@ class BaseAutoStack(BaseEstimator):
             return rows
         return rows.sorted(order_in_time(owner, frame, self.time_column))
 
+    def _checked_kinds(self, frame: pd.DataFrame) -> Kinds:
+        kinds = column_kinds(frame)
+        if len(kinds.dropped) == len(kinds):
+            raise invalid_data(
+                self._owner,
+                "X",
+                must="hold a column that is neither constant nor an identifier",
+                got=listing(kinds.dropped),
+                fix="Give columns that say something about the target.",
+            )
+        return kinds
+
     def _seed(self, data: TrainingData) -> int:
         """Return a seed; a run that is to be continued draws it from the data."""
         if self.run_dir is not None and self.random_state is None:
             return int(fingerprint(data)[:8], 16) % MOST_SEEDS
         return int(check_random_state(self.random_state).randint(MOST_SEEDS))
 
-    def _learners(self, members: tuple[Member, ...], settings: Settings) -> dict[str, Any]:
+    def _learners(
+        self, members: tuple[Member, ...], settings: Settings
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Return the learners, and why some could not be built."""
         regression = settings.facts.regression
-        return {
-            member.name: encoded(
-                member.build(settings), member.encoding, self.kinds_, regression=regression
+        learners, broken = {}, {}
+        for member in members:
+            try:
+                learner = member.build(settings)
+            except ImportError as error:
+                broken[member.name] = f"{member.package} cannot be imported: {error}"
+                continue
+            learners[member.name] = encoded(
+                learner, member.encoding, self.kinds_, regression=regression
             )
-            for member in members
-        }
+        return learners, broken
 
     def _plan(
         self,
@@ -213,10 +233,9 @@ class BaseAutoStack(BaseEstimator):
     ) -> Plan:
         """Return what to fit; with a time budget, after a trial of each member."""
         names = tuple(learners)
-        folds = preset.folds
         if self.time_budget is None:
-            return Plan(names, folds[0], {})
-        budget = self.time_budget
+            return Plan(names, preset.folds, {})
+        budget, folds = self.time_budget, preset.folds_in_time
 
         def tried() -> Plan:
             seconds = trial_seconds(
@@ -247,13 +266,13 @@ class BaseAutoStack(BaseEstimator):
         first, *others = self._stackers
         return {"final_estimator": [first, *others] if preset.thorough else first}
 
-    def _settle(self, plan: Plan, rows: Rows) -> Self:
+    def _settle(self, plan: Plan, rows: Rows, broken: dict[str, str]) -> Self:
         for name in READ_FROM_STACK:
             setattr(self, name, getattr(self.stack_, name))
         oof = self.stack_.oof_
         self.oof_ = oof if rows.order is None else oof.iloc[np.argsort(rows.order)]
         self.members_ = [name for name in plan.names if name not in self.failures_]
-        self.skipped_ = dict(plan.skipped)
+        self.skipped_ = {**plan.skipped, **broken}
         if self.interpretable:
             weights = self.stack_.stacker_.weights_
             entries = self.stack_.deals_[0].top.entries

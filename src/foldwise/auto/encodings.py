@@ -3,10 +3,10 @@
 ========  =========================================================================
 native    missing cells and categories as they are, for LightGBM
 ordinal   one column a category, nothing missing, for forests and other boosters
-onehot    zeros and ones, standardised numbers, for linear models
-squash    zeros and ones, numbers bent into (-3, 3), for trees with lines in their leaves
-normal    zeros and ones, numbers with the quantiles of a normal, for kernels and nets
-spline    zeros and ones, numbers spread over splines, for linear models that bend
+onehot    zeros and ones, standardised numbers, for kernels and nets
+normal    the same with numbers that have the quantiles of a normal
+squash    the same with numbers bent into (-3, 3), for linear models: no outlier pulls them
+spline    the same spread over splines, for linear models that bend
 named     a frame with names that people can read, for rules
 ========  =========================================================================
 """
@@ -24,7 +24,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "onehot": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
     "squash": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
     "normal": {"numbers": "impute", "categories": "onehot", "scale": "quantile"},
-    "spline": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
+    "spline": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
     "named": {"numbers": "keep", "categories": "onehot"},
 }
 

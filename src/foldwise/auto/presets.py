@@ -11,8 +11,10 @@ class Preset:
     ----------
     tier : int
         Members up to this tier of the portfolio are tried: 1 to 3.
-    folds : tuple of int
-        Numbers of folds that may be used, the most wanted first; fewer for a time budget.
+    folds : int
+        Number of folds.
+    folds_in_time : tuple of int
+        Numbers of folds that may be used with a time budget, the most wanted first.
     n_repeats : int
         Number of deals of the folds.
     thorough : bool
@@ -22,14 +24,15 @@ class Preset:
     """
 
     tier: int
-    folds: tuple[int, ...]
+    folds: int
+    folds_in_time: tuple[int, ...]
     n_repeats: int = 1
     thorough: bool = True
     size: float = 1.0
 
 
 PRESETS = {
-    "fast": Preset(tier=1, folds=(5, 3), thorough=False, size=0.5),
-    "balanced": Preset(tier=2, folds=(5, 3)),
-    "best": Preset(tier=3, folds=(8, 5, 3), n_repeats=2),
+    "fast": Preset(tier=1, folds=5, folds_in_time=(5, 3), thorough=False, size=0.5),
+    "balanced": Preset(tier=2, folds=5, folds_in_time=(8, 5, 3)),
+    "best": Preset(tier=3, folds=8, folds_in_time=(8, 5, 3), n_repeats=2),
 }

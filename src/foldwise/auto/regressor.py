@@ -60,7 +60,7 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     members_ : list of str
         The learners that were fitted.
     skipped_ : dict
-        Learners left out for the time budget, with the reason.
+        Learners left out, for the time budget or a broken package, with the reason.
     failures_ : dict
         Learners that failed or were not finished in time, with the reason.
     stack_ : StackingRegressor

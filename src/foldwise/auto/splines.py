@@ -16,8 +16,8 @@ class SplineColumns(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_knots : int, default=5
-        Knots of each column, at its quantiles; outside the splines go on as lines.
+    n_knots : int, default=8
+        Knots of each column, evenly spaced over its range; outside the splines stay as they end.
 
     Attributes
     ----------
@@ -36,10 +36,10 @@ class SplineColumns(TransformerMixin, BaseEstimator):
     >>> splines.many_
     array([ True, False])
     >>> splines.transform(X).shape
-    (40, 8)
+    (40, 12)
     """
 
-    def __init__(self, n_knots: int = 5) -> None:
+    def __init__(self, n_knots: int = 8) -> None:
         self.n_knots = n_knots
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -61,7 +61,7 @@ class SplineColumns(TransformerMixin, BaseEstimator):
         self.many_ = np.array([len(np.unique(column)) > FEW_VALUES for column in X.T], dtype=bool)
         self.splines_ = None
         if self.many_.any():
-            splines = SplineTransformer(self.n_knots, knots="quantile", extrapolation="linear")
+            splines = SplineTransformer(self.n_knots, extrapolation="constant")
             self.splines_ = splines.fit(X[:, self.many_])
         return self
 

@@ -1,5 +1,6 @@
 """``fit``, ``resume`` and ``demo``: from a table to a judged model."""
 
+import math
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ from foldwise.cli.model_folder import MODEL, REPORT, RUN, Request, begin
 from foldwise.cli.screen import note, number, print_frame, print_json, say
 
 SHOWN = 15
-DEMO_SECONDS = 30.0
 FEWEST_ROWS = 10
 
 
@@ -155,20 +155,25 @@ def honest_value(board: Any) -> float:
     return float(stack.iloc[0])
 
 
+def score_line(model: Any) -> str:
+    """Return the honest score of a model in words."""
+    board = model.leaderboard_
+    metric, value = str(board.columns[1]).replace("_", " "), honest_value(board)
+    better = "lower" if math.isclose(model.score_, -value) else "higher"
+    spread = number(float(model.score_se_), 2)
+    return f"Honest score: {metric} {number(value)} ± {spread}, {better} is better"
+
+
 def show(fitted: Fitted) -> None:
     """Print how good the model is."""
-    model, board = fitted.model, fitted.model.leaderboard_
-    metric = str(board.columns[1])
+    model = fitted.model
     if getattr(model, "partial_", False):
         note("The run was cut short: this is the best stack of what was finished.")
     say()
-    say(
-        f"Honest score: {metric.replace('_', ' ')} {number(honest_value(board))} "
-        f"± {number(float(model.score_se_), 2)}"
-    )
+    say(score_line(model))
     say("(± is one standard error; no model, choice or weight that predicts a row has seen it)")
     say()
-    print_frame(board_to_show(board))
+    print_frame(board_to_show(model.leaderboard_))
     say()
     say(f"Took {fitted.seconds:.0f} s.")
 
@@ -181,20 +186,22 @@ def board_to_show(board: Any) -> Any:
     return shown.rename(columns=lambda name: name.replace("_", " "))
 
 
-def demo(out: Path, *, as_json: bool) -> None:
+def demo(out: Path, seconds: float | None, *, as_json: bool) -> None:
     """Fit the embedded table and write a report.
 
     Parameters
     ----------
     out : Path
         Where the report is written.
+    seconds : float or None
+        Time budget.
     as_json : bool
         Print one JSON object instead of words.
     """
     from foldwise.report import write_report
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
-        request = Request(str(table), "rent", seconds=DEMO_SECONDS)
+        request = Request(str(table), "rent", preset="fast", seconds=seconds)
         if not as_json:
             note("800 flats that do not exist: what should each cost a month?")
         fitted = fit_model(request, None, quiet=as_json)

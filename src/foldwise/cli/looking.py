@@ -1,18 +1,17 @@
-"""``inspect``, ``leaderboard``, ``report``, ``explain`` and ``rules``: what is there to be seen."""
+"""``inspect``, ``leaderboard``, ``report`` and ``explain``: what is there to be seen."""
 
 from pathlib import Path
 from typing import Any
 
 from foldwise.cli.failures import Failure, Misuse
-from foldwise.cli.fitting import FEWEST_ROWS, board_to_show, honest_value
+from foldwise.cli.fitting import board_to_show
 from foldwise.cli.model_folder import REPORT, load_model, request_in
 from foldwise.cli.predicting import rows_for
-from foldwise.cli.screen import note, number, print_frame, print_json, say
+from foldwise.cli.screen import number, print_frame, print_json, say
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 MOST_COLUMNS_EXPLAINED = 300
 BACKGROUND_ROWS = 200
-RULES_SHOWN = 20
 
 
 def inspect(table: Path, target: str | None, *, as_json: bool) -> None:
@@ -147,92 +146,3 @@ def _response(model: Any, chosen: Any) -> tuple[Any, str]:
         return model.predict, "Prediction"
     k = int(model.predict_proba(chosen)[0].argmax())
     return (lambda X: model.predict_proba(X)[:, k]), f"Probability of {classes[k]}"
-
-
-def rules(table: Path, target: str, *, task: str, most: int, seed: int, as_json: bool) -> None:
-    """Fit a short list of rules to a table and print it, with an honest score.
-
-    Parameters
-    ----------
-    table : Path
-        CSV or Parquet.
-    target : str
-        The column to be predicted.
-    task : {"auto", "regression", "classification"}
-        What it is.
-    most : int
-        Most rules and linear terms.
-    seed : int
-        Seed.
-    as_json : bool
-        Print one JSON object instead of words.
-    """
-    from foldwise.auto.tables import read_table
-    from foldwise.auto.tables.problem import table_problem
-
-    problem = table_problem(read_table(table), target, task=task, fewest_rows=FEWEST_ROWS)
-    X = _readable_columns(problem)
-    if not as_json:
-        for text in problem.notes:
-            note(text)
-        left_out = [name for name in problem.X.columns if name not in X.columns]
-        if left_out:
-            note(f"Not used: {', '.join(left_out)}.")
-    stack = _rule_stack(problem.task, most, seed).fit(X, problem.y)
-    model = stack.named_estimators_["rules"]
-    board = stack.leaderboard_
-    frame = model.rules_.drop(columns=["query", "kind", "n_conditions"])
-    if as_json:
-        print_json(
-            {
-                "task": problem.task,
-                "metric": board.columns[1],
-                "score": honest_value(board),
-                "score_se": stack.score_se_,
-                "rules": frame.to_dict("records"),
-            }
-        )
-        return
-    say(
-        f"Honest score: {str(board.columns[1]).replace('_', ' ')} {number(honest_value(board))} "
-        f"± {number(float(stack.score_se_), 2)}"
-    )
-    say()
-    print_frame(frame.head(max(most, RULES_SHOWN)))
-
-
-def _readable_columns(problem: Any) -> Any:
-    """Return the columns rules can speak of, numbers as numbers and words as categories."""
-    import pandas as pd
-
-    from foldwise.auto.tables.values import numbers_of, text_of
-
-    columns: dict[str, Any] = {}
-    for column in problem.kinds:
-        cells = problem.X[column.name]
-        if column.kind == "number":
-            columns[column.name] = numbers_of(cells)
-        elif column.kind in ("category", "boolean"):
-            columns[column.name] = pd.Categorical(text_of(cells))
-    if not columns:
-        raise Failure("TABLE must have a column of numbers or categories; got none. Add one.")
-    return pd.DataFrame(columns)
-
-
-def _rule_stack(task: str, most: int, seed: int) -> Any:
-    from foldwise import (
-        RuleFitClassifier,
-        RuleFitRegressor,
-        StackingClassifier,
-        StackingRegressor,
-    )
-
-    regression = task == "regression"
-    kind = RuleFitRegressor if regression else RuleFitClassifier
-    stack = StackingRegressor if regression else StackingClassifier
-    return stack(
-        [("rules", kind(max_terms=most, n_estimators=200, random_state=seed))],
-        final_estimator="best",
-        predict_with="refit",
-        random_state=seed,
-    )

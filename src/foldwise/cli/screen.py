@@ -43,7 +43,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def print_frame(frame: Any, digits: int = 4) -> None:
+def print_frame(frame: Any, digits: int = 4, longest: int = LONGEST_CELL) -> None:
     """Print a table.
 
     Parameters
@@ -52,6 +52,8 @@ def print_frame(frame: Any, digits: int = 4) -> None:
         Rows and columns to print; cells are shown as they are, never as markup.
     digits : int
         Significant digits of numbers.
+    longest : int
+        Letters a cell may have before it is cut.
     """
     from rich import box
     from rich.console import Console
@@ -62,7 +64,7 @@ def print_frame(frame: Any, digits: int = 4) -> None:
     for name, dtype in frame.dtypes.items():
         table.add_column(Text(str(name)), justify="right" if dtype.kind in "iuf" else "left")
     for row in frame.itertuples(index=False):
-        table.add_row(*[Text(_cell(value, digits)) for value in row])
+        table.add_row(*[Text(_cell(value, digits, longest)) for value in row])
     console = Console()
     if not console.is_terminal:
         # A file or a pipe has no width; nothing is to be cut there.
@@ -70,13 +72,13 @@ def print_frame(frame: Any, digits: int = 4) -> None:
     console.print(table)
 
 
-def _cell(value: Any, digits: int) -> str:
+def _cell(value: Any, digits: int, longest: int) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, float):
         return number(value, digits)
     text = " ".join(str(value).split())
-    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def number(value: float, digits: int = 4) -> str:

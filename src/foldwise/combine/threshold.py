@@ -25,11 +25,11 @@ def _balanced(tn: FloatArray, fp: FloatArray, fn: FloatArray, tp: FloatArray) ->
     return _ratio(_ratio(tn, tn + fp) + _ratio(tp, fn + tp), present)
 
 
-def _f1(tn: FloatArray, fp: FloatArray, fn: FloatArray, tp: FloatArray) -> FloatArray:  # noqa: ARG001 - all metrics take the four counts
+def _f1(_: FloatArray, fp: FloatArray, fn: FloatArray, tp: FloatArray) -> FloatArray:
     return _ratio(2.0 * tp, 2.0 * tp + fp + fn)
 
 
-def _jaccard(tn: FloatArray, fp: FloatArray, fn: FloatArray, tp: FloatArray) -> FloatArray:  # noqa: ARG001 - all metrics take the four counts
+def _jaccard(_: FloatArray, fp: FloatArray, fn: FloatArray, tp: FloatArray) -> FloatArray:
     return _ratio(tp, tp + fp + fn)
 
 

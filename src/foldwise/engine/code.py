@@ -1,5 +1,6 @@
 """What functions and classes contribute to a content key: name and version, or name and code."""
 
+import dis
 import sys
 import types
 from collections.abc import Iterator
@@ -7,15 +8,16 @@ from typing import Any, Protocol
 
 from foldwise.engine.versions import version_of_module
 
-PLAIN = (type(None), bool, int, float, complex, str, bytes)
 NOT_CODE = {
     "__annotations__",
+    "__abstractmethods__",
     "__dict__",
     "__doc__",
     "__firstlineno__",
     "__module__",
     "__static_attributes__",
     "__weakref__",
+    "_abc_impl",
 }
 
 
@@ -33,6 +35,9 @@ class Taker(Protocol):
 
     def add(self, value: Any, place: str = "") -> None:
         """Take in anything."""
+
+    def attempt(self, value: Any) -> None:
+        """Take in something, or nothing of it if it has no stable content."""
 
     def once(self, value: Any) -> bool:
         """Tell whether something shared is met for the first time."""
@@ -61,11 +66,10 @@ def add_function(content: Taker, function: types.FunctionType) -> None:
         content.add(_content_of(cell), ".__closure__")
     if version is None:
         _add_code(content, function.__code__)
-        for name in sorted(_names(function.__code__)):
-            value = function.__globals__.get(name)
-            if _is_own(value) or (type(value) in PLAIN and name in function.__globals__):
+        for name in sorted(_global_names(function.__code__)):
+            if name in function.__globals__:
                 content.say("uses", name)
-                content.add(value, f" (it uses {name})")
+                content.attempt(function.__globals__[name])
 
 
 def add_class(content: Taker, cls: type) -> None:
@@ -77,11 +81,10 @@ def add_class(content: Taker, cls: type) -> None:
     if version is not None:
         return
     for name in sorted(vars(cls)):
-        value = vars(cls)[name]
-        if name not in NOT_CODE and (_functions(value) or type(value) in PLAIN):
+        if name not in NOT_CODE:
             content.say("attribute", name)
-            for part in _functions(value) or [value]:
-                content.add(part, f".{name}")
+            for part in _parts(vars(cls)[name]):
+                content.attempt(part)
     for parent in cls.__bases__:
         add_class(content, parent)
 
@@ -93,21 +96,13 @@ def _content_of(cell: Any) -> Any:
         return "a cell that is empty"
 
 
-def _is_own(value: Any) -> bool:
-    """Tell whether it is a function or class that has no version."""
-    if not isinstance(value, types.FunctionType | type):
-        return False
-    return version_of_module(value.__module__) is None
-
-
-def _functions(value: Any) -> list[Any]:
-    """Return the functions behind an attribute of a class."""
+def _parts(value: Any) -> list[Any]:
+    """Return what stands behind an attribute of a class."""
     if isinstance(value, staticmethod | classmethod):
-        value = value.__func__
+        return [value.__func__]
     if isinstance(value, property):
-        parts = [value.fget, value.fset, value.fdel]
-        return [part for part in parts if isinstance(part, types.FunctionType)]
-    return [value] if isinstance(value, types.FunctionType) else []
+        return [value.fget, value.fset, value.fdel]
+    return [value]
 
 
 def _inner(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -117,8 +112,14 @@ def _inner(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _inner(constant)
 
 
-def _names(code: types.CodeType) -> set[str]:
-    return {name for part in _inner(code) for name in part.co_names}
+def _global_names(code: types.CodeType) -> set[str]:
+    """Return the names the code looks up outside itself."""
+    return {
+        str(step.argval)
+        for part in _inner(code)
+        for step in dis.get_instructions(part)
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }
 
 
 def _add_code(content: Taker, code: types.CodeType) -> None:

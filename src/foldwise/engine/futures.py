@@ -62,6 +62,7 @@ class Futures:
     ...     executor.place(lambda shared, job: shared + job, 10)
     ...     executor.submit(0, 5)
     ...     executor.wait(60)[0].result
+    ...     executor.close()
     15
     """
 

@@ -139,6 +139,15 @@ class Content:
             _add(self, value)
         self.within.pop()
 
+    def attempt(self, value: Any) -> None:
+        """Take in something that code uses, or nothing of it if it has no stable content."""
+        before = self.sha.copy(), list(self.where), list(self.within), dict(self.known)
+        try:
+            self.add(value)
+        except UnsupportedError:
+            self.sha, self.where, self.within, self.known = before
+            self.say("unknown", type(value).__qualname__)
+
     def refuse(self, value: Any) -> UnsupportedError:
         """Return the error for something without a stable content."""
         return unsupported(
@@ -167,6 +176,8 @@ def _add(content: Content, value: Any) -> None:
         _add_estimator(content, value)
     elif global_name(value):
         content.say("global", global_name(value), version_of_module(value.__module__))
+        # A cached function of one's own, for example.
+        content.add(getattr(value, "__wrapped__", None))
     else:
         _add_pickled(content, value)
 

@@ -1,5 +1,6 @@
-"""Which columns the predictions rest on: permutation importance and partial dependence."""
+"""Which columns the predictions rest on."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,25 +12,23 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from foldwise._sklearn import take
 from foldwise.diagnose import permutation_importance
-from foldwise.diagnose.columns import shuffled
 from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure, Figures, Section
-from foldwise.report.curves import Line, lines
 from foldwise.report.data import column_of
+from foldwise.report.dependence import dependence_figures, prediction
 from foldwise.report.text import counted, enumerated, shortened
 from foldwise.report.wording import metric_name
+from foldwise.stack.metric import Metric, Target
+from foldwise.stack.response import Response
 
-MOST_ROWS = 400
-MOST_SHUFFLED = 30
-MOST_CALLS = 3_000
-"""Predictions by single models that shuffling may take."""
+MOST_ROWS = 200
+FEWEST_SHUFFLED, MOST_SHUFFLED = 5, 25
+MOST_SECONDS = 8.0
+"""What shuffling may take, as far as the model's own times can tell."""
 N_REPEATS = 3
 MOST_BARS = 15
 MOST_CURVES = 5
 CURVE_ROWS = 100
-N_VALUES = 12
-MOST_LEVELS = 8
-MOST_CLASSES = 3
 
 
 @dataclass(frozen=True)
@@ -53,17 +52,28 @@ class Rows:
     weight: Any = None
     seen: bool = False
 
+    def known_to(self, model: Any) -> "Rows":
+        """Return the rows whose class the model knows; all of them for numbers."""
+        if not is_classifier(model):
+            return self
+        return self.take(np.flatnonzero(np.isin(self.y, model.classes_)))
+
+    def take(self, rows: Any) -> "Rows":
+        """Return some rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Rows(take(self.X, rows), np.asarray(self.y)[rows], weight, self.seen)
+
     def sample(self, most: int) -> "Rows":
         """Return some of the rows, always the same ones."""
         n = self.X.shape[0]
         if n <= most:
             return self
-        rows = np.sort(np.random.default_rng(0).choice(n, most, replace=False))
-        weight = None if self.weight is None else self.weight[rows]
-        return Rows(take(self.X, rows), np.asarray(self.y)[rows], weight, self.seen)
+        return self.take(np.sort(np.random.default_rng(0).choice(n, most, replace=False)))
 
 
-def columns_section(model: Any, rows: Rows, n_models: int = 1) -> Section:
+def columns_section(
+    model: Any, rows: Rows, metric: Metric, seconds_a_row: float = 0.0
+) -> Section | None:
     """Return permutation importance, and partial dependence of the columns that matter most.
 
     Parameters
@@ -71,18 +81,23 @@ def columns_section(model: Any, rows: Rows, n_models: int = 1) -> Section:
     model : estimator
         Fitted.
     rows : Rows
-        What it is asked about.
-    n_models : int, default=1
-        How many models a prediction asks; it bounds how many columns are shuffled.
+        What it is asked about; rows of classes it does not know are left out.
+    metric : Metric
+        What is scored.
+    seconds_a_row : float, default=0.0
+        How long a prediction takes; it bounds how many columns are shuffled.
 
     Returns
     -------
-    Section
-        Bars, and a curve for each of the top columns.
+    Section or None
+        Bars, and a curve for each of the top columns; None if there are no rows.
     """
-    few = rows.sample(MOST_ROWS)
-    affordable = int(np.clip(MOST_CALLS // (N_REPEATS * n_models), 5, MOST_SHUFFLED))
-    n_columns = few.X.shape[1]
+    few = rows.known_to(model).sample(MOST_ROWS)
+    if not few.X.shape[0]:
+        return None
+    n_rows, n_columns = few.X.shape
+    cost = max(seconds_a_row, 1e-12) * n_rows * N_REPEATS
+    affordable = int(np.clip(MOST_SECONDS / cost, FEWEST_SHUFFLED, MOST_SHUFFLED))
     places = np.arange(n_columns)
     if n_columns > affordable:
         places = influential(few.X, prediction(model, few.X), affordable)
@@ -91,6 +106,7 @@ def columns_section(model: Any, rows: Rows, n_models: int = 1) -> Section:
         few.X,
         few.y,
         columns=[int(place) for place in places],
+        scoring=scorer_of(metric),
         n_repeats=N_REPEATS,
         sample_weight=few.weight,
         random_state=0,
@@ -105,10 +121,11 @@ def columns_section(model: Any, rows: Rows, n_models: int = 1) -> Section:
         [float(found.importance_se[i]) for i in shown],
         title="permutation importance",
     )
-    metric = metric_name(found.metric.removeprefix("neg_"))
-    caption = f"How much worse the {metric} gets when a column is shuffled, and its standard error."
+    what = metric_name(metric.name)
+    caption = f"How much worse the {what} gets when a column is shuffled, and its standard error."
     figure = Figure("Permutation importance", drawing, caption)
-    curves = dependence_figures(model, few.sample(CURVE_ROWS), top, names)
+    fewer = few.sample(CURVE_ROWS)
+    curves = dependence_figures(model, fewer.X, fewer.y, {place: names[place] for place in top})
     lead = _lead([names[place] for place in top], few, n_columns, len(places))
     return Section("columns", "What the predictions rest on", lead, [Figures([figure, *curves])])
 
@@ -127,17 +144,38 @@ def _lead(top: list[str], rows: Rows, n_columns: int, n_shuffled: int) -> str:
     return said + " Columns that say the same hide each other."
 
 
-def prediction(model: Any, X: Any) -> NDArray[np.float64]:
-    """Return what a model predicts, as numbers: values, or probabilities of the classes."""
-    if not is_classifier(model):
-        return np.asarray(model.predict(X), np.float64).reshape(X.shape[0], -1)
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), np.float64)
-    classes = np.asarray(model.classes_)
-    said: NDArray[np.float64] = (np.asarray(model.predict(X))[:, None] == classes).astype(
-        np.float64
-    )
-    return said
+def scorer_of(metric: Metric) -> Callable[..., float]:
+    """Return a scorer that needs no row of every class, as scikit-learn's log-loss does.
+
+    Parameters
+    ----------
+    metric : Metric
+        What is scored.
+
+    Returns
+    -------
+    callable
+        With scikit-learn's signature (estimator, X, y, sample_weight).
+    """
+
+    def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        n, labels = X.shape[0], None
+        if is_classifier(model):
+            labels = np.asarray(model.classes_)
+            y = np.searchsorted(labels, y)
+        wants_labels = getattr(metric.scorer, "_response_method", None) == "predict"
+        if labels is None:
+            response = Response("value", prediction(model, X))
+        elif hasattr(model, "predict_proba") and not wants_labels:
+            response = Response("probability", np.asarray(model.predict_proba(X)))
+        else:
+            codes = np.searchsorted(labels, model.predict(X)).astype(np.float64)
+            response = Response("label", codes[:, None])
+        return metric.score(
+            response, Target(np.asarray(y), labels, sample_weight, np.zeros(n, int))
+        )
+
+    return score
 
 
 def influential(X: Any, predicted: NDArray[np.float64], count: int) -> NDArray[np.intp]:
@@ -180,119 +218,3 @@ def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
         middle = float(np.median(numbers[finite])) if finite.any() else 0.0
         return np.where(finite, numbers, middle)
     return np.unique([str(v) for v in values.tolist()], return_inverse=True)[1].astype(np.float64)
-
-
-@dataclass(frozen=True)
-class Dependence:
-    """The mean prediction when a column is set to some of its values.
-
-    Attributes
-    ----------
-    values : list
-        Numbers in order, or names.
-    means : ndarray of shape (n_values, width)
-        Mean predictions.
-    """
-
-    values: list[Any]
-    means: NDArray[np.float64]
-
-
-def partial_dependence(model: Any, X: Any, place: int) -> Dependence:
-    """Return how the mean prediction depends on one column.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    X : array, sparse matrix or data frame
-        Rows to average over; the column's values come from them too.
-    place : int
-        Which column.
-
-    Returns
-    -------
-    Dependence
-        At quantiles of a number, or at the commonest of other values.
-    """
-    donors, values = _representatives(column_of(X, place))
-    n, k = X.shape[0], len(donors)
-    # The rows once for each value, then the rows that lend their value.
-    table = take(X, np.concatenate([np.tile(np.arange(n), k), donors]))
-    lent = np.concatenate([np.repeat(np.arange(n * k, n * k + k), n), np.arange(n * k, n * k + k)])
-    predicted = prediction(model, shuffled(table, [place], lent))[: n * k]
-    return Dependence(values, predicted.reshape(k, n, -1).mean(axis=1))
-
-
-def _representatives(column: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
-    """Return rows that hold the values to try, and these values."""
-    if column.dtype.kind in "iuf":
-        finite = np.flatnonzero(np.isfinite(column.astype(np.float64)))
-        order = finite[np.argsort(column[finite], kind="stable")]
-        if len(np.unique(column[finite])) > N_VALUES:
-            places = np.linspace(0.02, 0.98, N_VALUES) * (len(order) - 1)
-            cut = order[places.round().astype(int)]
-        else:
-            cut = order
-        _, first = np.unique(column[cut], return_index=True)
-        return cut[first], [float(v) for v in column[cut[first]]]
-    words, first, counts = np.unique(
-        [str(v) for v in column.tolist()], return_index=True, return_counts=True
-    )
-    common = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
-    return first[common], [str(words[i]) for i in common]
-
-
-def dependence_figures(
-    model: Any, rows: Rows, places: list[int], names: dict[int, str]
-) -> list[Figure]:
-    """Return one curve a column, all on one scale.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    rows : Rows
-        Rows to average over.
-    places : list of int
-        The columns.
-    names : dict
-        Their names.
-
-    Returns
-    -------
-    list of Figure
-        Empty for several targets.
-    """
-    classify = is_classifier(model)
-    found = [(names[place], partial_dependence(model, rows.X, place)) for place in places]
-    if not classify and any(d.means.shape[1] > 1 for _, d in found):
-        return []
-    shown, labels = [0], [""]
-    if classify:
-        classes = np.asarray(model.classes_)
-        counts = np.array([(np.asarray(rows.y) == label).sum() for label in classes])
-        common = np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
-        shown = [1] if len(classes) == 2 else common.tolist()
-        labels = [""] if len(classes) == 2 else [shortened(classes[i], 14) for i in shown]
-    said = "mean prediction"
-    if classify:
-        said = f"probability of {classes[1]}" if len(classes) == 2 else "mean probability"
-    everything = [float(v) for _, d in found for v in d.means[:, shown].ravel()]
-    return [
-        Figure(
-            f"Dependence on {shortened(name, 40)}",
-            lines(
-                d.values,
-                [
-                    Line(d.means[:, i].tolist(), label, tone=t + 1)
-                    for t, (i, label) in enumerate(zip(shown, labels, strict=True))
-                ],
-                x_title=name,
-                y_title=shortened(said, 40),
-                title=f"partial dependence on {shortened(name)}",
-                within=everything,
-            ),
-        )
-        for name, d in found
-    ]

@@ -21,6 +21,8 @@ JUDGES = {
     "features seen": "as most libraries do: the stacker alone cross-validated",
     "fit seen": "the stacker on the rows it was trained on",
 }
+FEW_ROWS = 20_000
+"""Up to which any stacker may be fitted a few times more."""
 DEPLOYED = {
     "folds": "the mean of the models fitted without one fold",
     "refit": "models fitted again on all rows",
@@ -108,7 +110,7 @@ def honesty_section(stack: Any, table: OutOfFoldTable | None) -> Section:
         ("Repeats", str(len(stack.deals_))),
         ("Fits of learners", f"{stack.n_fits_:,}"),
         ("On top", f"{stacker_name(stack.stacker_)}{_chosen(stack)}"),
-        ("New rows get", DEPLOYED.get(reading.predict_with, reading.predict_with)),
+        ("New rows get", _deployed(deal)),
     ]
     calibration = getattr(getattr(stack, "calibrator_", None), "method", None)
     if calibration is not None:
@@ -124,9 +126,14 @@ def honesty_section(stack: Any, table: OutOfFoldTable | None) -> Section:
         "without it, and that stack predicted the fold. The score is over these predictions."
     )
     blocks.append(_audit_prose(stack))
-    if table is not None:
+    if table is not None and (is_cheap(stack.stacker_) or lattice.n_rows <= FEW_ROWS):
         blocks.append(_gap_table(leak_audit(table), stack))
     return Section("honesty", "How the score was obtained", lead, blocks)
+
+
+def is_cheap(stacker: Any) -> bool:
+    """Tell whether a stacker is a weighted mean or linear, so that fitting it costs little."""
+    return hasattr(stacker, "weights_") or hasattr(stacker, "coef_")
 
 
 def _gap_table(audit: LeakAudit, stack: Any) -> Table:
@@ -167,6 +174,13 @@ def _audit_prose(stack: Any) -> Prose:
         "judged fold. The score may be too good; check the splits given as cv.",
         warning=True,
     )
+
+
+def _deployed(deal: Deal) -> str:
+    mode = deal.reading.predict_with
+    if deal.lattice.kind == "single" and mode == "folds":
+        return "the models fitted without the held-out part"
+    return DEPLOYED.get(mode, mode)
 
 
 def _groups(deal: Deal) -> str:

@@ -168,4 +168,6 @@ def frame_table(frame: pd.DataFrame, title: str) -> Table:
 
 
 def _words(cell: Any) -> str:
-    return ", ".join(str(c) for c in cell) if isinstance(cell, list | tuple) else str(cell)
+    if isinstance(cell, list | tuple):
+        return ", ".join(str(c) for c in cell) or "none"
+    return str(cell)

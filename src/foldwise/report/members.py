@@ -11,6 +11,7 @@ from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.clouds import named_points
 from foldwise.report.heat import heat
+from foldwise.report.honesty import is_cheap
 from foldwise.report.standings import Standing
 from foldwise.report.text import enumerated, shortened
 from foldwise.report.wording import metric_name
@@ -93,8 +94,7 @@ def _value_figure(stack: Any, table: OutOfFoldTable) -> list[Figure]:
     n = table.n_models
     n_fits = 2**n if n <= EXACT else N_ORDERS * n
     work = n_fits * table.n_rows * n * table.predictions.shape[3] * table.n_repeats
-    linear = hasattr(stack.stacker_, "weights_") or hasattr(stack.stacker_, "coef_")
-    if work > (MOST_WORK if linear else MOST_WORK // DEARER):
+    if work > (MOST_WORK if is_cheap(stack.stacker_) else MOST_WORK // DEARER):
         return []
     method = "exact" if n <= EXACT else "sampled"
     values = model_values(table, method=method, n_orders=N_ORDERS, random_state=0)
@@ -106,8 +106,12 @@ def _value_figure(stack: Any, table: OutOfFoldTable) -> list[Figure]:
         title="value of the learners",
     )
     metric = metric_name(table.metric)
-    how = "over all orders" if method == "exact" else "over a few random orders, with its error"
-    caption = f"Mean gain in {metric} when the learner joins, {how} of joining (Shapley value)."
+    how = "all orders" if method == "exact" else "a few random orders"
+    error = "" if method == "exact" else ", with its standard error"
+    caption = (
+        f"Shapley value: the mean gain in {metric} when the learner joins, over {how} of "
+        f"joining{error}."
+    )
     return [Figure("Value to the stack", drawing, caption)]
 
 

@@ -43,7 +43,9 @@ def other_sections(model: Any, X: Any, y: Any) -> list[Section]:
     found = [
         _answer(model, evidence),
         None if evidence is None else quality_section(evidence),
-        None if X is None else columns_section(model, Rows(X, np.asarray(y))),
+        None
+        if evidence is None
+        else columns_section(model, Rows(X, np.asarray(y)), _metric(model, evidence)),
         _rules(rules) if isinstance(rules, pd.DataFrame) else None,
         known_section(model),
         None if evidence is None else _data(model, evidence, X),

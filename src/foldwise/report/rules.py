@@ -45,7 +45,9 @@ def rule_table(rules: pd.DataFrame, title: str = "") -> Table:
         ]
         for row in rules.head(MOST_RULES).to_dict("records")
     ]
-    return Table(columns, rows, title=title, shown=15, left_out=max(0, len(rules) - len(rows)))
+    return Table(
+        columns, rows, title=title, wide=True, shown=15, left_out=max(0, len(rules) - len(rows))
+    )
 
 
 def rule_ensembles(stack: Any) -> dict[str, Any]:

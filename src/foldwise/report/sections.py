@@ -1,5 +1,6 @@
 """Which sections a report has, in their order."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def stack_sections(model: Any, stack: BaseStacking, X: Any, y: Any, rules: bool)
         members_section(stack, board, table),
         None if evidence is None else quality_section(evidence),
         coverage_section(stack),
-        None if rows is None else columns_section(asked, rows, n_models(stack)),
+        None if rows is None else columns_section(asked, rows, stack._metric, seconds_a_row(stack)),
         rules_section(stack) if rules or getattr(model, "interpretable", False) else None,
         folds_section(stack),
         warnings_section(stack, board, getattr(model, "skipped_", {})),
@@ -104,9 +105,18 @@ def _table(stack: Any) -> OutOfFoldTable | None:
         return None
 
 
-def n_models(stack: Any) -> int:
-    """Return how many models one prediction of a stack asks."""
-    return sum(len(getattr(model, "models", [model])) for model in stack.estimators_)
+def seconds_a_row(stack: Any) -> float:
+    """Return how long a prediction of one row takes, by the times measured while fitting."""
+    total = 0.0
+    for reader in stack.deals_[0].readers:
+        asked: Counter[str] = Counter()
+        for (name, _, _), (rows, _) in reader.table.predictions.items():
+            asked[name] += len(rows)
+        for name, n_rows in asked.items():
+            models = getattr(stack.named_estimators_.get(name), "models", [None])
+            seconds = reader.table.predict_seconds.get(name, 0.0)
+            total += len(models) * seconds / max(n_rows, 1)
+    return total * len(stack.deals_)
 
 
 def stack_rows(stack: Any, X: Any, y: Any) -> Rows | None:

@@ -102,14 +102,14 @@ class Finisher:
         Parameters
         ----------
         held : (Response, Target) or None
-            None where there are no rows to learn from.
+            None where there are no rows to learn from; rows without weight are none.
 
         Returns
         -------
         Finish
             Fitted.
         """
-        if held is None:
+        if held is None or (held[1].weight is not None and held[1].weight.sum() == 0):
             nothing = Calibration(NONE, None, {}) if self.methods else None
             fixed = 0.5 if isinstance(self.threshold, Metric) else self.threshold
             return Finish(nothing, fixed, clip_amount(self.amount))

@@ -110,7 +110,7 @@ def test_high_cardinality_does_not_leak_into_the_score():
     frame = pd.DataFrame({"shop": [f"S{k}" for k in rng.integers(0, 300, 600)]})
     y = rng.normal(size=600)
     model = make_pipeline(
-        TableEncoder(categories="target"), LGBMRegressor(n_estimators=30, verbosity=-1)
+        TableEncoder(categories="target"), LGBMRegressor(n_estimators=30, n_jobs=1, verbosity=-1)
     )
     assert model.fit(frame, y).score(frame, y) < 0.1
     assert cross_val_score(model, frame, y).mean() < 0.0
@@ -124,7 +124,7 @@ def test_names_of_json_characters_reach_no_booster():
     y = rng.normal(size=60)
     for categories in ("keep", "ordinal", "onehot", "target"):
         encoder = TableEncoder(numbers="keep", categories=categories)
-        model = make_pipeline(encoder, LGBMRegressor(n_estimators=3, verbosity=-1))
+        model = make_pipeline(encoder, LGBMRegressor(n_estimators=3, n_jobs=1, verbosity=-1))
         model.fit(frame, y).predict(frame.iloc[:3].replace("x{", "new]"))
         assert json.loads(json.dumps(list(encoder.fit(frame, y).get_feature_names_out())))
 

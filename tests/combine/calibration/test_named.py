@@ -42,6 +42,16 @@ def test_odd_rows_still_give_probabilities(method, case) -> None:
 
 
 @each
+def test_without_rows_or_weight_nothing_is_changed(method) -> None:
+    z, y = breast_cancer()
+    for fitted in (
+        fit_calibrator(method, z[:0], y[:0]),
+        fit_calibrator(method, z, y, np.zeros(len(y))),
+    ):
+        np.testing.assert_allclose(fitted.predict(z), probabilities_of(z), rtol=1e-12)
+
+
+@each
 @pytest.mark.parametrize("n", [1, 4, 40])
 def test_several_classes_some_unseen_still_give_probabilities(method, n) -> None:
     rng = np.random.default_rng(n)

@@ -38,22 +38,24 @@ class NumberCleaner:
 
     def fit_transform(self, values: FloatArray) -> FloatArray:
         """Learn what the columns hold, and return them cleaned."""
-        values = np.clip(values, -LARGEST, LARGEST, where=np.isfinite(values), out=values)
-        finite = np.where(np.isfinite(values), values, np.nan)
-        self.low, self.high = _extremes(finite)
-        values = np.clip(values, self.low, self.high)
+        self.low, self.high = _extremes(values)
+        values = self._bounded(values)
         missing = np.isnan(values)
-        self.median = _medians(values)
+        self.median = _medians(values) if self.impute else np.empty(0)
         self.marked = _different_columns(missing) if self.impute else np.empty(0, dtype=np.intp)
         self.scaler = _fitted_scaler(self.scale, values, self.seed)
         return self._finish(values, missing)
 
     def transform(self, values: FloatArray) -> FloatArray:
         """Return new rows, cleaned as the training rows were."""
-        beyond = np.isinf(values)
-        values = np.where(beyond, np.clip(values, self.low, self.high), values)
-        values = np.clip(values, -LARGEST, LARGEST)
+        values = self._bounded(values)
         return self._finish(values, np.isnan(values))
+
+    def _bounded(self, values: FloatArray) -> FloatArray:
+        if not (np.abs(values) > LARGEST).any():
+            return values
+        inside = np.clip(values, -LARGEST, LARGEST)
+        return np.where(np.isinf(values), np.clip(values, self.low, self.high), inside)
 
     def _finish(self, values: FloatArray, missing: NDArray[np.bool_]) -> FloatArray:
         if self.impute:
@@ -62,12 +64,14 @@ class NumberCleaner:
         return np.column_stack([values, missing[:, self.marked]])
 
 
-def _extremes(finite: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return smallest and largest number of each column, 0 where there is none."""
-    empty = np.isnan(finite).all(axis=0)
-    low = np.where(empty, 0.0, np.fmin.reduce(finite, axis=0, initial=np.inf))
-    high = np.where(empty, 0.0, np.fmax.reduce(finite, axis=0, initial=-np.inf))
-    return low, high
+def _extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return smallest and largest finite number of each column, 0 where there is none."""
+    low = np.fmin.reduce(values, axis=0, initial=np.inf)
+    high = np.fmax.reduce(values, axis=0, initial=-np.inf)
+    for j in np.flatnonzero(~np.isfinite(low) | ~np.isfinite(high)):
+        finite = values[np.isfinite(values[:, j]), j]
+        low[j], high[j] = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    return np.clip(low, -LARGEST, LARGEST), np.clip(high, -LARGEST, LARGEST)
 
 
 def _medians(values: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from foldwise.combine.calibration.network import fit_network
 from foldwise.combine.calibration.platt import fit_platt
 from foldwise.combine.calibration.quadratic import fit_quadratic
 from foldwise.combine.calibration.scaling import fit_matrix_scaling, fit_vector_scaling
-from foldwise.combine.calibration.temperature import fit_temperature
+from foldwise.combine.calibration.temperature import Temperature, fit_temperature
 from foldwise.combine.calibration.venn_abers import fit_venn_abers
 from foldwise.errors import did_you_mean, invalid_parameter
 
@@ -100,7 +100,8 @@ def fit_calibrator(
     Returns
     -------
     CalibrationMap
-        With ``predict(logits)``, which returns probabilities of all classes.
+        With ``predict(logits)``, which returns probabilities of all classes. Without rows, or
+        without weight, it changes nothing.
 
     Examples
     --------
@@ -110,9 +111,7 @@ def fit_calibrator(
     >>> fitted.predict(logits[:3]).argmax(axis=1)
     array([0, 1, 2])
     """
-    if method in FOR_ANY:
-        return FOR_ANY[method](logits, y, sample_weight)
-    if method not in FOR_TWO:
+    if method not in METHODS:
         raise invalid_parameter(
             "fit_calibrator",
             "method",
@@ -120,8 +119,10 @@ def fit_calibrator(
             got=method,
             fix=did_you_mean(method, METHODS),
         )
-    fit = FOR_TWO[method]
-    if logits.ndim == 1 or logits.shape[1] <= 2:
+    if not len(y) or (sample_weight is not None and sample_weight.sum() == 0):
+        return Temperature(1.0)
+    fit = FOR_ANY.get(method) or FOR_TWO[method]
+    if method in FOR_ANY or logits.ndim == 1 or logits.shape[1] <= 2:
         return fit(logits, y, sample_weight)
     return OneAgainstRest(
         tuple(

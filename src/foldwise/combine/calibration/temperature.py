@@ -7,8 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from foldwise.combine.calibration.logistic import RIDGE
-from foldwise.combine.calibration.logits import columns_of, probabilities_of, row_weights
+from foldwise.combine.calibration.logistic import RIDGE, logistic_coefficients
+from foldwise.combine.calibration.logits import (
+    columns_of,
+    margins_of,
+    probabilities_of,
+    row_weights,
+)
 
 FloatArray = NDArray[np.float64]
 MOST_STEPS = 200
@@ -70,8 +75,8 @@ def fit_temperature(
 
     Notes
     -----
-    The loss is convex in ``1 / T``: Newton steps between ever closer bounds, each
-    O(n_samples * n_classes). Where the logits point the wrong way, ``1 / T`` is zero.
+    The loss is convex in ``1 / T``: Newton steps, for several classes between ever closer
+    bounds, each O(n_samples * n_classes). Where the logits point the wrong way, ``1 / T`` is zero.
 
     References
     ----------
@@ -84,7 +89,13 @@ def fit_temperature(
     >>> fit_temperature(sure, np.array([1, 1, 0, 0, 0, 1])).predict(sure).round(2)[0]
     array([0.33, 0.67])
     """
-    columns, weight = columns_of(logits), row_weights(y, sample_weight)
+    weight = row_weights(y, sample_weight)
+    if logits.ndim == 1 or logits.shape[1] <= 2:
+        slopes = logistic_coefficients(
+            margins_of(logits)[:, None], y, weight, (1.0,), ridge=ridge, non_negative=(0,)
+        )
+        return Temperature(float(slopes[0]))
+    columns = columns_of(logits)
     own = float(weight @ columns[np.arange(len(y)), y])
 
     def derivatives(slope: float) -> tuple[float, float]:
