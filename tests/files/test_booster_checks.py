@@ -125,6 +125,11 @@ def test_what_is_no_booster_is_refused(content: bytes, ending: str) -> None:
         check_trees(content, ending)
 
 
+@pytest.mark.parametrize("left", [[1, 1], [1, 0], [2, -1], [1, 5]])
+def test_loops_and_children_that_are_not_there_are_not_walkable(left: list[int]) -> None:
+    assert not is_walkable(np.array(left), np.array([-1, -1]), 2)
+
+
 @given(st.data())
 def test_what_is_called_walkable_ends(data) -> None:
     n = data.draw(st.integers(1, 6))
