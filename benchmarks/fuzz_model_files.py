@@ -39,6 +39,7 @@ FORBIDDEN = {
 }  # fmt: skip
 JUNK = [None, -1, 10**30, float("nan"), "", "os.system", "builtins.exec", "object", "function",
         "part", "../x", [], {"at": 0}, {"at": 7}, {"at": -1}, {"at": 10**6}]  # fmt: skip
+OURS = "outcome: "
 events: Counter[str] = Counter()
 watching = False
 
@@ -121,7 +122,7 @@ def joblib_child(folder: Path, start: int, n: int) -> None:
         (folder / "bad.joblib").write_bytes(damaged(content, seed))
         # Compiled code that loops hears no alarm.
         faulthandler.dump_traceback_later(40, exit=True)
-        print(outcome(joblib.load, folder / "bad.joblib", X, right, ()), flush=True)
+        print(OURS + outcome(joblib.load, folder / "bad.joblib", X, right, ()), flush=True)
 
 
 def joblib_outcomes(folder: Path, n: int) -> Counter[str]:
@@ -129,7 +130,8 @@ def joblib_outcomes(folder: Path, n: int) -> Counter[str]:
     while found.total() < n:
         command = [sys.executable, __file__, "--child", str(folder), str(found.total()), str(n)]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
-        found.update(run.stdout.split("\n")[:-1])
+        lines = [line for line in run.stdout.split("\n") if line.startswith(OURS)]
+        found.update(line.removeprefix(OURS) for line in lines)
         if found.total() < n:
             found["killed or blocked the process"] += 1
     return found
