@@ -290,3 +290,25 @@ def test_several_targets_are_refused() -> None:
     assert str(error.value) == (
         "AutoStackRegressor: y must hold one target; got shape (30, 2). Fit one stack a target."
     )
+
+
+def test_a_table_of_constants_and_identifiers_is_refused() -> None:
+    frame = pd.DataFrame({"same": np.ones(60)})
+    with pytest.raises(InvalidDataError) as error:
+        AutoStackRegressor().fit(frame, np.arange(60.0))
+    assert str(error.value) == (
+        "AutoStackRegressor: X must hold a column that is neither constant nor an identifier; "
+        "got 'same'. Give columns that say something about the target."
+    )
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(150) // 5])
+def test_with_little_time_one_split_is_judged_by_folds_inside_it(groups, monkeypatch) -> None:
+    monkeypatch.setattr(
+        base, "trial_seconds", lambda learners, *_, **__: dict.fromkeys(learners, 9.0)
+    )
+    X, y = houses(150)
+    model = AutoStackRegressor("fast", time_budget=20, random_state=0).fit(X, y, groups=groups)
+    assert model.stack_.cv.get_n_splits(X, y, groups) == 1
+    assert np.isfinite(model.score_)
+    assert model.oof_.notna().all(axis=1).sum() == 30

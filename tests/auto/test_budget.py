@@ -97,9 +97,16 @@ def test_a_single_split_is_the_last_resort_and_one_member_always_stays() -> None
 
 def test_workers_multiply_the_time() -> None:
     seconds = {"a": 1.0, "b": 1.0}
-    one = plan_for("ab", seconds, budget=13, workers=1, folds=(5,))
-    two = plan_for("ab", seconds, budget=13, workers=2, folds=(5,))
-    assert (one.names, two.names) == (("a",), ("a", "b"))
+    one = plan_for("ab", seconds, budget=13, workers=1, folds=(8,))
+    eight = plan_for("ab", seconds, budget=13, workers=8, folds=(8,))
+    assert (one.folds, eight.folds) == (1, 8)
+
+
+def test_what_perhaps_fits_comes_after_what_fits() -> None:
+    seconds = {"a": 0.9, "b": 0.8, "c": 0.1, "d": 9.0}
+    plan = plan_for("abcd", seconds, budget=12, workers=1, folds=(5,))
+    assert plan.names == ("a", "c", "b")
+    assert list(plan.skipped) == ["d"]
 
 
 def test_members_that_were_not_tried_are_kept_but_buy_no_folds() -> None:

@@ -24,10 +24,16 @@ REGRESSION = Facts(600, 8, positive_skewed=True)
 CLASSES = Facts(600, 8, n_classes=2, smallest_class=300)
 
 
-@pytest.mark.parametrize("members", LISTS.values(), ids=LISTS)
-def test_names_are_unique_and_encodings_known(members) -> None:
-    names = [member.name for member in members]
+@pytest.mark.parametrize("n_rows", [30, 600, 4999, 5000, 10**6])
+@pytest.mark.parametrize("n_classes", [None, 2])
+def test_names_are_unique_for_every_number_of_rows(n_rows, n_classes) -> None:
+    facts = Facts(n_rows, 8, n_classes, n_rows // 3, positive_skewed=True)
+    names = [member.name for member in portfolio(facts, 3)]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("members", LISTS.values(), ids=LISTS)
+def test_encodings_are_known(members) -> None:
     assert {member.encoding for member in members} <= set(SETTINGS)
 
 

@@ -3,7 +3,6 @@ import json
 import pandas as pd
 import pytest
 
-from foldwise.cli import fitting
 from tests.cli.flats import make_flats
 
 
@@ -102,9 +101,8 @@ def test_resume_needs_a_folder_of_ours(typed, tmp_path):
     assert "which has no request.json. Run foldwise fit with --out first." in result.last
 
 
-def test_the_demo_writes_its_report_where_it_is_told(typed, tmp_path, monkeypatch):
-    monkeypatch.setattr(fitting, "DEMO_SECONDS", 3.0)
-    result = typed("demo", "-o", tmp_path / "demo.html", "--json")
+def test_the_demo_writes_its_report_where_it_is_told(typed, tmp_path):
+    result = typed("demo", "-o", tmp_path / "demo.html", "--time", 3, "--json")
     assert result.code == 0, result.err
     assert result.json["n_rows"] == 800
     assert (tmp_path / "demo.html").stat().st_size < 1_000_000

@@ -174,6 +174,13 @@ def test_early_stopping_copes_with_rare_and_absent_classes(rare):
     assert fit.predictions.shape == (40, 5)
 
 
+def test_xgboost_prints_nothing_while_it_stops_early(capfd):
+    xgboost = pytest.importorskip("xgboost")
+    fit_all(xgboost.XGBRegressor(n_estimators=5, early_stopping_rounds=2, n_jobs=1))
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "")
+
+
 def test_one_group_is_split_by_rows():
     data = TrainingData(X, Y, None, None, np.zeros(120))
     (fit,) = fit_all(LGBMRegressor(n_estimators=5, early_stopping_rounds=2), data=data)

@@ -21,12 +21,12 @@ from foldwise.auto.portfolio import Member, Settings, portfolio
 from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.remembered import planned
 from foldwise.auto.rows import Rows, splitter_for
-from foldwise.auto.tables import column_kinds
+from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
 from foldwise.engine import RunOptions, check_options
 from foldwise.engine.keys import fingerprint
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
 from foldwise.learners import TrainingData
 from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
 from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
@@ -119,7 +119,7 @@ class BaseAutoStack(BaseEstimator):
         preset = self._check_parameters()
         rows = self._check_rows(X, y, sample_weight, groups)
         scoring = scorer_of(self.metric, owner=self._owner, n_classes=rows.data.n_classes)
-        self.kinds_ = column_kinds(rows.data.X)
+        self.kinds_ = self._checked_kinds(rows.data.X)
         facts = facts_of(
             self.kinds_,
             rows.data.y,
@@ -186,6 +186,18 @@ class BaseAutoStack(BaseEstimator):
         if self.time_column is None:
             return rows
         return rows.sorted(order_in_time(owner, frame, self.time_column))
+
+    def _checked_kinds(self, frame: pd.DataFrame) -> Kinds:
+        kinds = column_kinds(frame)
+        if len(kinds.dropped) == len(kinds):
+            raise invalid_data(
+                self._owner,
+                "X",
+                must="hold a column that is neither constant nor an identifier",
+                got=listing(kinds.dropped),
+                fix="Give columns that say something about the target.",
+            )
+        return kinds
 
     def _seed(self, data: TrainingData) -> int:
         """Return a seed; a run that is to be continued draws it from the data."""

@@ -17,6 +17,7 @@ SPENDABLE = 0.9
 # More folds help more than the last members of the portfolio.
 ENOUGH = 1 / 3
 USUAL_FOLDS = 5
+OVERBOOKED = 2.0
 HELD_OUT = 0.2
 
 
@@ -125,7 +126,7 @@ def plan_for(
     names : sequence of str
         The members, the most wanted first.
     seconds : mapping of str to float
-        Estimated time of one fit on all rows; those not estimated are kept, but not counted.
+        Estimated time of one fit on all rows, where known.
     budget : float
         Seconds left.
     workers : int
@@ -136,7 +137,7 @@ def plan_for(
     Returns
     -------
     Plan
-        With at least one member.
+        With at least one member: those that can be afforded, then those that perhaps can.
 
     Examples
     --------
@@ -152,10 +153,14 @@ def plan_for(
         kept = _affordable(names, seconds, spendable / fits_of(number))
         if len(kept) >= (ENOUGH if number <= USUAL_FOLDS else 1.0) * len(names):
             break
-    kept = kept or {min(names, key=lambda name: seconds.get(name, np.inf))}
-    # Members that were not tried come last anyway: the run leaves them out if time is up.
-    chosen = tuple(name for name in names if name in kept or name not in seconds)
+    first = [name for name in names if name in kept] or [
+        min(names, key=lambda name: seconds.get(name, np.inf))
+    ]
+    # Estimates err: what may still fit comes last, and the run leaves it out if time is up.
+    hoped = _affordable(names, seconds, OVERBOOKED * spendable / fits_of(number))
+    later = [n for n in names if n not in first and (n in hoped or n not in seconds)]
     reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
+    chosen = (*first, *later)
     return Plan(chosen, number, {name: reason for name in names if name not in chosen})
 
 

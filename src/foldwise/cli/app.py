@@ -34,15 +34,17 @@ def app() -> None:
 @app.command()
 @click.option("-o", "--out", type=FILE, default=Path("foldwise-demo.html"), show_default=True,
               help="Where the report is written.")  # fmt: skip
+@click.option("--time", "seconds", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
+              help="Time budget, for slow machines.")  # fmt: skip
 @_json
 @_debug
-def demo(out: Path, as_json: bool, debug: bool) -> None:
+def demo(out: Path, seconds: float | None, as_json: bool, debug: bool) -> None:
     """Fit an embedded table and write a report, in a minute."""
     from foldwise.cli import fitting
     from foldwise.cli.failures import in_words
 
     with in_words(debug):
-        fitting.demo(out, as_json=as_json)
+        fitting.demo(out, seconds, as_json=as_json)
 
 
 @app.command()

@@ -12,7 +12,6 @@ from foldwise.cli.model_folder import MODEL, REPORT, RUN, Request, begin
 from foldwise.cli.screen import note, number, print_frame, print_json, say
 
 SHOWN = 15
-DEMO_SECONDS = 30.0
 FEWEST_ROWS = 10
 
 
@@ -187,20 +186,22 @@ def board_to_show(board: Any) -> Any:
     return shown.rename(columns=lambda name: name.replace("_", " "))
 
 
-def demo(out: Path, *, as_json: bool) -> None:
+def demo(out: Path, seconds: float | None, *, as_json: bool) -> None:
     """Fit the embedded table and write a report.
 
     Parameters
     ----------
     out : Path
         Where the report is written.
+    seconds : float or None
+        Time budget.
     as_json : bool
         Print one JSON object instead of words.
     """
     from foldwise.report import write_report
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
-        request = Request(str(table), "rent", seconds=DEMO_SECONDS)
+        request = Request(str(table), "rent", preset="fast", seconds=seconds)
         if not as_json:
             note("800 flats that do not exist: what should each cost a month?")
         fitted = fit_model(request, None, quiet=as_json)

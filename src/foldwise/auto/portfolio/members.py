@@ -38,10 +38,11 @@ from foldwise.auto.portfolio.smooth import (
 MANY = float("inf")
 REGRESSORS = (
     Member("ridge", "squash", ridge, 1),
+    Member("boosted_deep", "native", deep, 2, rows=(5000, MANY)),
     Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
     Member("ridge_spline", "spline", ridge, 1, width=600),
     Member("boosted_linear", "squash", linear_leaves, 2, rows=(100, MANY), width=200),
-    Member("boosted_deep", "native", deep, 2, rows=(1000, MANY)),
+    Member("boosted_deep", "native", deep, 2, rows=(1000, 4999)),
     Member("boosted_shallow", "native", shallow, 2),
     Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
     Member("ridge_log", "squash", in_log(ridge), 2, log=True),
@@ -70,10 +71,11 @@ REGRESSORS = (
 
 CLASSIFIERS = (
     Member("logistic", "squash", logistic, 1),
+    Member("boosted_deep", "native", deep, 2, rows=(5000, MANY)),
     Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
     Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
     Member("kernel", "onehot", soft_kernel, 2, rows=(50, 50_000)),
-    Member("boosted_deep", "native", deep, 2),
+    Member("boosted_deep", "native", deep, 2, rows=(80, 4999)),
     Member("logistic_spline", "spline", cautious_logistic, 2, width=600),
     Member("wide_kernel", "onehot", wide_kernel, 2, rows=(50, 50_000)),
     Member("wide_net", "onehot", wide_net, 2, rows=(200, 20_000)),

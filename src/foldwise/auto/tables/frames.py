@@ -1,5 +1,6 @@
 """Any table -> a pandas frame with distinct names: pandas, polars, Arrow, arrays, lists."""
 
+from collections import Counter
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -83,8 +84,8 @@ def _of_array(X: Any, owner: str) -> pd.DataFrame:
 
 def check_names(owner: str, names: list[Any]) -> None:
     """Raise unless the columns have names that differ as text."""
-    texts = [str(name) for name in names]
-    twice = {text for text in texts if texts.count(text) > 1} if _repeats(texts) else set()
+    counts = Counter(str(name) for name in names)
+    twice = [text for text, count in counts.items() if count > 1]
     if twice:
         raise invalid_data(
             owner,
@@ -93,10 +94,6 @@ def check_names(owner: str, names: list[Any]) -> None:
             got=Plain(f"{listing(twice)} more than once"),
             fix="Rename or drop all but one.",
         )
-
-
-def _repeats(texts: list[str]) -> bool:
-    return len(set(texts)) < len(texts)
 
 
 def check_flat(owner: str, column: "pd.Series[Any]") -> None:
