@@ -34,7 +34,7 @@ def booster_content(booster: Any) -> tuple[str, bytes, dict[str, Any]]:
     """
     ending = HOMES[type(booster).__module__]
     if ending == "json":
-        state, content = {"config": booster.save_config()}, bytes(booster.save_raw("json"))
+        state, content = {}, bytes(booster.save_raw("json"))
     else:
         state = booster.__getstate__()
         content = state.pop("_handle").encode()
@@ -73,7 +73,6 @@ def booster_from(name: str, content: bytes, state: dict[str, Any]) -> Any:
 
             booster = XGBoostBooster()
             booster.load_model(bytearray(content))
-            booster.load_config(state["config"])
             return booster
         from lightgbm import Booster
 
