@@ -25,8 +25,9 @@ def logarithmic(mean) -> float:
     [
         (SquaredSums.of(CHANCES, CODES, WEIGHT), brier),
         (LogSums.of(CHANCES, CODES, WEIGHT), logarithmic),
+        (LogSums.of(CHANCES, CODES), lambda mean: log_loss(CODES, mean)),
     ],
-    ids=["squared", "log"],
+    ids=["squared", "log", "log without weights"],
 )
 def test_additions_are_those_of_forming_every_mean(sums, loss) -> None:
     plain = AnySums(CHANCES, loss)
@@ -76,6 +77,12 @@ def test_the_bound_spares_most_of_the_work() -> None:
     for model in (30, 40, 45, 30, 41, 33, 49, 27):
         sums.add(model)
     assert np.isfinite(sums.additions(np.ones(50, dtype=bool))).sum() <= 25
+
+
+def test_hopeless_probabilities_do_not_underflow() -> None:
+    sums = LogSums.of(np.zeros((100, 2)), np.ones(100, dtype=int))
+    expected = -np.log(np.finfo(float).eps)
+    np.testing.assert_allclose(sums.additions(np.ones(2, dtype=bool)), expected, rtol=1e-12)
 
 
 def test_a_loss_that_is_not_a_number_never_wins() -> None:

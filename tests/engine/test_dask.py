@@ -316,11 +316,11 @@ def test_few_deaths_may_be_an_accident_and_many_are_not() -> None:
 def test_a_scheduler_that_stalls_is_an_error_and_no_hang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "ANSWER_SECONDS", 2.0)
     with LocalProcesses(tmp_path, 1) as stalled:
         executor = DaskExecutor(stalled.address, "Stack")
         executor.place(nap, np.ones(2))
         executor.submit(0, 0.5)
+        monkeypatch.setattr(cluster_module, "ANSWER_SECONDS", 2.0)
         stalled.scheduler.send_signal(signal.SIGSTOP)
         start = time.monotonic()
         with pytest.raises(

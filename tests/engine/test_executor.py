@@ -37,6 +37,14 @@ def work(shared: Any, job: Any) -> Any:
     return float(shared.sum()) + job
 
 
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPoolExecutor]:
+    """Give one pool to all tests: its processes take seconds to come up."""
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(2, mp_context=context) as made:
+        yield made
+
+
 @pytest.fixture(params=["in process", "threads", "processes", "thread pool", "process pool"])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     with ExitStack() as stack:
@@ -50,9 +58,7 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
             case "thread pool":
                 made = Futures(stack.enter_context(ThreadPoolExecutor(2)))
             case _:
-                context = multiprocessing.get_context("forkserver")
-                pool = ProcessPoolExecutor(2, mp_context=context)
-                made = Futures(stack.enter_context(pool))
+                made = Futures(request.getfixturevalue("pool"))
         stack.enter_context(threadpool_limits(1, user_api="blas"))
         stack.callback(made.close)
         yield made

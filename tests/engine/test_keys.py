@@ -1,3 +1,4 @@
+import copy
 import dataclasses
 import functools
 import subprocess
@@ -315,3 +316,13 @@ def test_what_means_nothing_elsewhere_is_refused_with_its_place() -> None:
         "fingerprint: obj['a'][0].steps[0][1].kw_args['lock'] must have a content that means the "
         f"same in another process; got {lock!r}. Use something that can be pickled."
     )
+
+
+def test_pickling_an_own_learner_does_not_change_its_key() -> None:
+    class Own(Ridge):
+        pass
+
+    before = fingerprint(Own())
+    copy.copy(Own())
+    assert "__slotnames__" in vars(Own)
+    assert fingerprint(Own()) == before

@@ -1,5 +1,6 @@
 """Real processes that are killed, hang, fork and are left behind."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -24,6 +25,11 @@ def work(shared: Any, job: Any) -> Any:
     match job:
         case "pid":
             return os.getpid()
+        case "child":
+            child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(0,))
+            child.start()
+            child.join()
+            return child.exitcode
         case "threads":
             np.ones((2, 2)) @ np.ones((2, 2))
             return {pool["num_threads"] for pool in threadpool_info()}
@@ -112,6 +118,41 @@ def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:
     time.sleep(0.3)
     executor.submit(1, "pid")
     assert first(executor).result != pid
+
+
+def test_a_learner_may_have_processes_of_its_own(executor: Processes) -> None:
+    executor.submit(0, "child")
+    assert first(executor).result == 0
+
+
+def test_an_idle_worker_holds_no_data(executor: Processes) -> None:
+    executor.submit(0, "pid")
+    maps = Path(f"/proc/{first(executor).result}/maps")
+    if not maps.exists():
+        pytest.skip("this system does not tell")
+    assert ".parcel" in maps.read_text()
+    executor.close()
+    end = time.monotonic() + 20
+    while ".parcel" in maps.read_text() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert ".parcel" not in maps.read_text()
+
+
+def test_workers_end_with_a_process_that_ends() -> None:
+    script = """
+from foldwise.engine.processes import Processes
+executor = Processes(1)
+executor.place(lambda shared, job: job, None)
+executor.submit(0, 5)
+assert executor.wait(60)[0].result == 5
+executor.close()
+"""
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": source},
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_new_worker_has_one_thread_whatever_the_user_set(monkeypatch: Any) -> None:

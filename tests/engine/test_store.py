@@ -3,6 +3,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -215,3 +216,32 @@ def test_two_processes_may_write_one_run(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "run")
     assert [store.get(str(i)) for i in range(60)] == [[i] * 1000 for i in range(60)]
     assert len(result_files(tmp_path / "run")) == 60
+
+
+WRITER = """
+import sys
+from foldwise.engine.store import RunStore
+store = RunStore(sys.argv[1])
+print("ready", flush=True)
+for i in range(10**6):
+    store.put(str(i), bytes([i % 256]) * 3_000_000, {"learner": "x"})
+"""
+
+
+def test_a_writer_killed_at_any_moment_leaves_whole_files_only(tmp_path: Path) -> None:
+    for attempt in range(2):
+        run_dir = tmp_path / str(attempt)
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(run_dir)],
+            env={"PYTHONPATH": str(ROOT / "src")},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.05 + 0.037 * attempt)
+        process.kill()
+        process.communicate(timeout=20)
+        store = RunStore(run_dir)
+        for file in result_files(run_dir):
+            assert file.suffix == ".fit", "what was half-written is cleared away"
+            assert store.get(file.stem) == bytes([int(file.stem) % 256]) * 3_000_000

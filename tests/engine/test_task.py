@@ -81,6 +81,18 @@ def test_warnings_are_issued_at_home() -> None:
         assert received(0, answer).result == 1
 
 
+def test_one_warning_of_many_tasks_is_issued_once() -> None:
+    def work(_shared: Any, _job: Any) -> None:
+        warnings.warn("again and again", UserWarning, stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        answers = [perform(work, None, None, Surroundings()) for _ in range(3)]
+        for ticket, answer in enumerate(answers):
+            received(ticket, answer)
+    assert len(said) == 1
+
+
 def test_a_filter_that_makes_errors_of_warnings_holds_elsewhere_too() -> None:
     def work(_shared: Any, _job: Any) -> int:
         warnings.warn("careful", UserWarning, stacklevel=1)

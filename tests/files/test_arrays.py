@@ -55,6 +55,12 @@ def test_pickles_are_refused() -> None:
     )
 
 
+def test_objects_are_refused_even_if_as_long_as_they_say() -> None:
+    content = array_bytes(np.arange(1.0)).replace(b"'<f8'", b"'|O' ", 1)
+    with pytest.raises(InvalidDataError, match="of numbers, dates or text"):
+        array_from(content, "x")
+
+
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY\x09\x00", b"\x93NUMPY\x01\x00\xff\xff{"])
 def test_what_is_no_array_is_refused(content: bytes) -> None:
     with pytest.raises(InvalidDataError, match=r"hold arrays in the \.npy format; got 'x'"):

@@ -41,6 +41,7 @@ def xgboost() -> dict:
         (XGBRegressor(n_estimators=5, enable_categorical=True), FRAME, Y),
         (XGBRegressor(n_estimators=3, num_parallel_tree=3, subsample=0.5), X, Y),
         (XGBClassifier(n_estimators=5), X, CODES),
+        (XGBRegressor(n_estimators=5), X, np.column_stack([Y, -Y])),
     ],
     ids=repr,
 )
@@ -66,13 +67,17 @@ def test_boosters_as_they_are_made_are_good(model, rows, y) -> None:
         ("decision_type=2", "decision_type=3"),
         ("end of trees", "no end of trees"),
         ("num_cat=0", "num_cat=7"),
+        ("num_cat=0", "nux_cat=0"),
+        ("leaf_weight=", "leaf_weight=1 "),
+        ("internal_count=", "internal_count=x "),
+        ("num_tree_per_iteration=1", "num_tree_per_iteration=5"),
     ],
 )
 def test_a_text_of_lightgbm_that_misleads_is_refused(old: str, new: str) -> None:
     text = light().decode()
     assert old in text
     changed = text.replace(old, new, 1)
-    if not old.startswith(("tree_sizes", "max_feature", "end")):
+    if not old.startswith(("tree_sizes", "max_feature", "num_tree", "end")):
         # An enemy keeps the sizes right.
         first = text.split("tree_sizes=")[1].split()[0]
         size = int(first) + len(new) - len(old)
@@ -83,8 +88,9 @@ def test_a_text_of_lightgbm_that_misleads_is_refused(old: str, new: str) -> None
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("left_children", 0), ("right_children", 10**6), ("split_indices", 4), ("left_children", -1)],
-)
+    [("left_children", 0), ("right_children", 10**6), ("split_indices", 4), ("left_children", -1),
+     ("split_type", 1)],
+)  # fmt: skip
 def test_a_text_of_xgboost_that_misleads_is_refused(field: str, value: int) -> None:
     model = xgboost()
     model["learner"]["gradient_booster"]["model"]["trees"][1][field][0] = value
@@ -93,6 +99,24 @@ def test_a_text_of_xgboost_that_misleads_is_refused(field: str, value: int) -> N
     assert str(error.value).startswith(
         "load: file must hold boosters whose trees can be walked; got 'json'."
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: model["trees"][0]["tree_param"].update(size_leaf_vector="9"),
+        lambda model: model["trees"][0]["base_weights"].pop(),
+        lambda model: model["trees"].pop(),
+        lambda model: model.update(tree_info=[0, 0, 7]),
+        lambda model: model.update(iteration_indptr=[0, 9]),
+        lambda model: model["trees"][0].update(categories_nodes=[0]),
+    ],
+)
+def test_a_model_of_xgboost_that_does_not_add_up_is_refused(change) -> None:
+    model = xgboost()
+    change(model["learner"]["gradient_booster"]["model"])
+    with pytest.raises(InvalidDataError, match="load: file must hold boosters"):
+        check_trees(json.dumps(model).encode(), "json")
 
 
 @pytest.mark.parametrize(("content", "ending"), [(b"\xff", "txt"), (b"{}", "json"), (b"", "json")])

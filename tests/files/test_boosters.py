@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from xgboost import XGBRegressor
 
 from foldwise import load, save
-from foldwise.errors import InvalidDataError
+from foldwise.errors import InvalidDataError, UnsupportedError
 from foldwise.files.boosters import booster_content, booster_from, is_booster
 from tests.files.conftest import X, Y
 from tests.files.hostile import members_of
@@ -32,6 +32,16 @@ def test_early_stopping_and_its_best_iteration_come_back(tmp_path: Path) -> None
     again = load(tmp_path / "model")
     assert again.best_iteration == stopped.best_iteration
     assert_array_equal(again.predict(X), stopped.predict(X))
+
+
+def test_trees_with_vectors_in_their_leaves_are_not_saved(tmp_path: Path) -> None:
+    model = XGBRegressor(n_estimators=2, multi_strategy="multi_output_tree", tree_method="hist")
+    with pytest.raises(UnsupportedError) as error:
+        save(model.fit(X, np.column_stack([Y, -Y])), tmp_path / "model")
+    assert str(error.value) == (
+        "save: model must hold boosters of plain trees or of linear models; got a booster of "
+        "another kind from xgboost.core. Use another booster, or another setting of this one."
+    )
 
 
 def test_only_boosters_are_boosters() -> None:

@@ -76,6 +76,12 @@ def test_a_hostile_entry_is_refused(entry) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("at", [-1, 1, 2])
+def test_only_what_was_built_before_can_be_referred_to(at: int) -> None:
+    with pytest.raises(InvalidDataError, match="a reference forward"):
+        build(["list", []], ["list", [{"at": at}]])
+
+
 @pytest.mark.parametrize("document", [None, [], {}, {"entries": 3, "model": 1}, {"entries": []}])
 def test_a_hostile_document_is_refused(document) -> None:
     with pytest.raises(InvalidDataError, match="describe a model that can be built"):

@@ -119,7 +119,11 @@ def test_what_refers_to_itself_is_not_saved() -> None:
     )
 
 
-@pytest.mark.parametrize("thing", [lambda x: x, open, object(), json, type(json)], ids=repr)
+@pytest.mark.parametrize(
+    "thing",
+    [lambda x: x, open, object(), json, type(json)],
+    ids=["lambda", "open", "object", "module", "type"],
+)
 def test_what_cannot_be_loaded_is_not_saved(thing) -> None:
     with pytest.raises(UnsupportedError, match="save: model must hold"):
         again(thing)

@@ -35,16 +35,16 @@ class Browser:
     def __enter__(self) -> Self:
         down, self._out = os.pipe()
         self._in, up = os.pipe()
-        # Chromium reads commands from 3 and answers on 4; high numbers are not overwritten.
+        # Chromium reads commands from 3 and answers on 4; the shell puts them there.
         high = [fcntl.fcntl(end, fcntl.F_DUPFD, 50) for end in (down, up)]
         os.close(down)
         os.close(up)
+        command = [str(chromium()), *FLAGS, f"--user-data-dir={self.folder / 'profile'}"]
         self._process = subprocess.Popen(
-            [str(chromium()), *FLAGS, f"--user-data-dir={self.folder / 'profile'}", "about:blank"],
+            ["bash", "-c", f'exec "$0" "$@" 3<&{high[0]} 4>&{high[1]}', *command, "about:blank"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=(3, 4),
-            preexec_fn=lambda: (os.dup2(high[0], 3), os.dup2(high[1], 4)),
+            pass_fds=high,
         )
         for end in high:
             os.close(end)

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 from sklearn.linear_model import Ridge
 
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.report.answer import answer_section
-from foldwise.report.standings import standings
+from foldwise.report.standings import BEST, standings
 from tests.report.conftest import CLASSIFIERS, classes, friedman
 
 
@@ -66,3 +68,13 @@ def test_no_score_is_said_with_its_reason(unscored: StackingRegressor) -> None:
 def test_one_learner_alone_is_the_same_as_the_best_single() -> None:
     stack = StackingRegressor([("ridge", Ridge())], "best", cv=3, random_state=0).fit(*friedman())
     assert answer(stack).blocks[0].tiles[1].value == "the same"
+
+
+def test_a_difference_within_its_error_is_about_the_same(regression: StackingRegressor) -> None:
+    board = [
+        replace(s, gain=0.1, gain_error=0.2) if s.model == BEST else s
+        for s in standings(regression)
+    ]
+    tile = answer_section(regression, board).blocks[0].tiles[1]
+    assert (tile.value, tile.tone) == ("about the same", "")
+    assert tile.meaning.startswith("About as good: the best single model has ")

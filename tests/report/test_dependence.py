@@ -6,7 +6,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.inspection import partial_dependence as reference
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 
 from foldwise import StackingClassifier
@@ -78,3 +80,12 @@ def test_labels_alone_become_certainties() -> None:
     np.testing.assert_allclose(
         prediction(LogisticRegression().fit(X, y), X).sum(axis=1), 1.0, rtol=1e-12
     )
+
+
+def test_words_are_bars_with_their_names_in_full() -> None:
+    towns = np.array(["Amsterdam Centrum", "Rotterdam", "Utrecht"], dtype=object)
+    frame = pd.DataFrame({"town": np.tile(towns, 10), "n": np.arange(30.0)})
+    model = make_pipeline(OneHotEncoder(), Ridge()).fit(frame[["town"]], np.arange(30.0))
+    (figure,) = dependence_figures(model, frame[["town"]], np.arange(30.0), {0: "town"})
+    assert set(towns) <= set(texts(figure.drawing))
+    assert "mean prediction" in texts(figure.drawing)

@@ -68,14 +68,21 @@ def test_a_number_is_rounded_by_its_error(value: float, error: float, shown: str
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(0, "0"), (12, "12"), (-0.0, "0"), (1e15, "1e+15"), (-3e-7, "−3e-07"), (float("inf"), "∞"),
-     (0.5, "0.500"), (1234567.0, "1,234,567"), (None, "–")],
+     (0.5, "0.500"), (1234567.0, "1,234,567"),
+        (15363022.4, "15.4M"),
+        (3.2e9 + 0.5, "3.20G"), (None, "–")],
 )  # fmt: skip
 def test_numbers_read_well_at_any_size(value: float, shown: str) -> None:
     assert number(value) == shown
 
 
-def test_a_rounded_zero_has_no_sign() -> None:
-    assert number(-0.001, 1) == "0.0"
+def test_what_is_rounded_away_is_a_zero_without_a_sign() -> None:
+    assert [number(-0.001, 1), number(5e-9, -6), number(-1e-9, 0)] == ["0.0", "0", "0"]
+
+
+def test_millions_are_written_as_such_where_their_error_is_large() -> None:
+    assert with_error(14_290_000.0, 990_000.0) == "14.29M ± 0.99M"
+    assert with_error(142_900.0, 9_900.0) == "142,900 ± 9,900"
 
 
 def test_shares_times_and_counts() -> None:

@@ -123,7 +123,7 @@ def test_the_honest_log_loss_is_that_of_the_judged_probabilities() -> None:
 
 def test_methods_are_those_of_the_top() -> None:
     assert hasattr(stack(final_estimator="mean"), "predict_proba")
-    assert not hasattr(stack(final_estimator="mean"), "decision_function")
+    assert hasattr(stack(final_estimator="mean"), "decision_function")
     assert not hasattr(stack(final_estimator=RidgeClassifier()), "predict_proba")
     assert hasattr(stack(final_estimator=RidgeClassifier()), "decision_function")
     assert not hasattr(stack(final_estimator=Perceptron()), "predict_proba")
@@ -182,3 +182,20 @@ def test_cloning_a_fitted_stack_forgets_the_fit() -> None:
     copy = clone(stack(final_estimator="mean").fit(X2, Y2))
     assert not hasattr(copy, "classes_")
     assert not hasattr(copy, "score_")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("top", [None, "mean", "pool", "lasso", "majority_vote"])
+def test_combiners_decide_by_log_odds(top, n_classes) -> None:
+    X, y = make_classification(90, 6, n_informative=4, n_classes=n_classes, random_state=0)
+    learners = [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2))]
+    fitted = StackingClassifier(learners, top, cv=3, random_state=0).fit(X, y)
+    given, decided = fitted.predict_proba(X), fitted.decision_function(X)
+    assert np.isfinite(decided).all()
+    if n_classes == 2:
+        sure = (given > 0).all(axis=1)
+        odds = np.log(given[sure, 1] / given[sure, 0])
+        np.testing.assert_allclose(decided[sure], odds, rtol=1e-9, atol=1e-12)
+    else:
+        assert decided.shape == (90, 3)
+        np.testing.assert_array_equal(decided.argmax(axis=1), given.argmax(axis=1))

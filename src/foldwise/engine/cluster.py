@@ -1,5 +1,7 @@
 """A Dask cluster, asked with deadlines: no question to it can hang."""
 
+import asyncio
+import concurrent.futures
 import time
 from functools import partial
 from typing import Any
@@ -14,6 +16,7 @@ SEND_SECONDS = 300.0
 # Queues of large machines give workers late.
 NO_WORKER_SECONDS = 300.0
 WARN_SECONDS = 30.0
+LOST = (OSError, TimeoutError, asyncio.CancelledError, concurrent.futures.CancelledError)
 # Before the tasks of other users of the cluster.
 FIRST = 10
 
@@ -49,12 +52,20 @@ class Cluster:
 
     def ask(self, question: Any, *, within: float | None = None, **kwargs: Any) -> Any:
         """Return the answer to a coroutine function of the client or scheduler, in time."""
-        if self.client.status != "running":
-            raise self.gone(f"its client is {self.client.status}")
+        self._check_connected()
         try:
             return self.client.sync(question, callback_timeout=within or ANSWER_SECONDS, **kwargs)
-        except (OSError, TimeoutError) as error:
+        except LOST as error:
             raise self.gone(f"{type(error).__name__}: {error}") from error
+
+    def submit(self, function: Any, *args: Any, **options: Any) -> Any:
+        """Return the future of a call on the cluster."""
+        self._check_connected()
+        return self.client.submit(function, *args, pure=False, **options)
+
+    def _check_connected(self) -> None:
+        if self.client.status != "running":
+            raise self.gone(f"its client is {self.client.status}")
 
     def look(self) -> None:
         """Find out which workers there are and when each was last heard of."""
@@ -102,19 +113,24 @@ class Cluster:
             asynchronous=True,
         )  # fmt: skip
         data = self.ask(scatter, within=SEND_SECONDS)
-        submit = partial(self.client.submit, keep, data, name, priority=FIRST, pure=False)
+        submit = partial(self.submit, keep, data, name, priority=FIRST)
         kept = {address: submit(workers=[address]) for address in workers}
         self._settle(list(kept.values()))
         return kept
 
     def _settle(self, futures: list[Any]) -> None:
         """Return when all are over, or some are and the others had their time."""
-        until = time.monotonic() + SEND_SECONDS
+        looked = time.monotonic()
+        until = looked + SEND_SECONDS
         while any(future.status == "pending" for future in futures):
-            if time.monotonic() > until:
+            now = time.monotonic()
+            if now > until:
                 break
             if any(future.done() for future in futures):
-                until = min(until, time.monotonic() + ANSWER_SECONDS)
+                until = min(until, now + ANSWER_SECONDS)
+            if now > looked + ANSWER_SECONDS:
+                self.look()
+                looked = now
             time.sleep(0.01)
         for future in futures:
             if future.status == "error":
@@ -129,7 +145,7 @@ class Cluster:
     def check_versions(self) -> None:
         """Refuse a cluster whose workers would give other bits."""
         ours = library_versions()
-        submit = partial(self.client.submit, check_versions, ours, priority=FIRST, pure=False)
+        submit = partial(self.submit, check_versions, ours, priority=FIRST)
         self._settle([submit(workers=[address]) for address in self.threads])
 
     def other_versions(self, what: str) -> InvalidParameterError:

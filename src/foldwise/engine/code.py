@@ -15,6 +15,8 @@ NOT_CODE = {
     "__doc__",
     "__firstlineno__",
     "__module__",
+    # Pickle and copy leave it on a class when they first see it.
+    "__slotnames__",
     "__static_attributes__",
     "__weakref__",
     "_abc_impl",

@@ -168,15 +168,13 @@ class DaskExecutor:
 
     def _send(self, flight: Flight) -> None:
         """Submit a task, to workers that are heard of where some are not."""
-        if self.cluster.client.status != "running":
-            raise self.cluster.gone(f"its client is {self.cluster.client.status}")
         flight.sends += 1
         flight.since = time.monotonic()
         heard = self.cluster.heard(SILENT_SECONDS)
         workers = heard if len(heard) < len(self.cluster.threads) else None
-        future = self.cluster.client.submit(
+        future = self.cluster.submit(
             do_task, self._place_name(), flight.job, self._versions,
-            key=f"{self._name}-{flight.ticket}-{flight.sends}", pure=False,
+            key=f"{self._name}-{flight.ticket}-{flight.sends}",
             workers=workers, allow_other_workers=workers is not None,
         )  # fmt: skip
         flight.futures.append(future)

@@ -6,6 +6,7 @@ a worker that is killed loses its own task and no other, and a task that hangs c
 without touching its neighbours. Idle workers are kept for the next fit, for some minutes.
 """
 
+import atexit
 import contextlib
 import multiprocessing
 import os
@@ -52,9 +53,8 @@ class _Worker:
     def __init__(self) -> None:
         self.home = os.getpid()
         self.pipe, theirs = multiprocessing.Pipe()
-        self.process = LokyProcess(
-            target=serve, args=(theirs, self.home), daemon=True, env=ONE_THREAD
-        )
+        # Not a daemon: those may have no children, and some learners want some.
+        self.process = LokyProcess(target=serve, args=(theirs, self.home), env=ONE_THREAD)
         self.process.start()
         theirs.close()
         self.ticket: int | None = None
@@ -163,6 +163,10 @@ class Processes:
         """End what is at work; keep idle workers for the next fit."""
         for ticket in list(self.running()):
             self.cancel(ticket, "closed")
+        for worker in self._workers:
+            with contextlib.suppress(OSError):
+                worker.send("forget")
+            worker.parcel = None
         _idle.extend(self._workers)
         self._workers, self._over = [], []
         self._drop_parcel()
@@ -209,6 +213,15 @@ class Processes:
             with contextlib.suppress(OSError):
                 Path(self._parcel.file).unlink()
         self._parcel = None
+
+
+@atexit.register
+def _end_idle() -> None:
+    """End the workers that were kept, or this process would wait for them."""
+    while _idle:
+        worker = _idle.pop()
+        if worker.home == os.getpid():
+            worker.end()
 
 
 def _cause(exitcode: int | None) -> str:

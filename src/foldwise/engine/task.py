@@ -36,6 +36,10 @@ class Surroundings:
             yield said
 
 
+# What was said already, by place, as every module keeps for its own warnings.
+_said: dict[Any, Any] = {}
+
+
 @dataclass(frozen=True)
 class Warned:
     """A warning that is to be issued at home."""
@@ -47,7 +51,7 @@ class Warned:
 
     def issue(self) -> None:
         """Issue it."""
-        warnings.warn_explicit(self.text, self.category, self.filename, self.lineno)
+        warnings.warn_explicit(self.text, self.category, self.filename, self.lineno, registry=_said)
 
 
 def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:

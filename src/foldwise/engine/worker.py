@@ -22,7 +22,8 @@ def serve(connection: Connection, parent: int) -> None:
     Parameters
     ----------
     connection : Connection
-        Brings ``("place", parcel, folder)`` and ``("task", job)``; takes answers.
+        Brings ``("place", parcel, folder)``, ``("task", job)`` and ``("forget",)``; takes
+        answers.
     parent : int
         The process that started this one; when it is gone, so is this one.
     """
@@ -33,18 +34,22 @@ def serve(connection: Connection, parent: int) -> None:
     folders: list[str] = []
     threading.Thread(target=_follow, args=(parent, folders), daemon=True).start()
     placed: Any = None
+    parcel: Parcel | None = None
     while connection.poll(IDLE_SECONDS):
         try:
             kind, *content = pickle.loads(connection.recv_bytes())
         except (EOFError, OSError):
             return
-        if kind == "place":
-            placed, folders[:] = None, [content[1]]
-            parcel: Parcel = content[0]
-        else:
+        if kind == "task":
+            assert parcel is not None
             placed = placed or parcel.open()
             work, shared, around = placed
             connection.send_bytes(perform(work, shared, pickle.loads(content[0]), around))
+            del work, shared
+            continue
+        placed, parcel = None, None
+        if kind == "place":
+            parcel, folders[:] = content[0], [content[1]]
 
 
 def _follow(parent: int, folders: list[str]) -> None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from foldwise.errors import Plain
+from foldwise.errors import FoldwiseError, Plain
 from foldwise.files.booster_checks import check_trees
-from foldwise.files.refuse import refused
+from foldwise.files.refuse import not_saved, refused
 
 HOMES = {"lightgbm.basic": "txt", "xgboost.core": "json"}
 
@@ -34,9 +34,18 @@ def booster_content(booster: Any) -> tuple[str, bytes, dict[str, Any]]:
     """
     ending = HOMES[type(booster).__module__]
     if ending == "json":
-        return ending, bytes(booster.save_raw("json")), {"config": booster.save_config()}
-    state = booster.__getstate__()
-    content = state.pop("_handle").encode()
+        state, content = {"config": booster.save_config()}, bytes(booster.save_raw("json"))
+    else:
+        state = booster.__getstate__()
+        content = state.pop("_handle").encode()
+    try:
+        check_trees(content, ending)
+    except FoldwiseError as error:
+        raise not_saved(
+            "hold boosters of plain trees or of linear models",
+            Plain(f"a booster of another kind from {type(booster).__module__}"),
+            "Use another booster, or another setting of this one.",
+        ) from error
     return ending, content, state
 
 

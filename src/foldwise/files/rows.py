@@ -59,10 +59,8 @@ def _holders(thing: Any, name: str, seen: set[int]) -> Iterator[tuple[str, str]]
         state = vars(thing)
         if any(_is_rows(state.get(attribute)) for attribute in HOLDING):
             yield name, type(thing).__name__
-        for key, value in state.items():
-            # The stack's own reference to X is never saved.
-            if key != "_X":
-                yield from _holders(value, name, seen)
+        for value in state.values():
+            yield from _holders(value, name, seen)
 
 
 def _is_rows(value: Any) -> bool:

@@ -72,25 +72,25 @@ def _score_tile(own: Standing, metric: Metric, stack: Any) -> Tile:
 
 
 def _rival_tile(rival: Standing, words: str, metric: Metric) -> Tile:
-    tone = ""
-    if rival.gain_error > 0 and abs(rival.gain) >= rival.gain_error:
-        tone = "good" if rival.gain > 0 else "bad"
-    loss = rival.value if metric.sign < 0 else None
     value = with_error(rival.value, rival.error)
     if rival.gain == 0:
         return Tile(f"Against {words}", "the same", f"Both predict alike: {value}.")
-    if loss is not None and loss > 0 and math.isfinite(rival.gain):
-        side = "lower" if rival.gain >= 0 else "higher"
-        value = f"{percent(abs(rival.gain) / loss)} {side}"
-    elif math.isfinite(rival.gain):
-        value = ("+" if rival.gain >= 0 else "") + number(
-            rival.gain, decimals_for(rival.gain_error)
-        )
     said = verdict(rival.gain, rival.gain_error).removesuffix(" than").removesuffix(" as")
-    them = f"{words} has {with_error(rival.value, rival.error)}"
     apart = f"a paired difference of {with_error(abs(rival.gain), rival.gain_error)}"
-    meaning = f"{said[0].upper()}{said[1:]}: {them}, {apart}."
-    return Tile(f"Against {words}", value, meaning, tone)
+    meaning = f"{said[0].upper()}{said[1:]}: {words} has {value}, {apart}."
+    if abs(rival.gain) < rival.gain_error:
+        return Tile(f"Against {words}", "about the same", meaning)
+    tone = "" if math.isnan(rival.gain_error) else "good" if rival.gain > 0 else "bad"
+    return Tile(f"Against {words}", _gain(rival, metric), meaning, tone)
+
+
+def _gain(rival: Standing, metric: Metric) -> str:
+    """Return how much better the stack is: a share of a loss, else a difference."""
+    if metric.sign < 0 and rival.value > 0 and math.isfinite(rival.gain):
+        side = "lower" if rival.gain >= 0 else "higher"
+        return f"{percent(abs(rival.gain) / rival.value)} {side}"
+    sign = "+" if rival.gain >= 0 else ""
+    return sign + number(rival.gain, decimals_for(rival.gain_error))
 
 
 def _typical_tile(stack: Any) -> list[Tile]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from foldwise.report.svg import LETTER, Panel, Scale, drawing, label, mark, tick_labels, width_of
+from foldwise.report.svg import Panel, Scale, drawing, label, mark, tick_labels, width_of
 from foldwise.report.text import decimals_for, number, shortened
 
 WIDTH = 360.0
@@ -74,7 +74,7 @@ def interval_axis(scale: Scale) -> Markup:
     marks = []
     for value, text in zip(values, tick_labels(values), strict=True):
         place = scale(value)
-        half = LETTER * len(text) / 2
+        half = width_of(text) / 2
         inside = min(max(place, half), CELL_WIDTH - half)
         marks.append(mark("text", text, x=inside, y=12, class_="t mid"))
         marks.append(mark("line", x1=place, x2=place, y1=17, y2=int(CELL_HEIGHT), class_="axis"))
@@ -88,6 +88,7 @@ def bars(
     *,
     title: str,
     show: Callable[[float], str] | None = None,
+    heading: str = "",
 ) -> Markup:
     """Return horizontal bars from zero, one a name, with their values and errors.
 
@@ -103,6 +104,8 @@ def bars(
         What the drawing shows, for those who do not see it.
     show : callable or None
         Writes a value; None for three digits of the largest.
+    heading : str
+        What the values are, above the bars.
 
     Returns
     -------
@@ -112,16 +115,19 @@ def bars(
     decimals = decimals_for(max(map(abs, values), default=0.0) / 10)
     shown = [number(value, decimals) if show is None else show(value) for value in values]
     names_room = min(140.0, max(width_of(shortened(name, 30)) for name in names) + 8)
-    values_room = LETTER * max(map(len, shown)) + 10
+    values_room = max(map(width_of, shown)) + 10
     halves = [
         0.0 if e is None or not math.isfinite(e) else e for e in errors or [0.0] * len(values)
     ]
     ends = [v + s * e for v, e in zip(values, halves, strict=True) for s in (-1, 1)]
     scale = Scale.around(ends, names_room, WIDTH - values_room, zero=True, margin=0.02)
-    height = ROW * len(names) + 6
-    marks = [mark("line", x1=scale(0.0), x2=scale(0.0), y1=0, y2=float(height), class_="axis")]
+    top = ROW if heading else 0.0
+    height = top + ROW * len(names) + 6
+    marks = [mark("line", x1=scale(0.0), x2=scale(0.0), y1=top, y2=height, class_="axis")]
+    if heading:
+        marks.append(label(heading, 2.0, 11.0, room=WIDTH - 4, class_="a"))
     for i, (name, value, half, text) in enumerate(zip(names, values, halves, shown, strict=True)):
-        y, tone = ROW * i + 3, "c1" if not value < 0 else "c2"
+        y, tone = top + ROW * i + 3, "c1" if not value < 0 else "c2"
         marks.append(label(name, names_room - 6, y + 13, room=names_room - 8, class_="t end"))
         if math.isfinite(value):
             x1, x2 = sorted((scale(0.0), scale(value)))

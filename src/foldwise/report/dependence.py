@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from foldwise._sklearn import take
 from foldwise.diagnose.columns import shuffled
+from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure
 from foldwise.report.curves import Line, lines
 from foldwise.report.data import column_of
@@ -135,20 +137,34 @@ def dependence_figures(model: Any, X: Any, y: Any, names: Mapping[int, str]) -> 
         shown = np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES]).tolist()
         labels, said = [shortened(model.classes_[i], 14) for i in shown], "mean probability"
     everything = [float(v) for _, d in found for v in d.means[:, shown].ravel()]
-    return [
-        Figure(
-            f"Dependence on {shortened(name, 40)}",
-            lines(
-                d.values,
-                [
-                    Line(d.means[:, i].tolist(), label, tone=t + 1)
-                    for t, (i, label) in enumerate(zip(shown, labels, strict=True))
-                ],
-                x_title=name,
-                y_title=shortened(said, 40),
-                title=f"partial dependence on {shortened(name)}",
-                within=everything,
-            ),
-        )
-        for name, d in found
+    figures = []
+    for name, found_here in found:
+        drawing = _drawing(name, found_here, shown, labels, said, everything)
+        figures.append(Figure(f"Dependence on {shortened(name, 40)}", drawing))
+    return figures
+
+
+def _drawing(
+    name: str,
+    found: Dependence,
+    shown: Sequence[int],
+    labels: Sequence[str],
+    said: str,
+    within: Sequence[float],
+) -> Markup:
+    title = f"{said}, by {shortened(name)}"
+    if isinstance(found.values[0], str) and len(shown) == 1:
+        means = [float(v) for v in found.means[:, shown[0]]]
+        return bars(found.values, means, title=title, heading=shortened(said, 40))
+    each = [
+        Line(found.means[:, i].tolist(), label, tone=tone)
+        for tone, (i, label) in enumerate(zip(shown, labels, strict=True), 1)
     ]
+    return lines(
+        found.values,
+        each,
+        x_title=name,
+        y_title=shortened(said, 40),
+        title=title,
+        within=within,
+    )

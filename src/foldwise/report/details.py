@@ -109,7 +109,7 @@ def cautions(stack: Any, standings: Sequence[Standing]) -> list[str]:
             "err elsewhere, or set final_estimator='best'."
         )
     uncovered = int((deal.lattice.fold_of < 0).sum())
-    if uncovered:
+    if uncovered and deal.lattice.kind != "single":
         said.append(
             f"{counted(uncovered, 'row')} ({percent(uncovered / deal.lattice.n_rows)}) are tested "
             "by no split; they have no out-of-fold prediction and do not enter the score."

@@ -66,37 +66,29 @@ def heat(
         marks.append(
             label(text, room + size * (j + 0.5), top - 5, room=max(size, 14), class_="t mid")
         )
+    roomy = n_columns <= MOST_WITH_NUMBERS and size > 4 + max(
+        width_of(show(v)) for v in values.flat
+    )
     for i, name in enumerate(rows):
         y = top + size * i
         text = f"{i + 1} {name}" if numbered else name
         marks.append(label(text, room - 6, y + size / 2 + 4, room=room - 6, class_="t end"))
         for j in range(n_columns):
-            marks += _cell(values[i, j], tint[i, j], room + size * j, y, size, show, n_columns)
+            text = show(values[i, j]) if roomy else ""
+            marks += _cell(text, tint[i, j], room + size * j, y, size)
     return drawing(WIDTH, top + size * n_rows + 4, title, *marks)
 
 
-def _cell(
-    value: float,
-    tint: float,
-    x: float,
-    y: float,
-    size: float,
-    show: Callable[[float], str],
-    n_columns: int,
-) -> list[Markup]:
-    tone = "c1" if tint >= 0 else "c2"
+def _cell(text: str, tint: float, x: float, y: float, size: float) -> list[Markup]:
     cell = mark(
         "rect",
         x=x,
         y=y,
         width=size - 1,
         height=size - 1,
-        class_=f"f {tone}",
+        class_=f"f {'c1' if tint >= 0 else 'c2'}",
         fill_opacity=f"{0.04 + 0.76 * min(abs(tint), 1.0):.2f}",
     )
-    if n_columns > MOST_WITH_NUMBERS:
+    if not text:
         return [cell]
-    return [
-        cell,
-        mark("text", show(value), x=x + size / 2 - 0.5, y=y + size / 2 + 4, class_="n mid"),
-    ]
+    return [cell, mark("text", text, x=x + size / 2 - 0.5, y=y + size / 2 + 4, class_="n mid")]

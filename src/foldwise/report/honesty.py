@@ -110,7 +110,7 @@ def honesty_section(stack: Any, table: OutOfFoldTable | None) -> Section:
         ("Repeats", str(len(stack.deals_))),
         ("Fits of learners", f"{stack.n_fits_:,}"),
         ("On top", f"{stacker_name(stack.stacker_)}{_chosen(stack)}"),
-        ("New rows get", DEPLOYED.get(reading.predict_with, reading.predict_with)),
+        ("New rows get", _deployed(deal)),
     ]
     calibration = getattr(getattr(stack, "calibrator_", None), "method", None)
     if calibration is not None:
@@ -174,6 +174,13 @@ def _audit_prose(stack: Any) -> Prose:
         "judged fold. The score may be too good; check the splits given as cv.",
         warning=True,
     )
+
+
+def _deployed(deal: Deal) -> str:
+    mode = deal.reading.predict_with
+    if deal.lattice.kind == "single" and mode == "folds":
+        return "the models fitted without the held-out part"
+    return DEPLOYED.get(mode, mode)
 
 
 def _groups(deal: Deal) -> str:

@@ -106,8 +106,12 @@ def _value_figure(stack: Any, table: OutOfFoldTable) -> list[Figure]:
         title="value of the learners",
     )
     metric = metric_name(table.metric)
-    how = "over all orders" if method == "exact" else "over a few random orders, with its error"
-    caption = f"Mean gain in {metric} when the learner joins, {how} of joining (Shapley value)."
+    how = "all orders" if method == "exact" else "a few random orders"
+    error = "" if method == "exact" else ", with its standard error"
+    caption = (
+        f"Shapley value: the mean gain in {metric} when the learner joins, over {how} of "
+        f"joining{error}."
+    )
     return [Figure("Value to the stack", drawing, caption)]
 
 

@@ -6,12 +6,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 from sklearn.utils.validation import check_is_fitted
 
 import foldwise
-from foldwise.errors import Plain, invalid_parameter
+from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.report.blocks import Section
 from foldwise.report.sections import sections_of
 from foldwise.report.text import clean, shortened
@@ -56,7 +57,7 @@ def render(
     (False, True)
     """
     check_is_fitted(model)
-    _check_rows(X, y)
+    X, y = _checked_rows(X, y)
     heading = shortened(title or f"Report on a {type(model).__name__}", LONGEST_TITLE)
     return page(heading, sections_of(model, X, y, rules), type(model).__name__)
 
@@ -116,7 +117,8 @@ def write_report(
     return target
 
 
-def _check_rows(X: Any, y: Any) -> None:
+def _checked_rows(X: Any, y: Any) -> tuple[Any, Any]:
+    """Return both with a shape, or neither."""
     if (X is None) != (y is None):
         raise invalid_parameter(
             "write_report",
@@ -125,6 +127,18 @@ def _check_rows(X: Any, y: Any) -> None:
             got=Plain("X alone" if y is None else "y alone"),
             fix="Give both, or neither.",
         )
+    if X is None:
+        return None, None
+    X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
+    if X.shape[0] != len(y) or not len(y):
+        raise invalid_data(
+            "write_report",
+            "y",
+            must="have as many rows as X, and at least one",
+            got=Plain(f"{len(y)} for {X.shape[0]}"),
+            fix="Give the targets of these rows.",
+        )
+    return X, y
 
 
 @cache

@@ -16,6 +16,7 @@ from foldwise.report.text import clean, number, shortened
 
 LETTER = 6.4
 """Width of a digit of a figure's text; other letters are wider or narrower."""
+COMMAS_FROM = 10_000
 NARROW, WIDE = frozenset("iljtfr.,:;'|!()[] "), frozenset("mwMW%@—…<>=+~#&−")
 
 
@@ -61,7 +62,7 @@ def tick_labels(values: Sequence[float]) -> list[str]:
     (['0', '0.5', '1'], ['0', '50,000'], ['2M', '4M'])
     """
     largest = max((abs(v) for v in values), default=0.0)
-    for unit, name in ((1e9, "G"), (1e6, "M"), (1e5, "k")):
+    for unit, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e5, "k")):
         if largest >= unit:
             scale = 1e3 if name == "k" else unit
             return [label + (name if label != "0" else "") for label in
@@ -70,14 +71,15 @@ def tick_labels(values: Sequence[float]) -> list[str]:
 
 
 def tick_labels_plain(values: Sequence[float]) -> list[str]:
-    """Return the ticks' texts without a unit.
+    """Return the ticks' texts without a unit; commas from ten thousand on, years have none.
 
     Examples
     --------
-    >>> tick_labels_plain([0.0, 0.25, 0.5])
-    ['0', '0.25', '0.5']
+    >>> tick_labels_plain([0.0, 0.25, 0.5]), tick_labels_plain([1975.0, 2000.0])
+    (['0', '0.25', '0.5'], ['1975', '2000'])
     """
-    return [f"{v:,.10g}".replace("-", "−") if abs(v) >= 1e-4 or v == 0 else number(v)
+    comma = "," if max(map(abs, values), default=0.0) >= COMMAS_FROM else ""
+    return [f"{v:{comma}.10g}".replace("-", "−") if abs(v) >= 1e-4 or v == 0 else number(v)
             for v in values]  # fmt: skip
 
 

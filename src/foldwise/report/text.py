@@ -10,6 +10,7 @@ JOINERS = "\u200c\u200d"
 LONGEST_NAME = 60
 NOTHING = "–"
 UNITS = ((9, "G"), (6, "M"))
+LARGE = 1e7
 
 
 def clean(text: str) -> str:
@@ -92,17 +93,19 @@ def number(value: Any, decimals: int | None = None) -> str:
     """
     if value is None or not math.isfinite(value):
         return NOTHING if value is None or math.isnan(value) else ("∞" if value > 0 else "−∞")
+    value = float(value) + 0.0
+    if decimals is not None and abs(value) < 0.5 * 10.0**-decimals:
+        return f"{0:.{max(decimals, 0)}f}"
     if value != 0 and not 1e-4 <= abs(value) < 1e12:
         return f"{value:.2g}".replace("-", "−", 1) if value < 0 else f"{value:.2g}"
     if decimals is None:
         digits = 2 - math.floor(math.log10(abs(value))) if value else 0
-        decimals = 0 if float(value).is_integer() else max(0, digits)
+        digits = digits if abs(value) >= LARGE else max(0, digits)
+        decimals = 0 if value.is_integer() else digits
     for power, unit in UNITS:
-        if decimals <= 1 - power and value != 0:
+        if decimals <= 2 - power:
             return number(value / 10.0**power, decimals + power) + unit
-    shown = f"{round(value, decimals):,.{max(decimals, 0)}f}"
-    is_zero = not any(letter in "123456789" for letter in shown)
-    return shown.lstrip("-") if is_zero else shown.replace("-", "−")
+    return f"{round(value, decimals):,.{max(decimals, 0)}f}".replace("-", "−")
 
 
 def with_error(value: float, error: float) -> str:

@@ -8,11 +8,14 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from foldwise.stack.features import Features
 from foldwise.stack.finishing import FinishedStacking
 from foldwise.stack.inputs import checked_classes
 from foldwise.stack.intervals import check_coverage, cv_plus_set, quantile_set
+from foldwise.stack.linear_stackers import LassoClassStacker
 from foldwise.stack.own_stackers import MemberStacker, OneClass
 from foldwise.stack.response import Response
+from foldwise.stack.stackers import respond
 
 
 def _top_has(method: str) -> Any:
@@ -33,12 +36,24 @@ def _top_has(method: str) -> Any:
 
 
 def _gives(top: Any, method: str) -> bool:
-    if top is None or isinstance(top, MemberStacker | str):
-        return method == "predict_proba"
+    if top is None or isinstance(top, MemberStacker | LassoClassStacker | str):
+        return True
     if isinstance(top, OneClass):
-        return top.kind == {"predict_proba": "probability"}.get(method, "decision")
+        return top.kind == "probability" or (method, top.kind) == ("decision_function", "decision")
     getattr(top, method)
     return True
+
+
+def _decisions(stacker: Any, features: Features) -> NDArray[np.float64]:
+    """Return a stacker's decision values: its own, or log-odds and log-probabilities."""
+    if hasattr(stacker, "decision_function"):
+        return np.asarray(stacker.decision_function(features.matrix))
+    response = respond(stacker, features)
+    if response.kind == "decision":
+        return response.values[:, 0] if response.values.shape[1] == 1 else response.values
+    clipped = np.clip(response.values, np.finfo(np.float64).tiny, 1.0)
+    logs = np.log(clipped)
+    return np.asarray(logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs)
 
 
 class StackingClassifier(ClassifierMixin, FinishedStacking):
@@ -286,6 +301,8 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the final estimator's decision values, the mean over repeats.
 
+        A combiner without any has the log-odds of two classes, the log-probabilities of several.
+
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
@@ -297,10 +314,7 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
             Decision values.
         """
         X = self._new_rows(X)
-        each = [
-            d.verdict.stacker.decision_function(d.fresh(X, d.reading.deployed).matrix)
-            for d in self.deals_
-        ]
+        each = [_decisions(d.verdict.stacker, d.fresh(X, d.reading.deployed)) for d in self.deals_]
         return np.mean(each, axis=0)
 
     def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:

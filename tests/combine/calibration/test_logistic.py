@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from foldwise.combine.calibration.logistic import logistic_coefficients
@@ -61,3 +62,30 @@ def test_separable_rows_have_a_finite_answer() -> None:
     found = logistic_coefficients(with_ones(z), np.array([0, 1]), np.ones(2), [1, 0])
     assert 3 < found[0] < 10
     assert found[1] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_columns_that_differ_by_many_orders_all_count() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.uniform(300, 600, 50)
+    y = rng.integers(0, 2, 50)
+    # log(p) of such logits is about -1e-150, beside their own hundreds.
+    columns = np.column_stack([-np.log1p(np.exp(-z)), z, np.ones(50)])
+    found = logistic_coefficients(columns, y, np.ones(50), [1, 1, 0], non_negative=(0, 1))
+    gradient = columns.T @ (expit(columns @ found) - y) + 0.01 * (found - [1, 1, 0])
+    assert found[0] == pytest.approx(1.0)
+    np.testing.assert_allclose(gradient / [1.0, 600.0, 1.0], 0.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1.0, 1e5])
+def test_the_conditions_of_a_minimum_hold(size) -> None:
+    rng = np.random.default_rng(0)
+    for n in range(1, 60):
+        z = size * (rng.normal(size=n) + rng.normal())
+        y, weight = rng.integers(0, 2, n), rng.choice([0.01, 1.0, 100.0], n)
+        found = logistic_coefficients(with_ones(z), y, weight, [1, 0], non_negative=(0,))
+        miss = weight * (expit(with_ones(z) @ found) - y)
+        gradient = with_ones(z).T @ miss + 0.01 * (found - [1, 0])
+        gradient /= weight.sum() * np.array([np.sqrt(np.mean(z**2)), 1.0]) + 0.01
+        assert abs(gradient[1]) < 1e-6
+        assert gradient[0] > -1e-6
+        assert found[0] == 0.0 or gradient[0] < 1e-6

@@ -5,6 +5,7 @@ or perfectly separating logits it leads back to the map that changes nothing.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain, combinations
 
 import numpy as np
@@ -81,64 +82,58 @@ def logistic_coefficients(
     return best
 
 
+@dataclass(frozen=True)
 class _Problem:
-    """The penalised loss with columns scaled to unit mean square."""
+    """The penalised loss."""
 
-    def __init__(
-        self,
-        columns: FloatArray,
-        y: NDArray[np.intp],
-        weight: FloatArray,
-        towards: FloatArray,
-        ridge: float,
-    ) -> None:
-        scale = np.sqrt(np.mean(columns**2, axis=0))
-        self.scale = np.where(scale > 0, scale, 1.0)
-        self.columns, self.y, self.weight = columns / self.scale, y, weight
-        self.towards, self.ridge = towards * self.scale, ridge / self.scale**2
+    columns: FloatArray
+    y: NDArray[np.intp]
+    weight: FloatArray
+    towards: FloatArray
+    ridge: float
 
     def value(self, coefficients: FloatArray) -> float:
-        """Return the objective at coefficients in the given scale."""
-        return self._objective(coefficients * self.scale)
-
-    def _objective(self, scaled: FloatArray) -> float:
-        eta = self.columns @ scaled
+        eta = self.columns @ coefficients
         losses = np.logaddexp(0.0, eta) - self.y * eta
-        return float(self.weight @ losses + 0.5 * self.ridge @ (scaled - self.towards) ** 2)
+        pull = 0.5 * self.ridge * np.sum((coefficients - self.towards) ** 2)
+        return float(self.weight @ losses + pull)
 
     def minimise(self, free: NDArray[np.intp]) -> FloatArray:
-        """Return the minimiser over some coefficients, the others zero, in the given scale."""
-        scaled = np.zeros(self.columns.shape[1])
-        value = self._objective(scaled)
+        """Return the minimiser over some coefficients, the others zero."""
+        at = np.zeros(self.columns.shape[1])
+        value = self.value(at)
         for _ in range(MOST_STEPS):
-            step, gain = self._newton(scaled, free)
+            step, gain = self._newton(at, free)
             if gain <= TOLERANCE * (1.0 + abs(value)):
                 break
-            moved = self._downhill(scaled, step, value, gain)
+            moved = self._downhill(at, step, value, gain)
             if moved is None:
                 break
-            scaled, value = moved
-        return scaled / self.scale
+            at, value = moved
+        return at
 
-    def _newton(self, scaled: FloatArray, free: NDArray[np.intp]) -> tuple[FloatArray, float]:
+    def _newton(self, at: FloatArray, free: NDArray[np.intp]) -> tuple[FloatArray, float]:
         """Return the step and twice the decrease it promises."""
         part = self.columns[:, free]
-        p = expit(self.columns @ scaled)
-        pull = self.ridge[free] * (scaled - self.towards)[free]
-        gradient = part.T @ (self.weight * (p - self.y)) + pull
+        p = expit(self.columns @ at)
+        gradient = part.T @ (self.weight * (p - self.y)) + self.ridge * (at - self.towards)[free]
         curvature = part.T @ ((self.weight * p * (1.0 - p))[:, None] * part)
-        curvature[np.diag_indices(len(free))] += self.ridge[free]
-        step = np.zeros(len(scaled))
-        step[free] = -np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+        curvature[np.diag_indices(len(free))] += self.ridge
+        # Columns may differ by many orders; a unit diagonal keeps all of them in the solution.
+        size = np.sqrt(np.diag(curvature))
+        size = np.where(size > 0, size, 1.0)
+        even = curvature / size / size[:, None]
+        step = np.zeros(len(at))
+        step[free] = -np.linalg.lstsq(even, gradient / size, rcond=None)[0] / size
         return step, float(-gradient @ step[free])
 
     def _downhill(
-        self, scaled: FloatArray, step: FloatArray, value: float, gain: float
+        self, at: FloatArray, step: FloatArray, value: float, gain: float
     ) -> tuple[FloatArray, float] | None:
         length = 1.0
         for _ in range(MOST_HALVINGS):
-            moved = scaled + length * step
-            found = self._objective(moved)
+            moved = at + length * step
+            found = self.value(moved)
             if found <= value - 1e-4 * length * gain:
                 return moved, found
             length *= 0.5
