@@ -14,7 +14,8 @@ class Typed:
     """What a command printed and how it ended."""
 
     def __init__(self, *words):
-        result = CliRunner().invoke(app, [str(word) for word in words])
+        runner = CliRunner(env={"FOLDWISE_JOBS": "1"})
+        result = runner.invoke(app, [str(word) for word in words])
         self.code, self.out, self.err = result.exit_code, result.stdout, result.stderr
         self.error = result.exception
 
