@@ -225,8 +225,8 @@ def data(quick: bool, cache: Path | None) -> None:
         )
         for n in sizes:
             for name in names[:4] if quick else names:
-                # A set that is too small for a size was seen at a smaller one.
-                if n == min(sizes) or 0.7 * rows[name] >= n:
+                # A set whose rows were all used at the smaller size would only repeat itself.
+                if n == min(sizes) or 0.7 * rows[name] > min(sizes):
                     worse[title].append(one_set(name, n, cache))
         ratios = np.array(worse[title])
         print(

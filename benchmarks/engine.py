@@ -148,7 +148,7 @@ def dask(quick: bool) -> None:
     StackingRegressor([("idle", Busy())], "mean", cv=3, n_jobs=2).fit(X, y)
     local_s, local = timed(lambda: fit(n_jobs=2))
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         Client(cluster) as client,
     ):
         StackingRegressor([("idle", Busy())], "mean", cv=3, executor=client).fit(X, y)

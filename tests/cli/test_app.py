@@ -104,7 +104,7 @@ def test_a_bad_table_that_can_be_read_gives_a_model(name, typed, tmp_path):
     frame = read_table(tmp_path / "t.csv")
     frame["goal"] = [7 * k % 11 + 0.5 for k in range(len(frame))]
     frame.to_csv(tmp_path / "t.csv", index=False, sep=mark.decode())
-    options = ("--preset", "fast", "--time", 1.5, "--json")
+    options = ("--preset", "fast", "--time", 30, "--json")
     result = typed("fit", tmp_path / "t.csv", "--target", "goal", *options)
     assert result.code == 0, result.err
     assert result.json["n_rows"] == len(frame)

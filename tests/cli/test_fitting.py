@@ -39,7 +39,7 @@ def test_a_fit_without_out_writes_nothing(typed, flats, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     columns = [name for name in make_flats(2).columns if name not in ("size_m2", "rent", "rooms")]
     dropped = [word for name in columns for word in ("--drop", name)]
-    options = ("--preset", "fast", "--time", 2, *dropped)
+    options = ("--preset", "fast", "--time", 30, *dropped)
     result = typed("fit", flats, "--target", "rent", *options)
     assert result.code == 0, result.err
     assert list(tmp_path.iterdir()) == []
@@ -102,7 +102,7 @@ def test_resume_needs_a_folder_of_ours(typed, tmp_path):
 
 
 def test_the_demo_writes_its_report_where_it_is_told(typed, tmp_path):
-    result = typed("demo", "-o", tmp_path / "demo.html", "--time", 3, "--json")
+    result = typed("demo", "-o", tmp_path / "demo.html", "--time", 8, "--json")
     assert result.code == 0, result.err
     assert result.json["n_rows"] == 800
     assert (tmp_path / "demo.html").stat().st_size < 1_000_000

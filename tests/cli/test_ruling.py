@@ -32,6 +32,7 @@ def test_rules_add_up_to_the_prediction_as_the_words_say(typed, flats):
 
 def test_classes_are_named(typed, hostile, monkeypatch):
     monkeypatch.setattr(ruling, "N_TREES", 10)
+    monkeypatch.setattr(ruling, "N_FOLDS", 2)
     told = typed("rules", hostile, "--target", "class", "--most", 2, "--json").json
     assert any(name == "coef_ünï" for name in told["rules"][0])
 

@@ -63,8 +63,8 @@ def demo(out: Path, seconds: float | None, as_json: bool, debug: bool) -> None:
 @click.option("--weight", metavar="COL", help="How much each row counts.")
 @click.option("--drop", multiple=True, metavar="COL", help="A column not to use; may be repeated.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=1, show_default=True, metavar="N",
-              help="Fits at a time; -1 for one a processor.")  # fmt: skip
+@click.option("--jobs", type=int, default=-1, show_default=True, metavar="N",
+              envvar="FOLDWISE_JOBS", help="Fits at a time; -1 for one a processor.")  # fmt: skip
 @click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler to run the fits on.")
 @_json
 @_debug

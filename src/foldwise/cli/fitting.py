@@ -122,7 +122,7 @@ def _keep(fitted: Fitted, folder: Path, request: Request) -> list[str]:
 
     save(fitted.model, folder / MODEL)
     write_report(
-        getattr(fitted.model, "stack_", fitted.model),
+        fitted.model,
         folder / REPORT,
         title=f"{request.target}, from {Path(request.table).name}",
     )
@@ -205,8 +205,7 @@ def demo(out: Path, seconds: float | None, *, as_json: bool) -> None:
         if not as_json:
             note("800 flats that do not exist: what should each cost a month?")
         fitted = fit_model(request, None, quiet=as_json)
-        stack = getattr(fitted.model, "stack_", fitted.model)
-        write_report(stack, out, title="Rents of flats (a demonstration)")
+        write_report(fitted.model, out, title="Rents of flats (a demonstration)")
     if as_json:
         print_json({**outcome(fitted, request), "written": [str(out)]})
         return

@@ -95,7 +95,7 @@ def report(model_path: Path, out: Path | None, table: Path | None) -> None:
         request = request_in(model_path)
         problem = table_problem(read_table(table), request.target, task=request.task)
         X, y = rows_for(model, problem.X), problem.y
-    written = write_report(getattr(model, "stack_", model), out or model_path / REPORT, X, y)
+    written = write_report(model, out or model_path / REPORT, X, y)
     say(f"Written: {written}")
 
 

@@ -8,7 +8,6 @@ continue a run that came from somewhere else.
 
 import contextlib
 import errno
-import importlib
 import json
 import os
 import pickle
@@ -16,6 +15,8 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import cloudpickle
 
 from foldwise.engine.files import (
     DamagedFileError,
@@ -195,8 +196,7 @@ class RunStore:
         except Exception:
             # Functions and classes made on the fly go by value.
             try:
-                by_value = importlib.import_module("cloudpickle")
-                return bytes(by_value.dumps(value, protocol=5))
+                return bytes(cloudpickle.dumps(value, protocol=5))
             except Exception as error:
                 whose = about.get("learner", "a learner")
                 warn(

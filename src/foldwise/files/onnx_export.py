@@ -17,7 +17,7 @@ from foldwise.stack.base import BaseStacking
 from foldwise.stack.build import Deal
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import clip_amount
-from foldwise.stack.linear_stackers import PathStacker
+from foldwise.stack.linear_stackers import PathStacker, PoolStacker
 from foldwise.stack.own_stackers import WeightedMean
 
 PACKAGES = ("onnx", "skl2onnx", "onnxmltools", "onnxruntime")
@@ -185,8 +185,12 @@ def _combined(graph: Graph, deal: Deal, outputs: list[str]) -> str:
         coefficients = np.asarray(stacker.coef_).reshape(len(outputs), 1)
         matrix = graph.node("Concat", *outputs, axis=1)
         return graph.linear(matrix, coefficients, np.reshape(stacker.intercept_, (1,)))
+    clip = clip_amount(deal.top.problem.amount)
     if type(stacker) in (LogisticRegression, LogisticRegressionCV):
-        return _logistic(graph, stacker, outputs, clip_amount(deal.top.problem.amount), n_classes)
+        linear = np.asarray(stacker.coef_), np.asarray(stacker.intercept_)
+        return _logistic(graph, linear, outputs, clip, n_classes)
+    if isinstance(stacker, PoolStacker):
+        return _logistic(graph, stacker.as_logistic(), outputs, clip, n_classes)
     raise not_exported(
         "have a weighted mean, a linear or a logistic model on top",
         Plain(type(stacker).__name__),
@@ -195,7 +199,7 @@ def _combined(graph: Graph, deal: Deal, outputs: list[str]) -> str:
 
 
 def _logistic(
-    graph: Graph, stacker: Any, outputs: list[str], clip: float, n_classes: int | None
+    graph: Graph, linear: tuple[Any, Any], outputs: list[str], clip: float, n_classes: int | None
 ) -> str:
     low, high = graph.constant(clip), graph.constant(1.0 - clip)
     columns = []
@@ -209,7 +213,7 @@ def _logistic(
             mean = graph.node("ReduceMean", logs, axes=[1], keepdims=1)
             columns.append(graph.node("Sub", logs, mean))
     matrix = graph.node("Concat", *columns, axis=1)
-    scores = graph.linear(matrix, np.asarray(stacker.coef_).T, np.asarray(stacker.intercept_))
+    scores = graph.linear(matrix, linear[0].T, linear[1])
     if n_classes == 2:
         return graph.both_classes(graph.node("Sigmoid", scores))
     return graph.node("Softmax", scores, axis=1)

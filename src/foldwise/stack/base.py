@@ -19,7 +19,6 @@ from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
 from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
-from foldwise.stack.callbacks import with_callbacks
 from foldwise.stack.diagram import diagram
 from foldwise.stack.entries import Entry, as_layers, checked_layers
 from foldwise.stack.fold_models import FoldModels
@@ -139,12 +138,11 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
             )
         before = dict(vars(self))
         try:
-            return self._fit(X, y, sample_weight, groups)
+            return self._heard(type(self)._fit, X, y, sample_weight, groups)
         except BaseException:
             self.__dict__ = before
             raise
 
-    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         clock = self._clock()
         with threadpool_limits(1, user_api="blas"):

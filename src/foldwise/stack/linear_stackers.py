@@ -263,6 +263,23 @@ class PoolStacker(MemberStacker):
         self.weights_ = self.pool_.weights
         return self
 
+    def as_logistic(self) -> tuple[FloatArray, FloatArray]:
+        """Return coefficients and intercepts as of a logistic regression on all logits.
+
+        Returns
+        -------
+        coefficients : ndarray of shape (1, n_learners) or (n_classes, n_learners * n_classes)
+            The columns of a learner, one a class, stand side by side.
+        intercepts : ndarray of shape (1,) or (n_classes,)
+            The intercepts.
+        """
+        intercepts = self.pool_.intercepts
+        by_class = np.broadcast_to(self.weights_, (len(intercepts), self.weights_.shape[-1]))
+        if len(intercepts) == 2:
+            return by_class.mean(axis=0)[None], intercepts[1:] - intercepts[:1]
+        wide = by_class[:, :, None] * np.eye(len(intercepts))[:, None, :]
+        return wide.reshape(len(intercepts), -1), intercepts
+
     def respond(self, members: FloatArray) -> Response:
         """Return the pool's probabilities.
 

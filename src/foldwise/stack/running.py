@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options
 from foldwise.engine.keys import fingerprint
-from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks
+from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from foldwise.stack.reader import Problem
 
 MOST_SEEDS = np.iinfo(np.int32).max
@@ -54,6 +54,13 @@ class RunMixin(CallbackSupportMixin, BaseEstimator):
                 ours(event)
 
         return both
+
+    def _heard(self, method: Any, *arguments: Any) -> Self:
+        """Call a method so that scikit-learn's callbacks, if there are any, are torn down."""
+        if getattr(self, "_skl_callbacks", []):
+            # Only then: a frame of scikit-learn's would hide the user's line from warnings.
+            method = with_callbacks(method)
+        return method(self, *arguments)
 
     def _clock(self) -> Clock:
         return Clock(self.time_budget)

@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from foldwise import StackingRegressor
+from foldwise import StackingRegressor, load, save
 from foldwise.auto.tables import TableEncoder, column_kinds
 from foldwise.errors import FoldwiseError, InvalidDataError, InvalidParameterError
 
@@ -223,3 +223,20 @@ def test_integer_valued_regression_targets_are_a_quantity(table):
     frame, y = table
     encoder = TableEncoder(categories="target").fit(frame[["town"]], np.round(y))
     assert encoder.get_feature_names_out().tolist() == ["town (mean target)"]
+
+
+def test_a_saved_encoder_gives_the_same_numbers(table, tmp_path):
+    frame, y = table
+    ways = [
+        {"scale": "quantile"},
+        {"categories": "target", "scale": "squash"},
+        {"categories": "ordinal", "scale": "standard"},
+    ]
+    learners = [
+        (f"ridge {k}", make_pipeline(TableEncoder(task="regression", **way), Ridge()))
+        for k, way in enumerate(ways)
+    ]
+    stack = StackingRegressor(learners, cv=3, random_state=0, final_estimator="mean")
+    save(stack.fit(frame, y), tmp_path / "m.foldwise")
+    new = frame.iloc[:9].assign(town="Oslo", size=np.inf)
+    assert_array_equal(load(tmp_path / "m.foldwise").predict(new), stack.predict(new))
