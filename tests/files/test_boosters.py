@@ -6,7 +6,7 @@ from lightgbm import LGBMRegressor
 from numpy.testing import assert_array_equal
 from xgboost import XGBRegressor
 
-from foldwise import load, save
+from foldwise import StackingRegressor, load, save
 from foldwise.errors import InvalidDataError, UnsupportedError
 from foldwise.files.boosters import booster_content, booster_from, is_booster
 from tests.files.conftest import X, Y
@@ -55,3 +55,12 @@ def test_what_cannot_be_read_is_refused(model) -> None:
     ending, _, state = booster_content(booster)
     with pytest.raises(InvalidDataError, match="hold boosters that can be read; got 'b/0"):
         booster_from(f"b/0.{ending}", b"{}nothing", state)
+
+
+def test_catboost_comes_back_and_predicts_the_same(tmp_path) -> None:
+    catboost = pytest.importorskip("catboost")
+    quiet = {"iterations": 5, "verbose": False, "allow_writing_files": False}
+    learners = [("cat", catboost.CatBoostRegressor(**quiet))]
+    stack = StackingRegressor(learners, cv=3, random_state=0).fit(X, Y)
+    save(stack, tmp_path / "model")
+    assert_array_equal(load(tmp_path / "model").predict(X), stack.predict(X))

@@ -12,7 +12,7 @@ from foldwise.engine.executor import Executor, Finished, TaskEndedError, TaskLos
 
 RETRIES = 2
 # A fit is taken for hung when it takes this many times what it should, and this long.
-HUNG_TIMES, HUNG_SECONDS = 10.0, 10.0
+HUNG_TIMES, HUNG_SECONDS = 10.0, 30.0
 TICK_SECONDS = 1.0
 # What is free must be this many times what one more task is expected to take.
 ROOM = 1.25

@@ -23,13 +23,15 @@ from foldwise.errors import Plain
 from foldwise.files.refuse import refused
 
 OURS = re.compile(r"foldwise(\.\w+)+\.\w+")
-THEIRS = re.compile(r"(sklearn(\.\w+)+|lightgbm\.sklearn|xgboost\.sklearn)\.\w+")
+THEIRS = re.compile(r"(sklearn(\.\w+)+|lightgbm\.sklearn|xgboost\.sklearn|catboost\.core)\.\w+")
 # Where nothing a model is made of lives, or where importing does more than define.
 CLOSED = {"tests", "externals", "experimental", "datasets", "conftest", "__main__",
           "cli", "engine", "files", "plot", "report"}  # fmt: skip
 
 # Classes without a common base that fitted models are made of.
 EXTRA = {
+    "catboost.core.CatBoostClassifier",
+    "catboost.core.CatBoostRegressor",
     "foldwise.engine.run.RunSummary",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
