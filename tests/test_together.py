@@ -15,6 +15,10 @@ REGRESSORS = {
     "BaggingRegressor": {"n_estimators": 5},
     "BayesianModelAveragingRegressor": {},
     "BestSubsetRegressor": {},
+    "EnsembleSelectionRegressor": {
+        "estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3))],
+        "cv": 3,
+    },
     "ForwardStagewiseRegressor": {},
     "GradientBoostingRegressor": {"n_estimators": 10},
     "ISLERegressor": {"n_estimators": 20},
@@ -27,6 +31,11 @@ CLASSIFIERS = {
     "AveragedCVClassifier": {},
     "BaggingClassifier": {"n_estimators": 5},
     "BayesianModelAveragingClassifier": {},
+    "CalibratedClassifier": {"estimator": DecisionTreeClassifier(max_depth=3), "cv": 3},
+    "EnsembleSelectionClassifier": {
+        "estimators": [("logit", LogisticRegression()), ("tree", DecisionTreeClassifier())],
+        "cv": 3,
+    },
     "ForwardStagewiseClassifier": {},
     "GradientBoostingClassifier": {"n_estimators": 10},
     "ISLEClassifier": {"n_estimators": 20},
@@ -38,9 +47,9 @@ CLASSIFIERS = {
 
 def test_no_estimator_is_left_out() -> None:
     stacks = {"StackingClassifier", "StackingRegressor"}
-    stacks |= {"AutoStackClassifier", "AutoStackRegressor"}
+    others = {"AutoStackClassifier", "AutoStackRegressor", "TableEncoder"}
     named = {name for name in foldwise.__all__ if name[0].isupper()}
-    assert named == stacks | REGRESSORS.keys() | CLASSIFIERS.keys()
+    assert named == stacks | others | REGRESSORS.keys() | CLASSIFIERS.keys()
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

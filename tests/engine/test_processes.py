@@ -178,8 +178,9 @@ def test_the_data_file_is_gone_afterwards(tmp_path: Path, monkeypatch: Any) -> N
     assert list(tmp_path.iterdir()) == []
 
 
-def test_workers_and_data_go_when_the_parent_is_killed(tmp_path: Path) -> None:
-    script = """
+@pytest.mark.parametrize("busy", [True, False])
+def test_workers_and_data_go_when_the_parent_is_killed(tmp_path: Path, busy: bool) -> None:
+    script = f"""
 import numpy as np, os, sys, time
 from foldwise.engine.processes import Processes
 def work(shared, job):
@@ -190,7 +191,8 @@ executor = Processes(1)
 executor.place(work, np.ones(300_000))
 executor.submit(0, "pid")
 print(executor.wait(60)[0].result, flush=True)
-executor.submit(1, "sleep")
+if {busy}:
+    executor.submit(1, "sleep")
 time.sleep(500)
 """
     source = str(Path(__file__).parents[2] / "src")

@@ -143,6 +143,7 @@ def test_a_cluster_that_loses_workers_gives_the_same_bits(
     assert (model.run_.fits, model.run_.partial) == (N_FITS, False)
 
 
+@pytest.mark.filterwarnings("ignore:StackingRegressor. the first 10 fits")
 def test_a_learner_that_kills_its_worker_is_dropped_with_the_cause(
     tmp_path: Path, undisturbed: tuple[bytes, bytes, float]
 ) -> None:

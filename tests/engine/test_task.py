@@ -18,11 +18,18 @@ from foldwise.engine.task import (
 )
 
 
+def _refuse() -> None:
+    raise TypeError("no way back")
+
+
 class StubbornError(Exception):
-    """Can be pickled, but not read back."""
+    """Can be pickled, but not read back, not even where Dask has taught errors to be."""
 
     def __init__(self, one: str, two: str) -> None:
         super().__init__(f"{one} {two}")
+
+    def __reduce__(self) -> Any:
+        return _refuse, ()
 
 
 def done(work: Any, job: Any = None) -> Any:

@@ -32,13 +32,16 @@ def serve(connection: Connection, parent: int) -> None:
     if hasattr(os, "setsid"):
         os.setsid()
     folders: list[str] = []
-    threading.Thread(target=_follow, args=(parent, folders), daemon=True).start()
+    follow = threading.Thread(target=_follow, args=(parent, folders), daemon=True)
+    follow.start()
     placed: Any = None
     parcel: Parcel | None = None
     while connection.poll(IDLE_SECONDS):
         try:
             kind, *content = pickle.loads(connection.recv_bytes())
         except (EOFError, OSError):
+            # A parent that was killed leaves its data to be cleared away.
+            follow.join(2 * FOLLOW_SECONDS)
             return
         if kind == "task":
             assert parcel is not None
