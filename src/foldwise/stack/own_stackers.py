@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from foldwise.combine import (
     best_weights,
+    bic_weights,
     log_score_weights,
     mean_weights,
     nnls_weights,
@@ -96,7 +97,7 @@ class WeightedMean(MemberStacker):
     ----------
     rule : str
         Where the weights come from: "mean", "weighted_mean", "best", "nnls", "simplex",
-        "log_score", "pseudo_bma" or "pseudo_bma_plus".
+        "log_score", "bma", "pseudo_bma" or "pseudo_bma_plus".
     metric : Metric or None
         What "best" and "simplex" maximise.
     labels : ndarray or None
@@ -105,6 +106,8 @@ class WeightedMean(MemberStacker):
         The weights, for "weighted_mean".
     alpha : float, default=0.0
         Pull towards the plain mean, for "simplex" and "log_score".
+    n_parameters : array-like of shape (n_learners,) or None
+        Fitted parameters of each learner, for "bma"; None counts them as equal.
     random_state : int or None
         Seed of the Bayesian bootstrap of "pseudo_bma_plus".
 
@@ -123,6 +126,7 @@ class WeightedMean(MemberStacker):
         labels: Any = None,
         weights: Any = None,
         alpha: float = 0.0,
+        n_parameters: Any = None,
         random_state: Any = None,
     ) -> None:
         self.rule = rule
@@ -130,6 +134,7 @@ class WeightedMean(MemberStacker):
         self.labels = labels
         self.weights = weights
         self.alpha = alpha
+        self.n_parameters = n_parameters
         self.random_state = random_state
 
     def fit(
@@ -201,6 +206,24 @@ class WeightedMean(MemberStacker):
         self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
     ) -> FloatArray:
         return log_score_weights(self._logs(members, y), sample_weight, alpha=self.alpha)
+
+    def _bma(
+        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+    ) -> FloatArray:
+        n_learners = members.shape[1]
+        counts = np.asarray(
+            np.zeros(n_learners) if self.n_parameters is None else self.n_parameters, np.float64
+        )
+        if counts.shape != (n_learners,) or not (counts >= 0).all():
+            raise invalid_parameter(
+                "bma",
+                "n_parameters",
+                must=f"be {n_learners} numbers, one a learner, none negative",
+                got=self.n_parameters,
+                fix="Use final_estimator=('bma', {'n_parameters': [[3, 10]]}).",
+            )
+        rows = np.ones(len(y)) if sample_weight is None else sample_weight
+        return bic_weights(rows @ self._logs(members, y), counts, float(rows.sum()))
 
     def _pseudo_bma(
         self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
