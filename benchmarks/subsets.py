@@ -122,7 +122,7 @@ def against_mlxtend(quick: bool) -> None:
         return
     from mlxtend.feature_selection import ExhaustiveFeatureSelector
 
-    p = 6 if quick else 11
+    p = 6 if quick else 14
     X, y = draw(p, 500)
     theirs, selector = timed(
         lambda: ExhaustiveFeatureSelector(
