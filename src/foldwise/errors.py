@@ -63,24 +63,8 @@ class LearnerFailedWarning(FoldwiseWarning):
 def sentence(owner: str, name: str, *, must: str, got: Any, fix: str) -> str:
     """Return the sentence all our errors are written in.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains: the estimator's or function's name.
-    name : str
-        The parameter at fault.
-    must : str
-        The rule, continuing "must".
-    got : object
-        The offending value. A string is quoted; anything else is shown by its ``repr``,
-        cut to 80 characters. Use :class:`Plain` for words of your own.
-    fix : str
-        One thing to do, a sentence of its own.
-
-    Returns
-    -------
-    str
-        The message.
+    ``got``: The offending value. A string is quoted; anything else is shown by its ``repr``, cut to
+    80 characters. Use :class:`Plain` for words of your own.
 
     Examples
     --------
@@ -152,15 +136,7 @@ def did_you_mean(word: Any, known: Iterable[str]) -> str:
 
 
 def warn(message: str, category: type[FoldwiseWarning] = FoldwiseWarning) -> None:
-    """Warn at the line of the user's code that called into foldwise.
-
-    Parameters
-    ----------
-    message : str
-        What happened and one thing to do.
-    category : type, default=FoldwiseWarning
-        One of the categories above.
-    """
+    """Warn at the line of the user's code that called into foldwise."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1

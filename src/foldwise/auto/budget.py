@@ -23,21 +23,11 @@ HELD_OUT = 0.2
 
 @dataclass(frozen=True)
 class Plan:
-    """Which members are fitted, and how often.
+    """Which members are fitted, and how often."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The members.
-    folds : int
-        Number of folds; 1 for a single split.
-    skipped : mapping of str to str
-        Members left out, with the reason.
-    """
-
-    names: tuple[str, ...]
-    folds: int
-    skipped: Mapping[str, str]
+    names: tuple[str, ...]  # the members
+    folds: int  # number of folds; 1 for a single split
+    skipped: Mapping[str, str]  # members left out, with the reason
 
 
 def fits_of(folds: int) -> float:
@@ -60,28 +50,7 @@ def trial_seconds(
     seed: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Return an estimate of the seconds each learner takes to fit all rows.
-
-    Parameters
-    ----------
-    learners : mapping of str to estimator
-        In the order of their trials.
-    powers : mapping of str to float
-        The power of the number of rows that each learner's time grows with.
-    data : TrainingData
-        All rows.
-    limit : float
-        Seconds after which no further trial begins.
-    seed : int
-        Draws the rows, and fills empty seeds.
-    clock : callable
-        Seconds, for tests.
-
-    Returns
-    -------
-    dict
-        Learners that were not reached, or failed, are absent.
-    """
+    """Return an estimate of the seconds each learner takes to fit all rows."""
     rows = _trial_rows(data, seed)
     task = NodeTask(rows, rows[:50], seed, False)
     grown = data.X.shape[0] / len(rows)
@@ -120,24 +89,6 @@ def plan_for(
     """Return the most folds that can be afforded, and the members that can be at these.
 
     More folds than usual must be affordable for all members, others for a third of them.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The members, the most wanted first.
-    seconds : mapping of str to float
-        Estimated time of one fit on all rows, where known.
-    budget : float
-        Seconds left.
-    workers : int
-        Fits at a time.
-    folds : sequence of int
-        Numbers of folds that may be used, the most wanted first.
-
-    Returns
-    -------
-    Plan
-        With at least one member: those that can be afforded, then those that perhaps can.
 
     Examples
     --------

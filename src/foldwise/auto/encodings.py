@@ -30,24 +30,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def encoded(learner: Any, encoding: str, kinds: Kinds, *, regression: bool) -> Pipeline:
-    """Return a Pipeline of an encoder and a learner; equal encoders are shared at each node.
-
-    Parameters
-    ----------
-    learner : estimator
-        The last step.
-    encoding : str
-        A word of the table above.
-    kinds : Kinds
-        What the columns are.
-    regression : bool
-        Whether the target is a number.
-
-    Returns
-    -------
-    Pipeline
-        Takes the raw table.
-    """
+    """Return a Pipeline of an encoder and a learner; equal encoders are shared at each node."""
     task = "regression" if regression else "classification"
     encoder = TableEncoder(kinds, task=task, **SETTINGS[encoding])
     steps: list[tuple[str, Any]] = [("table", encoder)]

@@ -16,34 +16,17 @@ MOST_LEVELS = 40
 
 @dataclass(frozen=True)
 class Facts:
-    """What decides which learners are tried, never which of them are used.
+    """What decides which learners are tried, never which of them are used."""
 
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    width : int
-        Number of columns, categories counted once a level.
-    n_classes : int or None
-        Number of classes; None for regression.
-    smallest_class : int
-        Rows of the rarest class.
-    weighted : bool
-        Whether rows have weights.
-    positive_skewed : bool
-        Whether the target has no negative value and a long upper tail, so that its logarithm
-        is worth trying.
-    has_zero : bool
-        Whether the target is zero somewhere.
-    """
-
-    n_rows: int
-    width: int
-    n_classes: int | None = None
-    smallest_class: int = 0
-    weighted: bool = False
+    n_rows: int  # number of rows
+    width: int  # number of columns, categories counted once a level
+    n_classes: int | None = None  # number of classes; None for regression
+    smallest_class: int = 0  # rows of the rarest class
+    weighted: bool = False  # whether rows have weights
+    # whether the target has no negative value and a long upper tail, so that its logarithm is
+    # worth trying
     positive_skewed: bool = False
-    has_zero: bool = False
+    has_zero: bool = False  # whether the target is zero somewhere
 
     @property
     def regression(self) -> bool:
@@ -55,22 +38,6 @@ def facts_of(
     kinds: Kinds, y: NDArray[Any], *, n_classes: int | None = None, weighted: bool = False
 ) -> Facts:
     """Return the facts of a problem.
-
-    Parameters
-    ----------
-    kinds : Kinds
-        What the columns of the table are.
-    y : ndarray of shape (n_samples,)
-        Targets or classes.
-    n_classes : int or None
-        Number of classes.
-    weighted : bool, default=False
-        Whether rows have weights.
-
-    Returns
-    -------
-    Facts
-        Read-only.
 
     Examples
     --------

@@ -12,21 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 class KernelFeatures(TransformerMixin, BaseEstimator):
     """Similarity to some training rows by a Gaussian kernel, decorrelated (Nyström).
 
-    Parameters
-    ----------
-    width : float, default=1.0
-        Squared width of the kernel, relative to the number of columns times their variance.
-    n_components : int, default=300
-        Number of training rows compared with; at most half of them.
-    random_state : int, RandomState instance or None, default=None
-        Draws these rows.
-
-    Attributes
-    ----------
-    kernel_ : Nystroem
-        The fitted map.
-    n_features_in_, feature_names_in_ : int, ndarray
-        What it was fitted on.
+    ``width``: Squared width of the kernel, relative to the number of columns times their variance.
 
     References
     ----------
@@ -48,20 +34,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw rows and decorrelate their kernel.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers of comparable scale.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        Self
-            The fitted transformer.
-        """
+        """Draw rows and decorrelate their kernel."""
         X = validate_data(self, X, dtype=np.float64)
         spread = X.shape[1] * X.var()
         self.kernel_ = Nystroem(
@@ -74,15 +47,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the features.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Their inner products approximate the kernel.
+        Shapes: returns (n_samples, n_components).
         """
         check_is_fitted(self, "kernel_")
         X = validate_data(self, X, dtype=np.float64, reset=False)

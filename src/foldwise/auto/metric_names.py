@@ -35,20 +35,6 @@ SEVERAL_CLASSES = {
 def scorer_of(metric: Any, *, owner: str, n_classes: int | None) -> Any:
     """Return what the stack takes as ``scoring``.
 
-    Parameters
-    ----------
-    metric : None, str or callable
-        A short name, a name of one of scikit-learn's scorers, a scorer, or None.
-    owner : str
-        Who complains.
-    n_classes : int or None
-        Number of classes; None for regression.
-
-    Returns
-    -------
-    None, str or callable
-        None for the stack's own choice: RMSE or log-loss.
-
     Examples
     --------
     >>> scorer_of("rmse", owner="x", n_classes=None)

@@ -5,29 +5,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Preset:
-    """What a preset decides.
+    """What a preset decides."""
 
-    Attributes
-    ----------
-    tier : int
-        Members up to this tier of the portfolio are tried: 1 to 3.
-    folds : int
-        Number of folds.
-    folds_in_time : tuple of int
-        Numbers of folds that may be used with a time budget, the most wanted first.
-    n_repeats : int
-        Number of deals of the folds.
-    thorough : bool
-        Whether stackers compete, and probabilities are calibrated where that helps.
-    size : float
-        Number of trees and of net training rounds, relative to the members' own settings.
-    """
-
-    tier: int
-    folds: int
+    tier: int  # members up to this tier of the portfolio are tried: 1 to 3
+    folds: int  # number of folds
+    # numbers of folds that may be used with a time budget, the most wanted first
     folds_in_time: tuple[int, ...]
-    n_repeats: int = 1
+    n_repeats: int = 1  # number of deals of the folds
+    # whether stackers compete, and probabilities are calibrated where that helps
     thorough: bool = True
+    # number of trees and of net training rounds, relative to the members' own settings
     size: float = 1.0
 
 

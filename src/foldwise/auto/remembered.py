@@ -15,20 +15,6 @@ FILE = "auto.json"
 def planned(run_dir: str | os.PathLike[str], key: str, make: Callable[[], Plan]) -> Plan:
     """Return the plan made before in this folder for the same problem, or make and note it.
 
-    Parameters
-    ----------
-    run_dir : path
-        Folder of the run; made if need be.
-    key : str
-        Fingerprint of everything the plan depends on but time.
-    make : callable
-        Makes the plan.
-
-    Returns
-    -------
-    Plan
-        The same one each time, so that nothing finished is fitted again.
-
     Examples
     --------
     >>> import tempfile

@@ -21,18 +21,10 @@ MOST_FORWARD = 5
 
 @dataclass(frozen=True)
 class Rows:
-    """Checked rows.
+    """Checked rows."""
 
-    Attributes
-    ----------
-    data : TrainingData
-        The table as a pandas frame, targets or class codes, weights, groups.
-    order : ndarray of int or None
-        Where each row stood before they were sorted in time.
-    """
-
-    data: TrainingData
-    order: NDArray[np.intp] | None = None
+    data: TrainingData  # the table as a pandas frame, targets or class codes, weights, groups
+    order: NDArray[np.intp] | None = None  # where each row stood before they were sorted in time
 
     def sorted(self, order: NDArray[np.intp]) -> "Rows":
         """Return the rows in another order."""
@@ -48,26 +40,7 @@ class Rows:
 
 
 def splitter_for(folds: int, facts: Facts, rows: Rows, *, ordered: bool, seed: int) -> Any:
-    """Return what the stack takes as ``cv``.
-
-    Parameters
-    ----------
-    folds : int
-        Number of folds; 1 for a single split.
-    facts : Facts
-        Whether there are classes, and how many rows of the rarest.
-    rows : Rows
-        With or without groups.
-    ordered : bool
-        Whether rows are in the order of time.
-    seed : int
-        Draws a single split.
-
-    Returns
-    -------
-    int or splitter
-        Folds, forward splits, or one split.
-    """
+    """Return what the stack takes as ``cv``."""
     if ordered:
         return TimeSeriesSplit(int(np.clip(folds, 2, min(MOST_FORWARD, facts.n_rows - 1))))
     if folds > 1:

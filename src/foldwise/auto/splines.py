@@ -14,19 +14,8 @@ FEW_VALUES = 10
 class SplineColumns(TransformerMixin, BaseEstimator):
     """Spread columns of many values over cubic splines; leave the others as they are.
 
-    Parameters
-    ----------
-    n_knots : int, default=8
-        Knots of each column, evenly spaced over its range; outside the splines stay as they end.
-
-    Attributes
-    ----------
-    many_ : ndarray of bool of shape (n_features,)
-        Which columns have more than ten distinct values.
-    splines_ : SplineTransformer or None
-        Fitted on these.
-    n_features_in_, feature_names_in_ : int, ndarray
-        What it was fitted on.
+    ``n_knots``: Knots of each column, evenly spaced over its range; outside the splines stay as
+    they end.
 
     Examples
     --------
@@ -43,20 +32,7 @@ class SplineColumns(TransformerMixin, BaseEstimator):
         self.n_knots = n_knots
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the columns and their knots.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        Self
-            The fitted transformer.
-        """
+        """Find the columns and their knots."""
         X = validate_data(self, X, dtype=np.float64)
         self.many_ = np.array([len(np.unique(column)) > FEW_VALUES for column in X.T], dtype=bool)
         self.splines_ = None
@@ -68,15 +44,7 @@ class SplineColumns(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return all columns, and after them the splines of those with many values.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_out)
-            Finite.
+        Shapes: returns (n_samples, n_out).
         """
         check_is_fitted(self, "many_")
         X = validate_data(self, X, dtype=np.float64, reset=False)

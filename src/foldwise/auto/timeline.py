@@ -13,20 +13,6 @@ from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 def order_in_time(owner: str, frame: pd.DataFrame, time_column: Any) -> NDArray[np.intp]:
     """Return the rows from the earliest to the latest.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    frame : DataFrame
-        The table.
-    time_column : str or int
-        Name of the column, or its position in a table without names.
-
-    Returns
-    -------
-    ndarray of int
-        Rows of the same time keep their order.
-
     Examples
     --------
     >>> import pandas as pd

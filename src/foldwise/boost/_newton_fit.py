@@ -38,22 +38,7 @@ def check_newton(estimator: Any) -> None:
 
 
 def table_of(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return ``X`` as numbers for LightGBM; in ``fit`` learn the categories too.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Gets ``categories_`` if ``reset``.
-    X : array-like
-        Features.
-    reset : bool
-        True in ``fit``.
-
-    Returns
-    -------
-    ndarray or sparse matrix
-        Numbers, categories as codes, missing values NaN.
-    """
+    """Return ``X`` as numbers for LightGBM; in ``fit`` learn the categories too."""
     owner = type(estimator).__name__
     if reset and not hasattr(X, "shape"):
         X = check_array(X, dtype="numeric", ensure_all_finite="allow-nan")
@@ -87,25 +72,7 @@ def fit_newton(
     groups: Any,
     loss: Loss,
 ) -> None:
-    """Boost, with early stopping if asked for, and set the fitted attributes.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Whose parameters count, and who gets the attributes.
-    table : ndarray or sparse matrix
-        From :func:`table_of`.
-    y : ndarray of shape (n_samples,)
-        Targets or class codes.
-    weight : ndarray of shape (n_samples,)
-        Weights.
-    given : bool
-        Whether the weights are the user's.
-    groups : array-like or None
-        Groups.
-    loss : Loss
-        What to lower.
-    """
+    """Boost, with early stopping if asked for, and set the fitted attributes."""
     owner = type(estimator).__name__
     loss.check_targets(owner, y)
     groups = check_groups(estimator, groups, len(y))

@@ -13,24 +13,13 @@ from foldwise.boost.loss import Loss
 
 @dataclass(frozen=True)
 class Stage:
-    """One round: the learners that were added, one an output, and how much of them.
+    """One round: the learners that were added, one an output, and how much of them."""
 
-    Attributes
-    ----------
-    learners : tuple of regressors
-        One for each raw prediction of a row. The leaves of a tree hold their own steps.
-    columns : ndarray of int or None
-        The columns they read; None for all.
-    step : float
-        α.
-    member : int
-        Which learner of the set was the best.
-    """
-
+    # one for each raw prediction of a row. The leaves of a tree hold their own steps.
     learners: tuple[Any, ...]
-    columns: Indices | None
-    step: float
-    member: int
+    columns: Indices | None  # the columns they read; None for all
+    step: float  # α
+    member: int  # which learner of the set was the best
 
     def direction(self, table: Table) -> FloatArray:
         """Return h, shape (n_samples,) or (n_samples, n_outputs)."""
@@ -41,33 +30,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class Additive:
-    """A boosted model and what was measured while it was built.
+    """A boosted model and what was measured while it was built."""
 
-    Attributes
-    ----------
-    loss : Loss
-        What was lowered.
-    constant : ndarray of shape () or (n_outputs,)
-        F⁰.
-    stages : list of Stage
-        The rounds.
-    learning_rate : float
-        ρ.
-    train_loss : ndarray of shape (n_rounds,)
-        Mean loss of the training rows after each round.
-    validation_loss : ndarray of shape (n_rounds,) or None
-        Mean loss of the rows set apart.
-    best_round : int
-        Rounds at its lowest point.
-    """
-
-    loss: Loss
-    constant: FloatArray
-    stages: list[Stage]
-    learning_rate: float
-    train_loss: FloatArray
-    validation_loss: FloatArray | None
-    best_round: int
+    loss: Loss  # what was lowered
+    constant: FloatArray  # F⁰
+    stages: list[Stage]  # the rounds
+    learning_rate: float  # ρ
+    train_loss: FloatArray  # mean loss of the training rows after each round
+    validation_loss: FloatArray | None  # mean loss of the rows set apart
+    best_round: int  # rounds at its lowest point
 
     def first(self, rounds: int) -> Self:
         """Return the model of the first rounds; the validation curve stays whole."""
@@ -92,18 +63,7 @@ class Additive:
             yield raw
 
     def importances(self, n_features: int) -> FloatArray:
-        """Return how much each feature lowered the trees' squared error, summing to one.
-
-        Parameters
-        ----------
-        n_features : int
-            How many features there are.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            Importances; all learners must be trees.
-        """
+        """Return how much each feature lowered the trees' squared error, summing to one."""
         total = np.zeros(n_features)
         for stage in self.stages:
             columns = np.arange(n_features) if stage.columns is None else stage.columns

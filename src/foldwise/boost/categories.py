@@ -16,22 +16,7 @@ WORDS = ("categor", "enum", "str", "utf8", "object")
 
 
 def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
-    """Return the positions of the columns to be treated as categories.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    X : array-like
-        The table.
-    wanted : {"from_dtype"}, list of int or str, boolean mask, or None
-        "from_dtype" takes the text and category columns of a data frame.
-
-    Returns
-    -------
-    list of int
-        Positions.
-    """
+    """Return the positions of the columns to be treated as categories."""
     names = list(X.columns) if is_frame(X) else []
     if wanted is None:
         return []
@@ -83,19 +68,7 @@ def _values(X: Any, i: int) -> NDArray[Any]:
 def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
     """Return the table as numbers: codes in the categorical columns, NaN for unseen values.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    X : data frame or array
-        The table.
-    categories : dict
-        From :func:`learn_categories`.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features)
-        Numbers.
+    Shapes: returns (n_samples, n_features).
     """
     table = np.empty(X.shape, dtype=np.float64)
     for i in range(X.shape[1]):

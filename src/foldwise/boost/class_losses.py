@@ -114,20 +114,6 @@ class Multinomial(Loss):
 def class_loss(owner: str, loss: Any, n_classes: int) -> Loss:
     """Return the loss a classifier's parameter names.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains if it cannot be had.
-    loss : str or Loss
-        ``"auto"`` is logistic for two classes and multinomial for more.
-    n_classes : int
-        How many classes ``y`` has.
-
-    Returns
-    -------
-    Loss
-        The loss.
-
     Examples
     --------
     >>> class_loss("Owner", "auto", 3).name

@@ -32,26 +32,6 @@ def inner_splits(
 ) -> Splits:
     """Return the (training, validation) rows on which the rounds are found.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    validation : float, int, splitter or iterable of splits
-        A share of the rows set apart once, a number of folds, or a scikit-learn splitter.
-    y : ndarray of shape (n_samples,)
-        Targets; classes are dealt in proportion where each has members enough.
-    classes : bool
-        Whether ``y`` holds classes.
-    groups : ndarray of shape (n_samples,) or None
-        Rows of one group stay together.
-    seed : int
-        Of the deal.
-
-    Returns
-    -------
-    list of (ndarray, ndarray)
-        Row indices.
-
     Examples
     --------
     >>> import numpy as np
@@ -110,20 +90,6 @@ def scaled_rounds(best: list[int], n_training: list[int], n_samples: int) -> int
 
     A model of more rows can afford more rounds; to first order in proportion.
 
-    Parameters
-    ----------
-    best : list of int
-        The best number of rounds on each split.
-    n_training : list of int
-        How many rows each was found with.
-    n_samples : int
-        How many rows the refit has.
-
-    Returns
-    -------
-    int
-        At least 1.
-
     Examples
     --------
     >>> scaled_rounds([40, 50], [80, 80], 100)
@@ -135,16 +101,6 @@ def scaled_rounds(best: list[int], n_training: list[int], n_samples: int) -> int
 
 class Patience:
     """Says when a loss has not fallen for some rounds.
-
-    Parameters
-    ----------
-    rounds : int
-        How many rounds without a new lowest loss are too many.
-
-    Attributes
-    ----------
-    best_round : int
-        Rounds at the lowest loss so far; the first of equals.
 
     Examples
     --------
@@ -194,24 +150,8 @@ def stop_early(
 ) -> Model:
     """Return the model with the number of rounds found on the splits.
 
-    Parameters
-    ----------
-    run : callable
-        ``run(training_rows, validation_rows or None, rounds)`` boosts.
-    splits : list of (ndarray, ndarray)
-        From :func:`inner_splits`; more than one needs a refit.
-    n_samples : int
-        How many rows there are in all.
-    rounds : int
-        How many rounds there may be at most on each split.
-    refit : {"scaled", "same"} or None
-        Whether all rows are boosted once more, for scaled rounds or as many as were found, or
-        the model of the one split is kept.
-
-    Returns
-    -------
-    Model
-        What ``run`` returned.
+    ``refit``: Whether all rows are boosted once more, for scaled rounds or as many as were found,
+    or the model of the one split is kept.
     """
     models = [run(train, test, rounds) for train, test in splits]
     best = [model.best_round for model in models]

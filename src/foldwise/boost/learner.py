@@ -26,18 +26,11 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as the learners take them.
+    """Rows as the learners take them."""
 
-    Attributes
-    ----------
-    X : array-like
-        The rows: an array, a sparse matrix or a data frame.
-    trusted : bool
-        Whether the learners may skip their own checks: they are scikit-learn trees and ``X`` is
-        a dense float32 array without missing values.
-    """
-
-    X: Any
+    X: Any  # the rows: an array, a sparse matrix or a data frame
+    # whether the learners may skip their own checks: they are scikit-learn trees and ``X`` is a
+    # dense float32 array without missing values
     trusted: bool
 
     def __len__(self) -> int:
@@ -63,20 +56,7 @@ def may_skip_checks(learner: Any) -> bool:
 
 
 def make_table(X: Any, learners: list[Any]) -> Table:
-    """Return the rows in the form in which the learners are quickest.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame
-        Checked features.
-    learners : list of estimators
-        Everything that will be fitted to them.
-
-    Returns
-    -------
-    Table
-        Rows to pass to :func:`fit_learner` and :func:`ask`.
-    """
+    """Return the rows in the form in which the learners are quickest."""
     if not sparse.issparse(X) and all(may_skip_checks(learner) for learner in learners):
         # Trees read columns: column order is a few per cent quicker to fit, and no slower to ask.
         converted = np.asfortranarray(X, dtype=np.float32)
@@ -86,24 +66,7 @@ def make_table(X: Any, learners: list[Any]) -> Table:
 
 
 def check_features(estimator: Any, X: Any, learners: list[Any], *, reset: bool) -> Any:
-    """Return ``X`` checked; a data frame stays one unless all learners are trees.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Who asks; gets ``n_features_in_`` and ``feature_names_in_`` if ``reset``.
-    X : array-like
-        Features.
-    learners : list of estimators
-        What will be fitted to them: their tags say whether missing values may pass.
-    reset : bool
-        True in ``fit``, False afterwards.
-
-    Returns
-    -------
-    array-like
-        The features.
-    """
+    """Return ``X`` checked; a data frame stays one unless all learners are trees."""
     plain = all(may_skip_checks(learner) for learner in learners)
     if is_frame(X) and not plain:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -120,24 +83,7 @@ def check_features(estimator: Any, X: Any, learners: list[Any], *, reset: bool) 
 
 
 def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> NDArray[Any]:
-    """Return ``y`` as a checked one-dimensional array.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Who asks.
-    X : array-like
-        The features ``y`` must be as long as.
-    y : array-like
-        Targets.
-    classes : bool
-        Whether they are classes; otherwise they become float64.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The targets.
-    """
+    """Return ``y`` as a checked one-dimensional array."""
     if y is None:
         raise invalid_data(
             type(estimator).__name__,
@@ -158,22 +104,7 @@ def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> NDArray[A
 
 
 def check_weights(estimator: Any, sample_weight: Any, n_samples: int) -> FloatArray:
-    """Return checked weights, ones if there are none.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Who asks.
-    sample_weight : array-like or None
-        Weights.
-    n_samples : int
-        How many there must be.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The weights.
-    """
+    """Return checked weights, ones if there are none."""
     owner = type(estimator).__name__
     if sample_weight is None:
         return np.ones(n_samples)
@@ -200,22 +131,7 @@ def check_weights(estimator: Any, sample_weight: Any, n_samples: int) -> FloatAr
 
 
 def check_groups(estimator: Any, groups: Any, n_samples: int) -> NDArray[Any] | None:
-    """Return the groups as an array as long as the rows, or None.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Who asks.
-    groups : array-like or None
-        A label for each row.
-    n_samples : int
-        How many there must be.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,) or None
-        The groups.
-    """
+    """Return the groups as an array as long as the rows, or None."""
     if groups is None:
         return None
     labels = np.asarray(groups)
@@ -263,20 +179,7 @@ def require_weights(owner: str, learner: Any, why: str, fix: str) -> None:
 
 
 def seeded(learner: Any, seed: int) -> Any:
-    """Return a clone whose unset ``random_state`` parameters are filled from ``seed``.
-
-    Parameters
-    ----------
-    learner : estimator
-        What to clone.
-    seed : int
-        The seed; several unset parameters get different numbers drawn from it.
-
-    Returns
-    -------
-    estimator
-        The clone. A seed the user set stays.
-    """
+    """Return a clone whose unset ``random_state`` parameters are filled from ``seed``."""
     copy = clone(learner)
     values = copy.get_params()
     unset = sorted(
@@ -291,24 +194,7 @@ def seeded(learner: Any, seed: int) -> Any:
 
 
 def fit_learner(learner: Any, table: Table, y: NDArray[Any], weight: FloatArray | None) -> Any:
-    """Fit the learner in place and return it.
-
-    Parameters
-    ----------
-    learner : estimator
-        A fresh clone.
-    table : Table
-        Rows.
-    y : ndarray
-        Targets.
-    weight : ndarray or None
-        Weights; the learner must be able to take them.
-
-    Returns
-    -------
-    estimator
-        The learner.
-    """
+    """Fit the learner in place and return it."""
     extra: dict[str, Any] = {"check_input": False} if table.trusted else {}
     if weight is not None:
         keyword = weight_keyword(learner)

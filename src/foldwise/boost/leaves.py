@@ -14,26 +14,8 @@ def leaf_steps(
 ) -> FloatArray:
     """Return for each leaf a step v that does not raise Σ w l(y, F + v) over its rows.
 
-    Parameters
-    ----------
-    loss : Loss
-        A loss of one raw prediction a row.
-    y : ndarray of shape (n_samples,)
-        Targets.
-    raw : ndarray of shape (n_samples,)
-        F, the raw predictions so far.
-    weight : ndarray of shape (n_samples,)
-        Weights.
-    leaf : ndarray of int, shape (n_samples,)
-        The leaf of each row.
-    n_leaves : int
-        How many leaves there are.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves,)
-        The loss's own formula where it has one, else one Newton step −G/H, else a search.
-        A step that would raise the leaf's loss is halved until it does not.
+    The loss's own formula where it has one, else one Newton step −G/H, else a search. A step that
+    would raise the leaf's loss is halved until it does not.
 
     Examples
     --------
@@ -80,8 +62,6 @@ def safe_steps(
 ) -> FloatArray:
     """Return the steps, halved in every leaf whose loss they would raise.
 
-    Notes
-    -----
     Thirty halvings at most, then 0. Costs two evaluations of the loss when no step overshoots.
     """
     n_leaves = len(steps)
@@ -103,8 +83,6 @@ def searched_steps(
 ) -> FloatArray:
     """Return the root of each leaf's slope, by doubling and then bisecting all leaves at once.
 
-    Notes
-    -----
     About seventy evaluations of the gradient; right for convex losses.
     """
 

@@ -13,29 +13,10 @@ def line_step(
 ) -> float:
     """Return the step α ≥ 0 that minimises Σ w l(y, F + α h); it never raises the loss.
 
-    Parameters
-    ----------
-    loss : Loss
-        The loss.
-    y : ndarray of shape (n_samples,)
-        Targets.
-    raw : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        F, the raw predictions so far.
-    direction : ndarray, shaped like ``raw``
-        h, what is added.
-    weight : ndarray of shape (n_samples,)
-        Weights.
-
-    Returns
-    -------
-    float
-        α, 0 if no step along ``direction`` lowers the loss, 1024 at most (where two classes are
-        separated the loss falls for ever).
-
-    Notes
-    -----
     Doubles from the Newton step (or 1) until the slope turns, then finds its root: some ten
     evaluations of the gradient. For a loss that is not convex, a local minimum.
+
+    Shapes: ``raw`` (n_samples,) or (n_samples, n_outputs).
 
     Examples
     --------

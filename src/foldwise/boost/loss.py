@@ -159,19 +159,6 @@ def searched_constant(loss: Loss, y: FloatArray, weight: FloatArray) -> FloatArr
 def check_loss(owner: str, loss: Loss, y: FloatArray, raw: FloatArray) -> None:
     """Raise if a user's loss gives wrong shapes, no finite numbers or a downhill gradient.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    loss : Loss
-        The loss to look at.
-    y : ndarray of shape (n_samples,)
-        Targets.
-    raw : ndarray
-        The raw predictions to look at it with.
-
-    Notes
-    -----
     The sign is tried by a tiny step against the gradient, which must not raise the loss.
     """
     value, gradient, hessian = loss.value(y, raw), loss.gradient(y, raw), loss.hessian(y, raw)

@@ -24,17 +24,7 @@ def centred(votes: FloatArray) -> FloatArray:
 def class_margins(votes: FloatArray, codes: NDArray[np.intp]) -> FloatArray:
     """Return each row's margin, between −1 and 1; positive if the vote is right.
 
-    Parameters
-    ----------
-    votes : ndarray of shape (n_samples, n_classes)
-        Weighted votes of the classes, each row with the same positive sum.
-    codes : ndarray of int, shape (n_samples,)
-        The right classes.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The right class's share of the votes less the largest share of another.
+    Shapes: ``votes`` (n_samples, n_classes).
 
     References
     ----------
@@ -115,17 +105,7 @@ class BoostingPath:
 def coefficient_path(answers: NDArray[np.intp], says: FloatArray) -> FloatArray:
     """Return how the coefficient of each distinct learner grows with the rounds.
 
-    Parameters
-    ----------
-    answers : ndarray of shape (n_rounds, n_samples)
-        What each round's learner answers; learners that answer alike are one.
-    says : ndarray of shape (n_rounds,)
-        Their say.
-
-    Returns
-    -------
-    ndarray of shape (n_rounds, n_distinct)
-        Coefficients after each round, the distinct learners in order of appearance.
+    Shapes: ``answers`` (n_rounds, n_samples), returns (n_rounds, n_distinct).
 
     Examples
     --------

@@ -26,20 +26,6 @@ Words = dict[str, Any]
 def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | None:
     """Return LightGBM's words for a loss, or None if it has none.
 
-    Parameters
-    ----------
-    loss : Loss
-        The loss.
-    y : ndarray of shape (n_samples,)
-        Targets: Huber's threshold is taken from them once, at the best constant.
-    weight : ndarray of shape (n_samples,)
-        Weights.
-
-    Returns
-    -------
-    dict or None
-        Parameters.
-
     Examples
     --------
     >>> import numpy as np
@@ -108,30 +94,14 @@ def tree_words(
 
 @dataclass(frozen=True)
 class NewtonTrees:
-    """A LightGBM model and what was measured while it was built.
+    """A LightGBM model and what was measured while it was built."""
 
-    Attributes
-    ----------
-    booster : lightgbm.Booster
-        The trees.
-    loss : Loss
-        What was lowered.
-    offset : ndarray of shape () or (n_outputs,)
-        What to add to the trees' sum: F⁰ where LightGBM does not add it itself.
-    rounds : int
-        How many rounds count.
-    validation_loss : ndarray or None
-        LightGBM's metric on the rows set apart, after each round.
-    best_round : int
-        Rounds at its lowest point.
-    """
-
-    booster: lightgbm.Booster
-    loss: Loss
-    offset: FloatArray
-    rounds: int
-    validation_loss: FloatArray | None
-    best_round: int
+    booster: lightgbm.Booster  # the trees
+    loss: Loss  # what was lowered
+    offset: FloatArray  # what to add to the trees' sum: F⁰ where LightGBM does not add it itself
+    rounds: int  # how many rounds count
+    validation_loss: FloatArray | None  # lightGBM's metric on the rows set apart, after each round
+    best_round: int  # rounds at its lowest point
 
     def first(self, rounds: int) -> Self:
         """Return the model of the first rounds."""
@@ -184,30 +154,8 @@ def train(
 ) -> NewtonTrees:
     """Return the boosted trees.
 
-    Parameters
-    ----------
-    words : dict
-        LightGBM's parameters of the trees.
-    loss : Loss
-        What to lower; one LightGBM does not know is passed to it as gradient and Hessian (ones
-        if it has no Hessian).
-    rows : Rows
-        Training rows.
-    rounds : int
-        How many rounds at most.
-    categorical : list of int
-        Positions of columns that hold codes.
-    watch : Rows or None
-        Rows set apart, on which to stop.
-    patience : int
-        Rounds without a lower metric before boosting stops.
-    report : callable
-        Told the number of rounds done.
-
-    Returns
-    -------
-    NewtonTrees
-        The model.
+    ``loss``: What to lower; one LightGBM does not know is passed to it as gradient and Hessian
+    (ones if it has no Hessian).
     """
     known = objective_words(loss, rows.y, rows.weight)
     offset = np.zeros(()) if known is not None else loss.constant(rows.y, rows.weight)

@@ -10,19 +10,10 @@ SECONDS_BETWEEN_LINES = 2.0
 class Progress:
     """Reports how far a loop has come.
 
-    Parameters
-    ----------
-    owner : str
-        Who works.
-    total : int
-        How many steps there are at most.
-    verbose : int
-        0: silent. 1: a line at the start and every two seconds. 2: a line a step.
-
-    Notes
-    -----
     Lines go to ``logging.getLogger("foldwise")``. If nothing listens there, a handler that
     writes to standard error is added, because the caller asked for lines.
+
+    ``verbose``: 0: silent. 1: a line at the start and every two seconds. 2: a line a step.
 
     Examples
     --------

@@ -17,33 +17,15 @@ from foldwise.boost.loss import Loss, total_loss
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to boost.
+    """How to boost."""
 
-    Attributes
-    ----------
-    learners : list of regressors
-        The set; each round keeps the one that lowers the loss most.
-    learning_rate : float
-        ρ.
-    step : {"auto", "leaf", "line", "fixed"}
-        How α is found; "auto" is "leaf" for trees and "line" for others.
-    n_rows : int or None
-        Rows drawn for each round; None for all.
-    n_columns : int or None
-        Columns drawn for each round; None for all.
-    patience : int
-        Rounds without a lower validation loss before boosting stops.
-    seed : int
-        Of all draws.
-    """
-
-    learners: list[Any]
-    learning_rate: float
-    step: str
-    n_rows: int | None
-    n_columns: int | None
-    patience: int
-    seed: int
+    learners: list[Any]  # the set; each round keeps the one that lowers the loss most
+    learning_rate: float  # ρ
+    step: str  # how α is found; "auto" is "leaf" for trees and "line" for others
+    n_rows: int | None  # rows drawn for each round; None for all
+    n_columns: int | None  # columns drawn for each round; None for all
+    patience: int  # rounds without a lower validation loss before boosting stops
+    seed: int  # of all draws
 
 
 @dataclass(frozen=True)
@@ -70,26 +52,8 @@ def boost_additive(
 ) -> Additive:
     """Return the boosted model.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        How to boost.
-    loss : Loss
-        What to lower.
-    sample : Sample
-        Training rows.
-    rounds : int
-        How many rounds at most.
-    watch : Sample or None
-        Rows set apart, on which to stop.
-    report : callable
-        Told the number of rounds done.
-
-    Returns
-    -------
-    Additive
-        Boosting ends early when the gradient vanishes, when no learner lowers the loss any more
-        (if rows and columns are not drawn), and when the watched loss has stopped falling.
+    Boosting ends early when the gradient vanishes, when no learner lowers the loss any more (if
+    rows and columns are not drawn), and when the watched loss has stopped falling.
     """
     rng = np.random.default_rng(recipe.seed)
     constant = np.asarray(loss.constant(sample.y, sample.weight), dtype=float)

@@ -23,24 +23,8 @@ def leaf_quantiles(
 ) -> FloatArray:
     """Return the weighted quantile of the values in each leaf.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,)
-        What to take quantiles of.
-    weight : ndarray of shape (n_samples,)
-        Weights, not negative; rows of weight zero count for nothing.
-    level : float
-        Between 0 and 1.
-    leaf : ndarray of int, shape (n_samples,)
-        The leaf of each row.
-    n_leaves : int
-        How many leaves there are.
-
-    Returns
-    -------
-    ndarray of shape (n_leaves,)
-        The smallest value up to which at least ``level`` of the leaf's weight lies, averaged
-        with the next one where that is met exactly; 0 for a leaf without weight.
+    The smallest value up to which at least ``level`` of the leaf's weight lies, averaged with the
+    next one where that is met exactly; 0 for a leaf without weight.
 
     Examples
     --------
@@ -298,22 +282,6 @@ class Poisson(Tweedie):
 
 def regression_loss(owner: str, loss: Any, quantile: float, power: float) -> Loss:
     """Return the loss a regressor's parameters name.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains if it is not known.
-    loss : str or Loss
-        A name, or a loss, which is returned as it is.
-    quantile : float
-        Level of the quantile and Huber losses.
-    power : float
-        Power of the Tweedie loss.
-
-    Returns
-    -------
-    Loss
-        The loss.
 
     Examples
     --------

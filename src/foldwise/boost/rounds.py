@@ -23,29 +23,7 @@ def round_fitter(
     *,
     draw: bool,
 ) -> FitRound:
-    """Return the function that fits the learner of a round to the weights d.
-
-    Parameters
-    ----------
-    learner : classifier
-        Cloned in every round.
-    table : Table
-        Training rows.
-    codes : ndarray of int, shape (n_samples,)
-        Their classes, 0..C−1.
-    start : ndarray of shape (n_samples,)
-        Weights of the first round.
-    seeds : ndarray of int
-        For the learners, one a round, used again when they run out; the last but one is for
-        the draws.
-    draw : bool
-        Whether to draw rows by weight, for learners that take none.
-
-    Returns
-    -------
-    callable
-        ``fit_round(round, d)``; d sums to one.
-    """
+    """Return the function that fits the learner of a round to the weights d."""
 
     def fresh(m: int) -> Any:
         return seeded(learner, int(seeds[m % len(seeds)]))

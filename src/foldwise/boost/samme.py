@@ -17,20 +17,6 @@ Codes = NDArray[np.intp]
 def vote_weight(error: float, n_classes: int, n_rows: float) -> float:
     """Return β, the say of a learner with this weighted error.
 
-    Parameters
-    ----------
-    error : float
-        ε, below 1 − 1 / n_classes.
-    n_classes : int
-        C.
-    n_rows : float
-        A perfect learner (ε = 0) is given the finite say of ε = 1 / (2 n_rows).
-
-    Returns
-    -------
-    float
-        ½ log((1−ε)/ε) for two classes, log((1−ε)/ε) + log(C−1) for more.
-
     Examples
     --------
     >>> round(vote_weight(0.1, 2, 100), 4)
@@ -81,32 +67,15 @@ def add_votes(votes: FloatArray, answers: Codes, say: float) -> None:
 
 @dataclass(frozen=True)
 class Committee:
-    """Weighted learners, and what was measured while they were boosted.
+    """Weighted learners, and what was measured while they were boosted."""
 
-    Attributes
-    ----------
-    learners : list of estimators
-        The learners h_m.
-    says : ndarray of shape (n_rounds,)
-        Their say β_m.
-    errors : ndarray of shape (n_rounds,)
-        Their weighted errors ε_m.
-    path : BoostingPath
-        Of the training rows.
-    validation_error : ndarray of shape (n_rounds,) or None
-        Error of the committee on the rows set apart.
-    best_round : int
-        Rounds at the lowest validation error.
-    failed_error : float or None
-        The error of the learner that did not beat chance and ended the boosting.
-    """
-
-    learners: list[Any]
-    says: FloatArray
-    errors: FloatArray
-    path: BoostingPath
-    validation_error: FloatArray | None
-    best_round: int
+    learners: list[Any]  # the learners h_m
+    says: FloatArray  # their say β_m
+    errors: FloatArray  # their weighted errors ε_m
+    path: BoostingPath  # of the training rows
+    validation_error: FloatArray | None  # error of the committee on the rows set apart
+    best_round: int  # rounds at the lowest validation error
+    # the error of the learner that did not beat chance and ended the boosting
     failed_error: float | None
 
     def first(self, rounds: int) -> Self:
@@ -133,36 +102,7 @@ def boost_committee(
     patience: int,
     report: Callable[[int], None],
 ) -> Committee:
-    """Return the boosted committee.
-
-    Parameters
-    ----------
-    fit_round : callable
-        ``fit_round(round, d)`` gives a learner fitted to the weights d.
-    table : Table
-        Training rows.
-    codes : ndarray of int, shape (n_samples,)
-        Their classes, 0..C−1.
-    n_classes : int
-        C.
-    start : ndarray of shape (n_samples,)
-        Weights d of the first round.
-    rounds : int
-        How many learners at most.
-    learning_rate : float
-        Each say is multiplied by it.
-    watch : (Table, ndarray) or None
-        Rows set apart.
-    patience : int
-        Rounds without a better error on them before boosting stops.
-    report : callable
-        Told the number of rounds done.
-
-    Returns
-    -------
-    Committee
-        Boosting ends early at ε = 0 (that learner is kept) and at ε ≥ 1 − 1/C (it is not).
-    """
+    """Return the boosted committee."""
     weight, votes = start / start.sum(), np.zeros((len(table), n_classes))
     n_rows = max(start.sum(), np.count_nonzero(start))
     learners: list[Any] = []
@@ -223,21 +163,7 @@ class _Judge:
 def staged_votes(learners: list[Any], says: FloatArray, table: Table, n_classes: int) -> Any:
     """Yield the votes after each round; the same array, changed in place.
 
-    Parameters
-    ----------
-    learners : list of estimators
-        The committee's learners.
-    says : ndarray of shape (n_rounds,)
-        Their say.
-    table : Table
-        Rows.
-    n_classes : int
-        C.
-
-    Yields
-    ------
-    ndarray of shape (n_samples, n_classes)
-        The votes so far.
+    Shapes: yields (n_samples, n_classes).
     """
     votes = np.zeros((len(table), n_classes))
     for learner, say in zip(learners, says, strict=True):

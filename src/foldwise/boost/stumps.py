@@ -33,37 +33,17 @@ def is_plain_stump(learner: Any) -> bool:
 
 @dataclass(frozen=True)
 class Split:
-    """A split of rows in two by a column.
+    """A split of rows in two by a column."""
 
-    Attributes
-    ----------
-    column : int
-        The column.
-    low, high : float
-        Its values on both sides of the cut.
-    left, right : ndarray of shape (n_classes,)
-        Weights of the classes on both sides.
-    """
-
-    column: int
-    low: float
-    high: float
-    left: FloatArray
-    right: FloatArray
+    column: int  # the column
+    low: float  # its values on both sides of the cut
+    high: float  # its values on both sides of the cut
+    left: FloatArray  # weights of the classes on both sides
+    right: FloatArray  # weights of the classes on both sides
 
 
 class SortedColumns:
-    """Rows sorted by each column, ready to be split for any weights.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite features.
-    codes : ndarray of int, shape (n_samples,)
-        Classes, 0..n_classes−1.
-    n_classes : int
-        How many classes there are.
-    """
+    """Rows sorted by each column, ready to be split for any weights."""
 
     def __init__(self, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> None:
         self.n_classes = n_classes
@@ -73,18 +53,7 @@ class SortedColumns:
         self.cuts = [np.flatnonzero(np.diff(values) > SAME_VALUE) for values in self.values]
 
     def best_split(self, weight: FloatArray) -> Split | None:
-        """Return the split with the lowest weighted Gini impurity, None if there is none.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_samples,)
-            Weights of the rows.
-
-        Returns
-        -------
-        Split or None
-            Of equals the first; costs one pass over the rows a column and class.
-        """
+        """Return the split with the lowest weighted Gini impurity, None if there is none."""
         shares = [np.where(self.codes == k, weight, 0.0) for k in range(self.n_classes)]
         totals = np.array([share.sum() for share in shares])
         best, found = -np.inf, None
@@ -112,23 +81,7 @@ def _purity(sides: FloatArray) -> FloatArray:
 
 
 def stump_of(split: Split, learner: DecisionTreeClassifier, n_features: int) -> Any:
-    """Return the fitted scikit-learn tree of a split.
-
-    Parameters
-    ----------
-    split : Split
-        The split.
-    learner : DecisionTreeClassifier
-        A fresh clone; it is fitted in place.
-    n_features : int
-        How many features there are.
-
-    Returns
-    -------
-    DecisionTreeClassifier
-        The tree: grown on one row a class, which leave it no other split, then given the class
-        shares of the real rows.
-    """
+    """Return the fitted scikit-learn tree of a split."""
     n_classes = len(split.left)
     X = np.zeros((n_classes, n_features), dtype=np.float32)
     X[:, split.column] = split.high

@@ -38,13 +38,7 @@ class Misuse(Failure):
 
 @contextmanager
 def in_words(debug: bool) -> Iterator[None]:
-    """Turn what goes wrong inside into a message; with ``debug`` let it through.
-
-    Parameters
-    ----------
-    debug : bool
-        Show where it went wrong instead.
-    """
+    """Turn what goes wrong inside into a message; with ``debug`` let it through."""
     if debug:
         yield
         return

@@ -25,15 +25,7 @@ class Fitted:
 
 
 def fit(request: Request, *, as_json: bool) -> None:
-    """Fit a model as asked, show how good it is, and keep it if asked to.
-
-    Parameters
-    ----------
-    request : Request
-        What was asked for.
-    as_json : bool
-        Print one JSON object instead of words.
-    """
+    """Fit a model as asked, show how good it is, and keep it if asked to."""
     folder = begin(request)
     fitted = fit_model(request, None if folder is None else folder / RUN, quiet=as_json)
     written = [] if folder is None else _keep(fitted, folder, request)
@@ -48,22 +40,7 @@ def fit(request: Request, *, as_json: bool) -> None:
 
 
 def fit_model(request: Request, run_dir: Path | None, *, quiet: bool) -> Fitted:
-    """Read the table and fit.
-
-    Parameters
-    ----------
-    request : Request
-        What was asked for.
-    run_dir : Path or None
-        Where finished fits are kept, so that the run can be continued.
-    quiet : bool
-        Say nothing while at it.
-
-    Returns
-    -------
-    Fitted
-        The model and its rows.
-    """
+    """Read the table and fit."""
     start = time.perf_counter()
     tell = (lambda _: None) if quiet else note
     tell(f"Reading {request.table} ...")
@@ -187,17 +164,7 @@ def board_to_show(board: Any) -> Any:
 
 
 def demo(out: Path, seconds: float | None, *, as_json: bool) -> None:
-    """Fit the embedded table and write a report.
-
-    Parameters
-    ----------
-    out : Path
-        Where the report is written.
-    seconds : float or None
-        Time budget.
-    as_json : bool
-        Print one JSON object instead of words.
-    """
+    """Fit the embedded table and write a report."""
     from foldwise.report import write_report
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:

@@ -15,17 +15,7 @@ BACKGROUND_ROWS = 200
 
 
 def inspect(table: Path, target: str | None, *, as_json: bool) -> None:
-    """Show what would be done with each column of a table.
-
-    Parameters
-    ----------
-    table : Path
-        CSV or Parquet.
-    target : str or None
-        The column to be predicted.
-    as_json : bool
-        Print one JSON object instead of words.
-    """
+    """Show what would be done with each column of a table."""
     from foldwise.auto.tables import column_kinds, read_table
     from foldwise.auto.tables.problem import table_problem
 
@@ -70,17 +60,7 @@ def leaderboard(model_path: Path, *, as_json: bool) -> None:
 
 
 def report(model_path: Path, out: Path | None, table: Path | None) -> None:
-    """Write the report on a model.
-
-    Parameters
-    ----------
-    model_path : Path
-        The model.
-    out : Path or None
-        The HTML file; None for the one in the model's folder.
-    table : Path or None
-        Rows with the target, for the figures about columns.
-    """
+    """Write the report on a model."""
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
     from foldwise.report import write_report
@@ -100,17 +80,7 @@ def report(model_path: Path, out: Path | None, table: Path | None) -> None:
 
 
 def explain(model_path: Path, table: Path, row: int, *, as_json: bool) -> None:
-    """Print what each column adds to the prediction of one row.
-
-    Parameters
-    ----------
-    model_path, table : Path
-        The model and the rows.
-    row : int
-        Which row, counted from 1 below the header.
-    as_json : bool
-        Print one JSON object instead of words.
-    """
+    """Print what each column adds to the prediction of one row."""
     from foldwise.auto.tables import read_table
     from foldwise.diagnose.row_effects import row_effects
 

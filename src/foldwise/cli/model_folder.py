@@ -12,49 +12,26 @@ MODEL, REQUEST, REPORT, RUN = "model.foldwise", "request.json", "report.html", "
 
 @dataclass(frozen=True)
 class Request:
-    """What ``foldwise fit`` was asked for.
+    """What ``foldwise fit`` was asked for."""
 
-    Attributes
-    ----------
-    table, target : str
-        The file and the column.
-    out : str or None
-        The folder; None to keep nothing.
-    seconds : float or None
-        Time budget.
-    preset, metric, task, groups, time_column, weight, drop, seed, jobs, cluster
-        As typed.
-    """
-
-    table: str
-    target: str
-    out: str | None = None
-    seconds: float | None = None
-    preset: str = "balanced"
-    metric: str | None = None
-    task: str = "auto"
-    groups: str | None = None
-    time_column: str | None = None
-    weight: str | None = None
-    drop: tuple[str, ...] = ()
-    seed: int = 0
-    jobs: int = 1
-    cluster: str | None = None
+    table: str  # the file and the column
+    target: str  # the file and the column
+    out: str | None = None  # the folder; None to keep nothing
+    seconds: float | None = None  # time budget
+    preset: str = "balanced"  # as typed
+    metric: str | None = None  # as typed
+    task: str = "auto"  # as typed
+    groups: str | None = None  # as typed
+    time_column: str | None = None  # as typed
+    weight: str | None = None  # as typed
+    drop: tuple[str, ...] = ()  # as typed
+    seed: int = 0  # as typed
+    jobs: int = 1  # as typed
+    cluster: str | None = None  # as typed
 
 
 def begin(request: Request) -> Path | None:
-    """Make the folder and note the request in it; None if nothing is to be kept.
-
-    Parameters
-    ----------
-    request : Request
-        What was asked for.
-
-    Returns
-    -------
-    Path or None
-        The folder.
-    """
+    """Make the folder and note the request in it; None if nothing is to be kept."""
     if request.out is None:
         return None
     folder = Path(request.out)
@@ -72,18 +49,7 @@ def begin(request: Request) -> Path | None:
 
 
 def request_in(folder: Path) -> Request:
-    """Return what was asked for when the folder was made.
-
-    Parameters
-    ----------
-    folder : Path
-        Given to ``foldwise fit`` as ``--out``.
-
-    Returns
-    -------
-    Request
-        As noted there.
-    """
+    """Return what was asked for when the folder was made."""
     noted = folder / REQUEST
     if not noted.is_file():
         raise Misuse(
@@ -100,18 +66,7 @@ def request_in(folder: Path) -> Request:
 
 
 def load_model(path: Path) -> Any:
-    """Return the model in a folder or file.
-
-    Parameters
-    ----------
-    path : Path
-        The folder given as ``--out``, or a model file.
-
-    Returns
-    -------
-    estimator
-        Fitted.
-    """
+    """Return the model in a folder or file."""
     from foldwise.files import load
 
     file = path / MODEL if path.is_dir() and (path / REQUEST).is_file() else path

@@ -14,19 +14,7 @@ RISKY = ("=", "+", "-", "@", "\t", "\r")
 def predict(
     model_path: Path, table: Path, out: Path | None, *, proba: bool, interval: float | None
 ) -> None:
-    """Predict the rows of a table.
-
-    Parameters
-    ----------
-    model_path, table : Path
-        The model and the rows.
-    out : Path or None
-        A CSV or Parquet file; None for CSV on standard output.
-    proba : bool
-        Add the probability of each class.
-    interval : float or None
-        Add an interval, or a set of classes, of this coverage.
-    """
+    """Predict the rows of a table."""
     from foldwise.auto.tables import read_table
 
     if out is not None and out.resolve() == table.resolve():
@@ -43,20 +31,7 @@ def predict(
 
 
 def rows_for(model: Any, frame: Any) -> Any:
-    """Return the model's columns of a table, in the model's order.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted on a table.
-    frame : DataFrame
-        New rows; other columns are left out.
-
-    Returns
-    -------
-    DataFrame
-        Features.
-    """
+    """Return the model's columns of a table, in the model's order."""
     from foldwise.errors import did_you_mean, listing
 
     wanted = [str(name) for name in model.feature_names_in_]

@@ -14,23 +14,7 @@ N_TREES = 200
 
 
 def rules(table: Path, target: str, *, task: str, most: int, seed: int, as_json: bool) -> None:
-    """Fit a short list of rules to a table and print it, with a cross-validated score.
-
-    Parameters
-    ----------
-    table : Path
-        CSV or Parquet.
-    target : str
-        The column to be predicted.
-    task : {"auto", "regression", "classification"}
-        What it is.
-    most : int
-        Most rules and linear terms.
-    seed : int
-        Seed.
-    as_json : bool
-        Print one JSON object instead of words.
-    """
+    """Fit a short list of rules to a table and print it, with a cross-validated score."""
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
 
@@ -70,18 +54,7 @@ def _tell(problem: Any, X: Any) -> None:
 
 
 def readable_columns(problem: Any) -> Any:
-    """Return the columns rules can speak of, numbers as numbers and words as categories.
-
-    Parameters
-    ----------
-    problem : TableProblem
-        What is to be learnt.
-
-    Returns
-    -------
-    DataFrame
-        Numbers, truth values and categories.
-    """
+    """Return the columns rules can speak of, numbers as numbers and words as categories."""
     import pandas as pd
 
     from foldwise.auto.tables.values import numbers_of, text_of
@@ -108,24 +81,8 @@ def _new_model(task: str, most: int, seed: int) -> Any:
 def cross_validated(model: Any, X: Any, y: Any, task: str, seed: int) -> tuple[str, float, float]:
     """Return the metric, its value on rows the model had not seen, and its standard error.
 
-    Parameters
-    ----------
-    model : estimator
-        Unfitted; there is nothing to choose besides what it chooses itself, so plain folds
-        judge it honestly.
-    X, y : DataFrame, ndarray
-        Rows.
-    task : {"regression", "classification"}
-        RMSE or log-loss.
-    seed : int
-        How rows are dealt.
-
-    Returns
-    -------
-    metric : str
-        Its name.
-    value, error : float
-        Over all rows.
+    ``model``: Unfitted; there is nothing to choose besides what it chooses itself, so plain folds
+    judge it honestly.
     """
     from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 

@@ -44,17 +44,7 @@ def plain(value: Any) -> Any:
 
 
 def print_frame(frame: Any, digits: int = 4, longest: int = LONGEST_CELL) -> None:
-    """Print a table.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows and columns to print; cells are shown as they are, never as markup.
-    digits : int
-        Significant digits of numbers.
-    longest : int
-        Letters a cell may have before it is cut.
-    """
+    """Print a table."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

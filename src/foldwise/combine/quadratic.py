@@ -10,21 +10,11 @@ FloatArray = NDArray[np.float64]
 def simplex_minimum(rows: FloatArray) -> FloatArray:
     """Return the weights w >= 0, summing to one, with the smallest ``|rows @ w|``.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows, n_models)
-        Any matrix.
-
-    Returns
-    -------
-    ndarray of shape (n_models,)
-        Exactly feasible.
-
-    Notes
-    -----
     One more row, ``scale * (sum(w) - 1)``, turns it into non-negative least squares. The
     direction of its solution is the answer exactly, whatever the scale: for w = s v with v on
     the simplex the best s gives a loss that grows with ``|rows @ v|`` alone.
+
+    Shapes: ``rows`` (n_rows, n_models).
 
     Examples
     --------

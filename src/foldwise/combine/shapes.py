@@ -27,23 +27,8 @@ def one_column_a_model(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return predictions, targets and shares with targets or classes below each other.
 
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_samples, n_models) or (n_samples, n_models, width)
-        Predictions; with a third axis, of several targets or of the classes' probabilities.
-    y : ndarray of shape (n_samples,) or (n_samples, width)
-        Targets; class codes where ``width`` classes have probabilities.
-    sample_weight : ndarray of shape (n_samples,) or None
-        Weights of the rows.
-
-    Returns
-    -------
-    columns : ndarray of shape (n_samples * width, n_models)
-        One column a model.
-    target : ndarray of shape (n_samples * width,)
-        Class codes become ones and zeros.
-    shares : ndarray of shape (n_samples * width,)
-        They sum to one.
+    Shapes: ``predictions`` (n_samples, n_models) or (n_samples, n_models, width), ``y``
+    (n_samples,) or (n_samples, width), returns (n_samples * width, n_models).
     """
     shares = row_shares(len(predictions), sample_weight)
     if predictions.ndim == 2:
@@ -59,17 +44,8 @@ def one_column_a_model(
 def truth_probabilities(probabilities: FloatArray, y: NDArray[Any]) -> FloatArray:
     """Return each model's probability of what came true.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_models) or (n_samples, n_models, width)
-        Of the second of two classes, or of each class.
-    y : ndarray of shape (n_samples,)
-        Class codes.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_models)
-        Not smaller than the machine's epsilon.
+    Shapes: ``probabilities`` (n_samples, n_models) or (n_samples, n_models, width), returns
+    (n_samples, n_models).
 
     Examples
     --------

@@ -36,10 +36,7 @@ class Sums(Protocol):
 class SquaredSums:
     """Squared error from the Gram matrix of the models' errors: O(n_models) a step.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (n_models, n_models)
-        Mean products of the models' errors.
+    ``gram``: Mean products of the models' errors. Shape (n_models, n_models).
     """
 
     def __init__(self, gram: FloatArray) -> None:
@@ -81,17 +78,10 @@ class SquaredSums:
 class LogSums:
     """Log-loss from the running sum of the probabilities of the truth.
 
-    Parameters
-    ----------
-    truth : ndarray of shape (n_models, n_samples)
-        Each model's probability of what came true.
-    shares : ndarray of shape (n_samples,)
-        Weights of the rows, summing to one.
-
-    Notes
-    -----
     Concavity of the logarithm bounds the loss of each addition from below by one
     matrix-vector product; only models whose bound is below the least loss found are looked at.
+
+    ``truth``: Each model's probability of what came true. Shape (n_models, n_samples).
     """
 
     def __init__(self, truth: FloatArray, shares: FloatArray) -> None:
@@ -167,12 +157,9 @@ def _sum_of_logs(values: FloatArray) -> float:
 class AnySums:
     """Any loss of the mean prediction, asked for every model at every step.
 
-    Parameters
-    ----------
-    predictions : ndarray of shape (n_samples, n_models) or (n_samples, n_models, width)
-        Predictions.
-    loss : callable
-        Maps a combined prediction to a number to be made small; NaN never wins.
+    ``predictions``: Predictions. Shape (n_samples, n_models) or (n_samples, n_models, width).
+
+    ``loss``: Maps a combined prediction to a number to be made small; NaN never wins.
     """
 
     def __init__(self, predictions: FloatArray, loss: Callable[[FloatArray], float]) -> None:

@@ -50,17 +50,6 @@ METRICS: dict[str, Counts] = {
 def thresholds_between(probabilities: FloatArray) -> FloatArray:
     """Return one threshold for every way to cut the rows in two, in rising order.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples,)
-        Of the second class.
-
-    Returns
-    -------
-    ndarray of shape (n_distinct + 1,)
-        Halfway between neighbours, 0.5 where it lies between them; the first cuts off nothing,
-        the last everything.
-
     Examples
     --------
     >>> import numpy as np

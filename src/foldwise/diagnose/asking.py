@@ -14,13 +14,7 @@ RESPONSES = ("predict_proba", "decision_function", "predict")
 
 
 class Replayed:
-    """A model that answers about one table from what it was asked before.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        Answers whatever is not known.
-    """
+    """A model that answers about one table from what it was asked before."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -55,26 +49,6 @@ def scores_when_shuffled(
 ) -> tuple[float, NDArray[np.float64]]:
     """Score a model on a table as it is, and with columns in other orders.
 
-    Parameters
-    ----------
-    model : fitted estimator
-        Any.
-    X : array, sparse matrix or data frame
-        The table.
-    score : callable
-        From a model and a table to a number.
-    shuffles : sequence of (columns, order)
-        Which columns get their rows in which order.
-
-    Returns
-    -------
-    score : float
-        Of the table as it is.
-    scores : ndarray of shape (n_shuffles,)
-        Of the others.
-
-    Notes
-    -----
     The first score shows which of a model's methods are used. These are then asked about many
     tables in one call, up to four million cells: a model of many parts spends most of a small
     call on other things than rows.

@@ -16,20 +16,6 @@ Rows = NDArray[np.intp]
 def shuffled(X: Any, columns: Sequence[int], order: Rows) -> Any:
     """Return a copy whose named columns have their rows in another order, all the same.
 
-    Parameters
-    ----------
-    X : array, sparse matrix, pandas or polars data frame
-        Left as it is.
-    columns : sequence of int
-        Places of the columns.
-    order : ndarray of int of shape (n_rows,)
-        Row i of these columns becomes what row ``order[i]`` was.
-
-    Returns
-    -------
-    object
-        Of the kind of X, types of columns kept.
-
     Examples
     --------
     >>> import numpy as np
@@ -59,20 +45,8 @@ def shuffled(X: Any, columns: Sequence[int], order: Rows) -> Any:
 def column_groups(X: Any, columns: Any, owner: str) -> dict[str, list[int]]:
     """Return the places of the columns to be shuffled together, by name.
 
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame
-        The table.
-    columns : None, mapping or sequence
-        None is every column by itself; a mapping gives names to lists of columns; a sequence
-        picks single columns. Columns are named or numbered.
-    owner : str
-        Who complains.
-
-    Returns
-    -------
-    dict
-        Names mapped to places.
+    ``columns``: None is every column by itself; a mapping gives names to lists of columns; a
+    sequence picks single columns. Columns are named or numbered.
     """
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
     names = names or [f"x{place}" for place in range(X.shape[1])]

@@ -25,23 +25,14 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CentroidLoss:
-    """A loss, its distance and its mean; the last axis holds one prediction.
+    """A loss, its distance and its mean; the last axis holds one prediction."""
 
-    Attributes
-    ----------
-    name : str
-        "squared" or "log".
-    loss : callable
-        Maps (target, prediction) to the loss of each row.
-    distance : callable
-        Maps (centre, prediction) to how far the prediction is from the centre.
-    centre : callable
-        Maps (predictions, weights, axis) to their centre along the axis.
-    """
-
-    name: str
+    name: str  # "squared" or "log"
+    # maps (target, prediction) to the loss of each row
     loss: Callable[[FloatArray, FloatArray], FloatArray]
+    # maps (centre, prediction) to how far the prediction is from the centre
     distance: Callable[[FloatArray, FloatArray], FloatArray]
+    # maps (predictions, weights, axis) to their centre along the axis
     centre: Callable[[FloatArray, FloatArray, int], FloatArray]
 
 
@@ -76,24 +67,10 @@ def loss_and_values(
 ) -> tuple[CentroidLoss, FloatArray, FloatArray]:
     """Return the loss, the predictions it can take, and the targets.
 
-    Parameters
-    ----------
-    table : OutOfFoldTable
-        Predictions and targets.
-    loss : {"auto", "squared", "log"}
-        "auto" is "log" for classes.
-    owner : str
-        Who complains.
+    For "log", kept off 0 by ``0.5 / (n_rows + 1)`` and normalised. For several targets scaled, so
+    that sums of squares are means over targets.
 
-    Returns
-    -------
-    loss : CentroidLoss
-        With its distance and centre.
-    predictions : ndarray of shape (n_repeats, n_rows, n_models, width)
-        For "log", kept off 0 by ``0.5 / (n_rows + 1)`` and normalised. For several targets
-        scaled, so that sums of squares are means over targets.
-    target : ndarray of shape (n_rows, width)
-        Scaled likewise.
+    Shapes: returns (n_repeats, n_rows, n_models, width), returns (n_rows, width).
     """
     known = ("auto", "squared", "log")
     if loss not in known:

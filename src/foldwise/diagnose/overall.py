@@ -15,17 +15,7 @@ Correct = NDArray[np.bool_]
 def entropy(correct: Correct, share: FloatArray) -> float:
     """Return how evenly votes split: 0 if all models agree, 1 if as many are right as wrong.
 
-    Parameters
-    ----------
-    correct : ndarray of bool of shape (n_rows, n_models)
-        Whether each model is right.
-    share : ndarray of shape (n_rows,)
-        Weights of the rows, summing to one.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
+    Shapes: ``correct`` (n_rows, n_models).
 
     Examples
     --------

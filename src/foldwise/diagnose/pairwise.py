@@ -15,34 +15,26 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class JointShares:
-    """How often each pair of models is right and wrong together.
+    """How often each pair of models is right and wrong together."""
 
-    Attributes
-    ----------
-    both, first_only, second_only, neither : ndarray of shape (n_models, n_models)
-        Shares of the rows; entry (i, k) has i as the first. They add up to one.
-    """
-
+    # (n_models, n_models): shares of the rows; entry (i, k) has i as the first. They add up to
+    # one.
     both: FloatArray
+    # (n_models, n_models): shares of the rows; entry (i, k) has i as the first. They add up to
+    # one.
     first_only: FloatArray
+    # (n_models, n_models): shares of the rows; entry (i, k) has i as the first. They add up to
+    # one.
     second_only: FloatArray
+    # (n_models, n_models): shares of the rows; entry (i, k) has i as the first. They add up to
+    # one.
     neither: FloatArray
 
 
 def joint_shares(correct: NDArray[np.bool_], share: FloatArray) -> JointShares:
     """Count each pair's agreements.
 
-    Parameters
-    ----------
-    correct : ndarray of bool of shape (n_rows, n_models)
-        Whether each model is right.
-    share : ndarray of shape (n_rows,)
-        Weights of the rows, summing to one.
-
-    Returns
-    -------
-    JointShares
-        Two by two tables of all pairs.
+    Shapes: ``correct`` (n_rows, n_models).
 
     Examples
     --------
@@ -65,15 +57,7 @@ def joint_shares(correct: NDArray[np.bool_], share: FloatArray) -> JointShares:
 def q_statistics(shares: JointShares) -> FloatArray:
     """Return Yule's Q of each pair: 0 for independent, 1 for the same errors.
 
-    Parameters
-    ----------
-    shares : JointShares
-        From :func:`joint_shares`.
-
-    Returns
-    -------
-    ndarray of shape (n_models, n_models)
-        Between -1 and 1.
+    Shapes: returns (n_models, n_models).
     """
     same, apart = shares.both * shares.neither, shares.first_only * shares.second_only
     return _or_defined(same - apart, same + apart, shares)
@@ -82,15 +66,7 @@ def q_statistics(shares: JointShares) -> FloatArray:
 def correlations(shares: JointShares) -> FloatArray:
     """Return the correlation of being right of each pair.
 
-    Parameters
-    ----------
-    shares : JointShares
-        From :func:`joint_shares`.
-
-    Returns
-    -------
-    ndarray of shape (n_models, n_models)
-        Between -1 and 1.
+    Shapes: returns (n_models, n_models).
     """
     first_right = shares.both + shares.first_only
     first_wrong = shares.second_only + shares.neither

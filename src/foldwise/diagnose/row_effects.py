@@ -15,28 +15,16 @@ MOST_ROWS_AT_ONCE = 20_000
 
 @dataclass(frozen=True)
 class RowEffects:
-    """What each column adds to the prediction of one row.
+    """What each column adds to the prediction of one row."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns.
-    values : tuple of str
-        The row's cells, as text.
-    effects, errors : ndarray of shape (n_columns,)
-        What each column adds, and the standard error of that for having been sampled.
-    base : float
-        Mean prediction of the rows compared with.
-    prediction : float
-        The row's own: ``base`` and all effects together.
-    """
-
-    columns: tuple[str, ...]
-    values: tuple[str, ...]
+    columns: tuple[str, ...]  # the columns
+    values: tuple[str, ...]  # the row's cells, as text
+    # what each column adds, and the standard error of that for having been sampled
     effects: FloatArray
+    # what each column adds, and the standard error of that for having been sampled
     errors: FloatArray
-    base: float
-    prediction: float
+    base: float  # mean prediction of the rows compared with
+    prediction: float  # the row's own: ``base`` and all effects together
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a column, the largest effect first."""
@@ -66,26 +54,6 @@ def row_effects(
 ) -> RowEffects:
     """Return what each column of a row adds to its prediction.
 
-    Parameters
-    ----------
-    predict : callable
-        Maps a frame to one number a row.
-    row : DataFrame of one row
-        The row to explain.
-    background : DataFrame with the same columns
-        Rows to compare with.
-    n_orders : int, default=30
-        Random orders of the columns; each is used forwards and backwards.
-    random_state : int, default=0
-        Seed of orders and of the rows compared with.
-
-    Returns
-    -------
-    RowEffects
-        Effects that add up to the prediction less the base, exactly.
-
-    Notes
-    -----
     Each order starts from a row of the background and takes over the explained row's cells one
     by one; a column's effect is the mean change when its turn comes: the Shapley value of the
     game in which columns that have not joined keep a background row's cells. Cost:

@@ -183,20 +183,7 @@ class OutOfFoldTable:
 
 
 def table_of(source: Any, owner: str) -> OutOfFoldTable:
-    """Return the table of a fitted ensemble, or the table itself.
-
-    Parameters
-    ----------
-    source : OutOfFoldTable or ensemble
-        An ensemble has a method ``out_of_fold_table()``, or a ``stack_`` that has.
-    owner : str
-        Who complains.
-
-    Returns
-    -------
-    OutOfFoldTable
-        The table.
-    """
+    """Return the table of a fitted ensemble, or the table itself."""
     if isinstance(source, OutOfFoldTable):
         return source
     if hasattr(source, "out_of_fold_table"):

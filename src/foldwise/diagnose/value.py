@@ -144,15 +144,9 @@ def model_values(
 
 @dataclass(frozen=True)
 class PlainMeanScore:
-    """The score of the plain mean of some models: minus squared error or log-loss.
+    """The score of the plain mean of some models: minus squared error or log-loss."""
 
-    Attributes
-    ----------
-    table : OutOfFoldTable
-        Predictions and targets.
-    """
-
-    table: OutOfFoldTable
+    table: OutOfFoldTable  # predictions and targets
 
     @staticmethod
     def metric_of(table: OutOfFoldTable) -> str:
@@ -177,19 +171,7 @@ def naive_predictions(
 ) -> FloatArray:
     """Return for each row the mean target of the rows outside its fold.
 
-    Parameters
-    ----------
-    target : ndarray of shape (n_rows, width)
-        Targets; ones for the class.
-    share : ndarray of shape (n_rows,)
-        Weights of the rows.
-    fold : ndarray of int or None
-        The fold of each row; None takes the mean over all rows.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, width)
-        One constant a fold.
+    Shapes: ``target`` (n_rows, width), returns (n_rows, width).
     """
     folds = np.zeros(len(target), dtype=np.intp) if fold is None else fold
     naive = np.empty_like(target)

@@ -39,17 +39,10 @@ class Home(Protocol):
 class Batch:
     """Submits tasks, takes what comes back, gives up what takes too long.
 
-    Parameters
-    ----------
-    home : Home
-        The run.
-    tasks : sequence of Task
-        The plan.
-    absorb : callable
-        Called with the number of each task and its result, or the exception it ended in, as
-        they come; returns the owners that have failed by it.
-    in_turn : bool
-        Whether tasks are begun in plan order. If not, the longest are first.
+    ``absorb``: Called with the number of each task and its result, or the exception it ended in, as
+    they come; returns the owners that have failed by it.
+
+    ``in_turn``: Whether tasks are begun in plan order. If not, the longest are first.
     """
 
     def __init__(self, home: Home, tasks: Sequence[Task], absorb: Absorb, in_turn: bool) -> None:

@@ -22,15 +22,7 @@ FIRST = 10
 
 
 class Cluster:
-    """A client, and what is known of the workers behind it.
-
-    Parameters
-    ----------
-    wanted : distributed.Client or str
-        The client, or the address of a scheduler.
-    owner : str
-        Who complains.
-    """
+    """A client, and what is known of the workers behind it."""
 
     def __init__(self, wanted: Any, owner: str) -> None:
         self.owner = owner

@@ -69,15 +69,6 @@ class Flight:
 class DaskExecutor:
     """Runs tasks on a Dask cluster.
 
-    Parameters
-    ----------
-    cluster : distributed.Client or str
-        The client, which stays open, or the address of a scheduler.
-    owner : str, default="DaskExecutor"
-        Who complains.
-
-    Notes
-    -----
     The data goes to each worker once, also to those that come later. A worker that dies has its
     task done elsewhere, by Dask; a task that ends several workers fails. A worker
     that stalls has its task done elsewhere too, once it was not heard of for 30 s and the task

@@ -71,15 +71,6 @@ Listener = Callable[[Event], None]
 class Stream:
     """Counts fits and tells every listener what happens.
 
-    Parameters
-    ----------
-    owner : str
-        The estimator at work.
-    total : int
-        How many fits there will be, about.
-    listeners : sequence of callables
-        Called with each event.
-
     Examples
     --------
     >>> stream = Stream("Stack", 2, [lambda event: print(event.line)])
@@ -87,9 +78,9 @@ class Stream:
     Stack: 2 fits to do
     """
 
-    owner: str = ""
-    total: int = 0
-    listeners: Sequence[Listener] = ()
+    owner: str = ""  # the estimator at work
+    total: int = 0  # how many fits there will be, about
+    listeners: Sequence[Listener] = ()  # called with each event
     done: int = 0
     start: float = field(default_factory=time.monotonic)
 

@@ -28,15 +28,6 @@ class DamagedFileError(Exception):
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     """Write a file so that it is whole or not there, even if the power fails.
 
-    Parameters
-    ----------
-    path : Path
-        The file; one that is there is replaced in one step.
-    parts : iterable of bytes
-        Its content.
-
-    Notes
-    -----
     A temporary file in the same folder is written, synchronised and renamed, and the folder
     synchronised. Whatever goes wrong, the temporary file is removed and the error raised.
 
@@ -80,13 +71,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files of processes of this machine that are gone.
-
-    Parameters
-    ----------
-    folder : Path
-        Where. Files of other machines and of living processes are left alone.
-    """
+    """Remove temporary files of processes of this machine that are gone."""
     for part in folder.glob(f".*{PART}"):
         host, _, pid = part.name[: -len(PART)].rpartition(".")[0].rpartition(".")
         if host.endswith(f".{socket.gethostname()}") and pid.isdigit() and not _lives(int(pid)):
@@ -106,33 +91,14 @@ def _lives(pid: int) -> bool:
 
 
 def packed(header: dict[str, Any], payload: bytes) -> list[bytes]:
-    """Return the parts of a result file.
-
-    Parameters
-    ----------
-    header : dict
-        What JSON can hold.
-    payload : bytes
-        The result.
-
-    Returns
-    -------
-    list of bytes
-        To be written one after the other.
-    """
+    """Return the parts of a result file."""
     full = {**header, "size": len(payload), "sha256": hashlib.sha256(payload).hexdigest()}
     text = json.dumps(full).encode()
     return [MAGIC, hashlib.sha256(text).digest(), struct.pack("<Q", len(text)), text, payload]
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """Return the header of a result file; the payload is only measured.
-
-    Raises
-    ------
-    DamagedFileError
-        If the header is damaged or the payload was cut short.
-    """
+    """Return the header of a result file; the payload is only measured."""
     with _opened(path) as file:
         header, size = _header(file)
     if header["size"] != size:
@@ -141,13 +107,7 @@ def read_header(path: Path) -> dict[str, Any]:
 
 
 def read_result(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return header and payload of a result file, both checked.
-
-    Raises
-    ------
-    DamagedFileError
-        If anything in the file has changed.
-    """
+    """Return header and payload of a result file, both checked."""
     with _opened(path) as file:
         header, size = _header(file)
         if header["size"] != size:

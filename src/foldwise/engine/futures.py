@@ -48,12 +48,7 @@ _limited = threading.local()
 class Futures:
     """Runs tasks in an executor of the user's; it is not shut down.
 
-    Parameters
-    ----------
-    pool : concurrent.futures.Executor
-        Where tasks run.
-    capacity : int or None, default=None
-        How many at once; None asks the pool for its number of workers.
+    ``capacity``: How many at once; None asks the pool for its number of workers.
 
     Examples
     --------
@@ -128,13 +123,7 @@ class Futures:
 
 
 class Threads(Futures):
-    """Runs tasks in threads of this process, for learners that release the GIL.
-
-    Parameters
-    ----------
-    n_threads : int
-        How many at once.
-    """
+    """Runs tasks in threads of this process, for learners that release the GIL."""
 
     def __init__(self, n_threads: int) -> None:
         super().__init__(ThreadPoolExecutor(n_threads, thread_name_prefix="foldwise"))

@@ -122,15 +122,7 @@ class Content:
         return True
 
     def add(self, value: Any, place: str = "") -> None:
-        """Take in anything.
-
-        Parameters
-        ----------
-        value : object
-            As in :func:`fingerprint`.
-        place : str
-            Where it is inside the object asked for, for the error.
-        """
+        """Take in anything."""
         if id(value) in self.within:
             self.say("inside", len(self.within) - self.within.index(id(value)))
             return

@@ -17,19 +17,9 @@ LINES_A_SECOND = 10
 def listeners_for(verbose: int, callback: Callable[[Event], Any] | None) -> list[Listener]:
     """Return who is told what happens in a run.
 
-    Parameters
-    ----------
-    verbose : int
-        0 says nothing. Otherwise lines on the logger "foldwise" if anybody listens to it, a
-        bar in a notebook, a display on the standard error stream if that is a terminal, else
-        lines there.
-    callback : callable or None
-        A listener of the user's; it hears every event.
-
-    Returns
-    -------
-    list of callables
-        Each takes an Event.
+    ``verbose``: 0 says nothing. Otherwise lines on the logger "foldwise" if anybody listens to it,
+    a bar in a notebook, a display on the standard error stream if that is a terminal, else lines
+    there.
     """
     listeners: list[Listener] = [] if callback is None else [callback]
     if not verbose:

@@ -22,13 +22,6 @@ class Placed:
     on that. So they are copied to aligned memory where they arrive, once a worker, and the
     message is let go.
 
-    Parameters
-    ----------
-    value : object
-        Anything cloudpickle takes.
-    size : int, default=0
-        Its bytes, for Dask's bookkeeping.
-
     Examples
     --------
     >>> import numpy as np
@@ -67,13 +60,6 @@ def keep(placed: Placed, name: str) -> bool:
     It stays as long as Dask keeps the result of this task, which is as long as the sender's client
     lives and wants it. Tasks do not depend on the data in Dask's sense: Dask drops copies that it
     finds to be too many, and cancels every task whose data was lost with its workers.
-
-    Parameters
-    ----------
-    placed : Placed
-        Function, data and surroundings.
-    name : str
-        The sender's name, a dash, and how many times it has placed something.
     """
     from distributed import get_worker
 
@@ -98,23 +84,7 @@ def _renew(worker: Any, name: str, key: Any) -> None:
 
 
 def do_task(name: str, job: bytes, versions: dict[str, str]) -> bytes | str:
-    """Do one task on a worker.
-
-    Parameters
-    ----------
-    name : str
-        The name under which function, data and surroundings were placed.
-    job : bytes
-        The job, pickled.
-    versions : dict
-        What the sender has; other versions would give other bits.
-
-    Returns
-    -------
-    bytes or str
-        For :func:`foldwise.engine.task.received`; the address of this worker if nothing is
-        placed on it.
-    """
+    """Do one task on a worker."""
     check_versions(versions)
     _, placed = _kept.get(name, (None, None))
     if placed is None:

@@ -149,20 +149,6 @@ def open_run(
 def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
     """Return where fits take place.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    wanted : object
-        The user's ``executor``.
-    n_jobs : int or None
-        The user's ``n_jobs``.
-
-    Returns
-    -------
-    Executor
-        To be closed by whoever asked.
-
     Examples
     --------
     >>> type(executor_for("Stack", None, None)).__name__

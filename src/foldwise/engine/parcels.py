@@ -24,24 +24,12 @@ SMALL = 1 << 20
 
 @dataclass(frozen=True)
 class Parcel:
-    """Something packed by :func:`pack`.
+    """Something packed by :func:`pack`."""
 
-    Attributes
-    ----------
-    head : bytes
-        The pickle, without the bytes of arrays.
-    spans : tuple of (start, end)
-        Where these lie in the file or the body.
-    file : str or None
-        The file they are in, if they are large.
-    body : bytes
-        The bytes themselves, if they are few.
-    """
-
-    head: bytes
-    spans: tuple[tuple[int, int], ...]
-    file: str | None
-    body: bytes = b""
+    head: bytes  # the pickle, without the bytes of arrays
+    spans: tuple[tuple[int, int], ...]  # where these lie in the file or the body
+    file: str | None  # the file they are in, if they are large
+    body: bytes = b""  # the bytes themselves, if they are few
 
     def open(self) -> Any:
         """Return what was packed; its arrays are read-only and aligned, large ones mapped."""
@@ -55,18 +43,6 @@ class Parcel:
 
 def pack(value: Any, folder: str | None = None) -> Parcel:
     """Pack something for other processes.
-
-    Parameters
-    ----------
-    value : object
-        Anything cloudpickle takes.
-    folder : str or None
-        Where a large parcel's file goes; None keeps all in the parcel.
-
-    Returns
-    -------
-    Parcel
-        It can be pickled, and opened where the file can be read.
 
     Examples
     --------

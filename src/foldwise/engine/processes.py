@@ -82,13 +82,6 @@ class _Worker:
 class Processes:
     """Runs tasks in processes of this machine.
 
-    Parameters
-    ----------
-    n_workers : int
-        How many at once.
-
-    Notes
-    -----
     Each process has one thread a pool. Data over 1 MB is written once to a file in the
     temporary folder (``TMPDIR``) and mapped read-only by each process.
 

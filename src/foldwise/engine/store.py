@@ -225,15 +225,7 @@ class RunStore:
 
 
 def refuse_strangers(path: Path, owner: str) -> None:
-    """Raise if somebody else could have put code into a folder or file we are going to unpickle.
-
-    Parameters
-    ----------
-    path : Path
-        What is going to be read.
-    owner : str
-        Who complains.
-    """
+    """Raise if somebody else could have put code into a folder or file we are going to unpickle."""
     if not hasattr(os, "getuid"):
         return
     status = path.lstat()
@@ -253,20 +245,7 @@ def refuse_strangers(path: Path, owner: str) -> None:
 
 
 def read_manifest(run_dir: Path, owner: str) -> dict[str, Any] | None:
-    """Return what a run says of itself, None if it says nothing yet.
-
-    Parameters
-    ----------
-    run_dir : Path
-        The run.
-    owner : str
-        Who complains about a newer format.
-
-    Returns
-    -------
-    dict or None
-        With "format" and "versions".
-    """
+    """Return what a run says of itself, None if it says nothing yet."""
     try:
         manifest: dict[str, Any] = json.loads((run_dir / MANIFEST).read_bytes())
         manifest["versions"].items()

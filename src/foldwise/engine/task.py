@@ -57,18 +57,8 @@ class Warned:
 def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:
     """Do one task in another process and return everything about it, pickled.
 
-    Parameters
-    ----------
-    work, shared, job : object
-        ``work(shared, job)`` is called. If it returns a list, each item travels on its own,
-        so that one that cannot be pickled does not take the others with it.
-    around : Surroundings
-        What the task must find.
-
-    Returns
-    -------
-    bytes
-        For :func:`received`.
+    ``work, shared, job``: ``work(shared, job)`` is called. If it returns a list, each item travels
+    on its own, so that one that cannot be pickled does not take the others with it.
     """
     result, error = None, None
     said: list[warnings.WarningMessage] = []

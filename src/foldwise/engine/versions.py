@@ -19,11 +19,6 @@ def _installed(distribution: str) -> str | None:
 def library_versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries that every fit depends on.
 
-    Returns
-    -------
-    dict
-        From name to version; what is not installed is left out.
-
     Examples
     --------
     >>> sorted(set(library_versions()) & {"numpy", "python", "scikit-learn"})
@@ -36,16 +31,6 @@ def library_versions() -> dict[str, str]:
 
 def differences(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
     """Return in words which versions differ.
-
-    Parameters
-    ----------
-    theirs, ours : dict
-        From name to version.
-
-    Returns
-    -------
-    list of str
-        Empty if nothing differs.
 
     Examples
     --------

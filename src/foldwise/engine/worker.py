@@ -17,16 +17,7 @@ FOLLOW_SECONDS = 0.5
 
 
 def serve(connection: Connection, parent: int) -> None:
-    """Do what comes through the connection until it closes.
-
-    Parameters
-    ----------
-    connection : Connection
-        Brings ``("place", parcel, folder)``, ``("task", job)`` and ``("forget",)``; takes
-        answers.
-    parent : int
-        The process that started this one; when it is gone, so is this one.
-    """
+    """Do what comes through the connection until it closes."""
     # Ctrl-C reaches every process of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "setsid"):

@@ -64,18 +64,8 @@ def name_of(cls: Any) -> str:
 def is_allowed(cls: type, trusted: Sequence[Any] = ()) -> bool:
     """Tell whether objects of a class may be in a file.
 
-    Parameters
-    ----------
-    cls : type
-        The class.
-    trusted : sequence of types
-        Classes the caller vouches for.
-
-    Returns
-    -------
-    bool
-        True for what ensembles of foldwise are made of, estimators of scikit-learn,
-        LightGBM and XGBoost, and a short list of what these are made of.
+    True for what ensembles of foldwise are made of, estimators of scikit-learn, LightGBM and
+    XGBoost, and a short list of what these are made of.
     """
     if cls in trusted:
         return True
@@ -92,20 +82,7 @@ def is_allowed(cls: type, trusted: Sequence[Any] = ()) -> bool:
 
 
 def class_named(name: Any, trusted: Sequence[Any] = ()) -> type:
-    """Return the allowed class of that name, or refuse.
-
-    Parameters
-    ----------
-    name : str
-        From a file, so it may be anything.
-    trusted : sequence of types
-        Classes the caller vouches for.
-
-    Returns
-    -------
-    type
-        The class.
-    """
+    """Return the allowed class of that name, or refuse."""
     for cls in trusted:
         if isinstance(cls, type) and name == name_of(cls):
             return cls
@@ -152,20 +129,7 @@ def _is_public(found: Any, home: str, own: str) -> bool:
 
 
 def function_named(name: Any, trusted: Sequence[Any] = ()) -> Callable[..., Any]:
-    """Return the allowed function of that name, or refuse.
-
-    Parameters
-    ----------
-    name : str
-        From a file, so it may be anything.
-    trusted : sequence of functions
-        What the caller vouches for.
-
-    Returns
-    -------
-    callable
-        A ufunc, a metric or a selection score, or what is trusted.
-    """
+    """Return the allowed function of that name, or refuse."""
     for known in trusted:
         if not isinstance(known, type) and name == name_of(known):
             return known

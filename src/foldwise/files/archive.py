@@ -36,17 +36,7 @@ def digest(content: bytes) -> str:
 
 
 def write_archive(path: Path, members: Mapping[str, bytes], manifest: dict[str, Any]) -> None:
-    """Write a zip of the members and their manifest; the file is there whole or not at all.
-
-    Parameters
-    ----------
-    path : Path
-        Where to.
-    members : mapping
-        Names to contents.
-    manifest : dict
-        Gets the size and the SHA-256 of every member added.
-    """
+    """Write a zip of the members and their manifest; the file is there whole or not at all."""
     listed = {
         name: {"size": len(content), "sha256": digest(content)} for name, content in members.items()
     }
@@ -67,22 +57,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def read_archive(path: Path, newest: int) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return the manifest and the members of a model file, every byte accounted for.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    newest : int
-        The newest schema this version can read.
-
-    Returns
-    -------
-    manifest : dict
-        Checked.
-    members : dict
-        Names to contents, each of the size and SHA-256 that the manifest says.
-    """
+    """Return the manifest and the members of a model file, every byte accounted for."""
     with path.open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
@@ -134,20 +109,7 @@ def _content(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def checked_manifest(content: bytes, newest: int) -> dict[str, Any]:
-    """Return the manifest, or refuse.
-
-    Parameters
-    ----------
-    content : bytes
-        JSON, perhaps.
-    newest : int
-        The newest schema this version can read.
-
-    Returns
-    -------
-    dict
-        With a format, a schema, and the size and SHA-256 of every member.
-    """
+    """Return the manifest, or refuse."""
     manifest = parsed(content, MANIFEST)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise refused(f"say that it is a {FORMAT}", Plain("another manifest"))

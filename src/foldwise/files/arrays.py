@@ -27,20 +27,7 @@ def array_bytes(array: NDArray[Any]) -> bytes:
 
 
 def array_from(content: bytes, name: str) -> NDArray[Any]:
-    """Return the array in some .npy bytes, or refuse.
-
-    Parameters
-    ----------
-    content : bytes
-        The whole member.
-    name : str
-        What to call it in the error.
-
-    Returns
-    -------
-    ndarray
-        Writeable, aligned, in the order (C or Fortran) it was saved in.
-    """
+    """Return the array in some .npy bytes, or refuse."""
     buffer = io.BytesIO(content)
     try:
         version = npy.read_magic(buffer)

@@ -26,15 +26,7 @@ FIRST_TREE = re.compile(r"^Tree=", re.MULTILINE)
 
 
 def check_trees(content: bytes, name: str) -> None:
-    """Refuse a booster whose trees loop, or point to nodes or columns that are not there.
-
-    Parameters
-    ----------
-    content : bytes
-        The model.
-    name : str
-        The member; it ends in "txt" for LightGBM, in "json" for XGBoost.
-    """
+    """Refuse a booster whose trees loop, or point to nodes or columns that are not there."""
     try:
         good = (_light_is_good if name.endswith("txt") else _xgboost_is_good)(content.decode())
     except Exception as error:
@@ -47,18 +39,6 @@ def check_trees(content: bytes, name: str) -> None:
 
 def is_walkable(left: Any, right: Any, n_nodes: int) -> bool:
     """Tell whether a walk from node 0 ends: every child is there and has one parent.
-
-    Parameters
-    ----------
-    left, right : ndarray of int
-        Children of each inner node; negative for none.
-    n_nodes : int
-        What children stay below.
-
-    Returns
-    -------
-    bool
-        Node 0 may have no parent.
 
     Examples
     --------

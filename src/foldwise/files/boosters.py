@@ -16,22 +16,7 @@ def is_booster(thing: Any) -> bool:
 
 
 def booster_content(booster: Any) -> tuple[str, bytes, dict[str, Any]]:
-    """Return a booster's text and what else it knows.
-
-    Parameters
-    ----------
-    booster : Booster
-        Of LightGBM or XGBoost.
-
-    Returns
-    -------
-    ending : {"txt", "json"}
-        Which tells the two apart.
-    content : bytes
-        The model.
-    state : dict
-        Attributes of the Python object.
-    """
+    """Return a booster's text and what else it knows."""
     ending = HOMES[type(booster).__module__]
     if ending == "json":
         state, content = {}, bytes(booster.save_raw("json"))
@@ -50,22 +35,7 @@ def booster_content(booster: Any) -> tuple[str, bytes, dict[str, Any]]:
 
 
 def booster_from(name: str, content: bytes, state: dict[str, Any]) -> Any:
-    """Return the booster of a member, or refuse.
-
-    Parameters
-    ----------
-    name : str
-        The member; its ending tells whose it is.
-    content : bytes
-        The model.
-    state : dict
-        From :func:`booster_content`.
-
-    Returns
-    -------
-    Booster
-        It predicts what the saved one did.
-    """
+    """Return the booster of a member, or refuse."""
     check_trees(content, name)
     try:
         if name.endswith(".json"):

@@ -40,18 +40,7 @@ def parts_content(parts: list[Any]) -> bytes:
 
 
 def parts_from(content: bytes) -> list[Any]:
-    """Return compiled objects, or refuse.
-
-    Parameters
-    ----------
-    content : bytes
-        From :func:`parts_content`, or from an enemy.
-
-    Returns
-    -------
-    list
-        The objects, with numbers that cannot lead compiled code astray.
-    """
+    """Return compiled objects, or refuse."""
     from skops.io import loads
 
     try:
@@ -118,15 +107,7 @@ def _check_part(part: Any) -> None:
 
 
 def check_grown(nodes: Any, n_features: int, n_nodes: int) -> None:
-    """Refuse a decision tree that loops or reads what is not there.
-
-    Parameters
-    ----------
-    nodes : structured array
-        With left and right children, which stand behind their parents, and features.
-    n_features, n_nodes : int
-        What children and features must stay below.
-    """
+    """Refuse a decision tree that loops or reads what is not there."""
     left, right = nodes["left_child"], nodes["right_child"]
     inner = left != -1
     own = np.arange(len(nodes))
@@ -139,13 +120,7 @@ def check_grown(nodes: Any, n_features: int, n_nodes: int) -> None:
 
 
 def check_features(state: dict[str, Any]) -> None:
-    """Refuse an estimator whose trees look at more columns than it asks for.
-
-    Parameters
-    ----------
-    state : dict
-        Attributes of an estimator; those without trees pass.
-    """
+    """Refuse an estimator whose trees look at more columns than it asks for."""
     n_features = state.get("n_features_in_")
     wanted = [state["tree_"].n_features - 1] if is_compiled(type(state.get("tree_"))) else []
     for predictors in state.get("_predictors", ()):

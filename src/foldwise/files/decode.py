@@ -39,17 +39,7 @@ BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
 class Decoder:
-    """Builds the objects of one file.
-
-    Parameters
-    ----------
-    members : mapping
-        Names of members to their contents.
-    parts : sequence
-        Compiled objects.
-    trusted : sequence
-        Classes and functions the caller vouches for.
-    """
+    """Builds the objects of one file."""
 
     def __init__(
         self, members: Mapping[str, bytes], parts: Sequence[Any], trusted: Sequence[Any] = ()
@@ -60,18 +50,7 @@ class Decoder:
         self._made: list[Any] = []
 
     def build(self, document: Any) -> Any:
-        """Return the model a document describes, or refuse.
-
-        Parameters
-        ----------
-        document : object
-            What the JSON of a file says.
-
-        Returns
-        -------
-        object
-            The model.
-        """
+        """Return the model a document describes, or refuse."""
         try:
             for entry in document["entries"]:
                 self._made.append(_KINDS[entry[0]](self, *entry[1:]))

@@ -37,22 +37,7 @@ SPARSE = ("csr", "csc", "coo")
 
 
 class Encoder:
-    """Collects the entries and members of one model.
-
-    Parameters
-    ----------
-    trusted : sequence
-        Classes and functions the caller vouches for.
-
-    Attributes
-    ----------
-    entries : list
-        The descriptions.
-    members : dict
-        Names of members to their contents.
-    parts : list
-        Compiled objects that skops will write.
-    """
+    """Collects the entries and members of one model."""
 
     def __init__(self, trusted: Sequence[Any] = ()) -> None:
         self.trusted = trusted

@@ -14,20 +14,7 @@ BY_ITEM = ("str", "string", "boolean", "Int8", "Int16", "Int32", "Int64", "UInt8
 
 
 def column_parts(column: Any) -> tuple[str, list[Any]]:
-    """Return what a column or index is made of.
-
-    Parameters
-    ----------
-    column : Index or ExtensionArray
-        From a frame.
-
-    Returns
-    -------
-    kind : str
-        How to put it together again.
-    parts : list
-        Arrays and plain things.
-    """
+    """Return what a column or index is made of."""
     if isinstance(column, pd.RangeIndex):
         return "range", [column.name, column.start, column.stop, column.step]
     if isinstance(column, pd.MultiIndex):
@@ -55,20 +42,7 @@ def _plain(item: Any) -> Any:
 
 
 def column_from(kind: Any, parts: list[Any]) -> Any:
-    """Return the column or index that was taken apart, or refuse.
-
-    Parameters
-    ----------
-    kind : str
-        From :func:`column_parts`.
-    parts : list
-        From :func:`column_parts`.
-
-    Returns
-    -------
-    Index or ExtensionArray
-        As it was.
-    """
+    """Return the column or index that was taken apart, or refuse."""
     if kind == "range":
         name, start, stop, step = parts
         return pd.RangeIndex(start, stop, step, name=name)

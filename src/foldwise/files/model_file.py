@@ -72,18 +72,7 @@ def save(model: Any, path: Any, *, trusted: Sequence[Any] = ()) -> None:
 
 
 def manifest_of(model: Any) -> dict[str, Any]:
-    """Return what a file says about its model, members aside.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        What is saved.
-
-    Returns
-    -------
-    dict
-        Format, schema, versions, the model's class and features, who holds training rows.
-    """
+    """Return what a file says about its model, members aside."""
     names = getattr(model, "feature_names_in_", None)
     return {
         "format": FORMAT,

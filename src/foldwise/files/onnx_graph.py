@@ -11,13 +11,7 @@ INPUT = "X"
 
 
 class Graph:
-    """A growing ONNX graph with one input of 32-bit numbers.
-
-    Parameters
-    ----------
-    n_features : int
-        Width of the input.
-    """
+    """A growing ONNX graph with one input of 32-bit numbers."""
 
     def __init__(self, n_features: int) -> None:
         self.n_features = n_features
@@ -48,24 +42,7 @@ class Graph:
         return name
 
     def model(self, converted: Any, place: int, source: str, width: int) -> str:
-        """Add a whole model and return the name of one of its outputs, as doubles.
-
-        Parameters
-        ----------
-        converted : ModelProto
-            With one input.
-        place : int
-            Which of its outputs.
-        source : str
-            What it reads.
-        width : int
-            Number of columns of the output.
-
-        Returns
-        -------
-        str
-            A matrix of doubles.
-        """
+        """Add a whole model and return the name of one of its outputs, as doubles."""
         from onnx import TensorProto, compose
 
         prefix = self.name("model") + "_"

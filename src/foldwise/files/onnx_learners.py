@@ -18,28 +18,7 @@ def not_exported(must: str, got: Any, fix: str) -> Exception:
 def add_learner(
     graph: Graph, model: Any, names: Any, *, probabilities: bool, width: int, label: str
 ) -> str:
-    """Add a fitted model to a graph and return the name of its response.
-
-    Parameters
-    ----------
-    graph : Graph
-        It grows.
-    model : estimator
-        Fitted, of scikit-learn, LightGBM or XGBoost.
-    names : sequence of str or None
-        Names of the features.
-    probabilities : bool
-        Whether to add probabilities instead of predictions.
-    width : int
-        Number of columns of the response.
-    label : str
-        What to call it in an error.
-
-    Returns
-    -------
-    str
-        A matrix of doubles.
-    """
+    """Add a fitted model to a graph and return the name of its response."""
     source, n_features = INPUT, graph.n_features
     if isinstance(model, Pipeline) and isinstance(model.steps[0][1], PickColumns):
         places = _places(model.steps[0][1].columns, names, n_features)

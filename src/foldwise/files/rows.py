@@ -24,17 +24,6 @@ ATOMS = (str, bytes, int, float, np.ndarray, np.generic, type(None), type)
 def learners_with_rows(model: Any) -> list[str]:
     """Return the names of the learners that hold training rows.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted. In a stack, learners go by the names given there, else by their classes.
-
-    Returns
-    -------
-    list of str
-        Sorted. Named by attributes that scikit-learn is known to keep rows in; a learner of
-        another library may hold rows unseen.
-
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsRegressor

@@ -11,15 +11,9 @@ from foldwise.folds.reading import Block, Reading, Ref, first_folds, rows_before
 
 @dataclass
 class Needs:
-    """What a layer of learners must be fitted at, and which rows each node predicts.
+    """What a layer of learners must be fitted at, and which rows each node predicts."""
 
-    Attributes
-    ----------
-    rows : dict from node to list of ndarray
-        The rows asked of each node.
-    """
-
-    rows: dict[Node, list[Rows]] = field(default_factory=dict)
+    rows: dict[Node, list[Rows]] = field(default_factory=dict)  # the rows asked of each node
 
     def add(self, node: Node, rows: Rows) -> None:
         """Ask a node for some rows."""
@@ -37,20 +31,8 @@ class Needs:
 def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, ...]:
     """Return what an upper learner is trained on at a node: rows, and the lower nodes to read.
 
-    Parameters
-    ----------
-    lattice : Lattice
-        The deal.
-    node : frozenset of int
-        The upper learner's left-out folds.
-    first : int, default=0
-        Forward in time, the first fold that the lower layer predicts.
-
-    Returns
-    -------
-    tuple of Block
-        For each fold outside the node its rows inside the node's training rows, read from
-        the lower learners that saw neither the node's folds nor this one.
+    For each fold outside the node its rows inside the node's training rows, read from the lower
+    learners that saw neither the node's folds nor this one.
     """
     if lattice.kind == "forward":
         last = min(node) if node else lattice.n_folds
@@ -70,20 +52,6 @@ def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, .
 
 def needs_of(reading: Reading, lattice: Lattice, n_layers: int = 1) -> list[Needs]:
     """Return, layer by layer from the lowest, the nodes to fit and the rows each predicts.
-
-    Parameters
-    ----------
-    reading : Reading
-        What is read from the top layer.
-    lattice : Lattice
-        The deal.
-    n_layers : int, default=1
-        Number of layers.
-
-    Returns
-    -------
-    list of Needs
-        One a layer.
 
     Examples
     --------

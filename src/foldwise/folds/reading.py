@@ -258,20 +258,7 @@ def _leave_rows(lattice: Lattice, size: int) -> bool:
 
 
 def first_folds(lattice: Lattice, n_layers: int) -> list[int]:
-    """Return the first fold each layer predicts: forward in time, upper layers start later.
-
-    Parameters
-    ----------
-    lattice : Lattice
-        The deal.
-    n_layers : int
-        Number of layers.
-
-    Returns
-    -------
-    list of int
-        One a layer; the number of folds where a layer predicts none.
-    """
+    """Return the first fold each layer predicts: forward in time, upper layers start later."""
     firsts = [0]
     for _ in range(n_layers - 1):
         before = firsts[-1]

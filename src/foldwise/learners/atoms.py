@@ -16,18 +16,10 @@ WORD = 48
 
 @dataclass(frozen=True)
 class Atoms:
-    """A partition of the rows.
+    """A partition of the rows."""
 
-    Attributes
-    ----------
-    label : ndarray of shape (n_rows,)
-        The atom of each row, -1 for rows that no part holds.
-    members : ndarray of bool of shape (n_parts, n_atoms)
-        Which atoms each part is made of.
-    """
-
-    label: NDArray[np.intp]
-    members: NDArray[np.bool_]
+    label: NDArray[np.intp]  # the atom of each row, -1 for rows that no part holds
+    members: NDArray[np.bool_]  # (n_parts, n_atoms): which atoms each part is made of
 
     @property
     def n_atoms(self) -> int:
@@ -47,18 +39,6 @@ class Atoms:
 
 def atoms_of(parts: Sequence[Rows], n_rows: int) -> Atoms | None:
     """Return the coarsest partition of which every part is a union.
-
-    Parameters
-    ----------
-    parts : sequence of ndarray of int
-        Sets of row numbers, each row at most once in a set.
-    n_rows : int
-        Number of all rows.
-
-    Returns
-    -------
-    Atoms or None
-        None where a part holds a row twice, or where there would be more than 4096 atoms.
 
     Examples
     --------

@@ -20,19 +20,7 @@ def predict_blocks(
 ) -> list[Floats]:
     """Return the predictions of each task, asked for in blocks of rows tested together.
 
-    Parameters
-    ----------
-    tasks : sequence of NodeTask
-        Tell which rows each task tests.
-    shape : tuple of int
-        Of the matrix of all rows.
-    respond : callable
-        Maps rows, and the numbers of the tasks that test them, to a matrix for each task.
-
-    Returns
-    -------
-    list of ndarray of shape (n_test, width)
-        One for each task, rows in the order of its ``test``; (0, 0) where that is empty.
+    Shapes: returns (n_test, width).
     """
     predictions = [np.empty((0, 0)) for _ in tasks]
     step = max(64, BLOCK_BYTES // (8 * max(shape[1], 1)))

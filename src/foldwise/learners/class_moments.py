@@ -17,57 +17,29 @@ from foldwise.learners.tasks import TrainingData
 
 @dataclass(frozen=True)
 class CellMoments:
-    """Moments of each cell.
+    """Moments of each cell."""
 
-    Attributes
-    ----------
-    centre : ndarray of shape (n_features,)
-        Subtracted from the rows of X before anything else.
-    count, weight : ndarray of shape (n_atoms, n_classes)
-        Number of rows, and their weight.
-    mean : ndarray of shape (n_atoms, n_classes, n_features)
-        Weighted means, less the centre.
-    scatter : ndarray
-        Weighted products about the cell means; its shape depends on their kind.
-    plain : ndarray of shape (n_atoms, 2, n_features)
-        Unweighted sums and sums of squares about the centre.
-    """
-
-    centre: Floats
-    count: Floats
-    weight: Floats
-    mean: Floats
-    scatter: Floats
-    plain: Floats
+    centre: Floats  # subtracted from the rows of X before anything else
+    count: Floats  # (n_atoms, n_classes): number of rows, and their weight
+    weight: Floats  # (n_atoms, n_classes): number of rows, and their weight
+    mean: Floats  # (n_atoms, n_classes, n_features): weighted means, less the centre
+    scatter: Floats  # weighted products about the cell means; its shape depends on their kind
+    plain: Floats  # (n_atoms, 2, n_features): unweighted sums and sums of squares about the centre
 
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """Moments of the classes present at one node.
+    """Moments of the classes present at one node."""
 
-    Attributes
-    ----------
-    classes : ndarray of int of shape (n_present,)
-        The classes that have rows.
-    count, weight : ndarray of shape (n_present,)
-        Number of rows, and their weight.
-    mean : ndarray of shape (n_present, n_features)
-        Weighted means.
-    scatter : ndarray
-        Weighted products about the class means: (n_present, n_features, n_features), pooled
-        (n_features, n_features), or of each column alone (n_present, n_features).
-    variance : ndarray of shape (n_features,)
-        Unweighted variance of all rows.
-    reach : ndarray of shape (n_features,)
-        Size of the numbers that were subtracted from each other, or by scikit-learn are.
-    """
-
-    classes: NDArray[np.intp]
-    count: Floats
-    weight: Floats
-    mean: Floats
+    classes: NDArray[np.intp]  # the classes that have rows
+    count: Floats  # number of rows, and their weight
+    weight: Floats  # number of rows, and their weight
+    mean: Floats  # (n_present, n_features): weighted means
+    # weighted products about the class means: (n_present, n_features, n_features), pooled
+    # (n_features, n_features), or of each column alone (n_present, n_features)
     scatter: Floats
-    variance: Floats
+    variance: Floats  # unweighted variance of all rows
+    # size of the numbers that were subtracted from each other, or by scikit-learn are
     reach: Floats
 
 
@@ -75,17 +47,8 @@ class ClassMoments:
 def cell_moments(matrix: Matrix, data: TrainingData, atoms: Atoms, kind: str) -> CellMoments | None:
     """Return the moments of each cell, None if a number is not finite.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        Features.
-    data : TrainingData
-        Class codes and weights.
-    atoms : Atoms
-        The partition of the rows.
-    kind : {"each", "pooled", "diagonal"}
-        Whether scatter matrices are kept for each class, for all of them together, or for
-        each class without products of different columns.
+    ``kind``: Whether scatter matrices are kept for each class, for all of them together, or for
+    each class without products of different columns.
     """
     n_classes, n_features = int(data.n_classes or 0), matrix.shape[1]
     shape = (atoms.n_atoms, n_classes, n_features)

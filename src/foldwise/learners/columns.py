@@ -10,11 +10,6 @@ from foldwise._sklearn import take
 class PickColumns(TransformerMixin, BaseEstimator):
     """Pick columns by name, number, mask or slice.
 
-    Parameters
-    ----------
-    columns : list, slice or ndarray
-        The columns.
-
     Examples
     --------
     >>> import numpy as np
@@ -27,34 +22,12 @@ class PickColumns(TransformerMixin, BaseEstimator):
         self.columns = columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Do nothing.
-
-        Parameters
-        ----------
-        X, y : ignored
-            There for scikit-learn.
-
-        Returns
-        -------
-        Self
-            This transformer.
-        """
+        """Do nothing."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def transform(self, X: Any) -> Any:
-        """Return the columns.
-
-        Parameters
-        ----------
-        X : array or frame
-            Any rows.
-
-        Returns
-        -------
-        array or frame
-            The picked columns, types kept.
-        """
+        """Return the columns."""
         return take(X, self.columns, axis=1)

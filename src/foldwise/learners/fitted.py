@@ -15,19 +15,7 @@ from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
 
 
 def fitted(learner: Any, X: Any, seed: int | None, learned: dict[str, Any]) -> Any:
-    """Return a clone of the learner that has learned these attributes.
-
-    Parameters
-    ----------
-    learner : estimator
-        Left as it is.
-    X : array or data frame
-        Tells the number and the names of the features.
-    seed : int or None
-        Fills an empty ``random_state``.
-    learned : dict
-        Fitted attributes.
-    """
+    """Return a clone of the learner that has learned these attributes."""
     return learned_by(prepared(learner, seed), X, learned)
 
 
@@ -46,21 +34,7 @@ def predicted_by_models(
     method: str,
     seconds: Sequence[float],
 ) -> list[NodeFit | None]:
-    """Ask each task's model for its response; None stays where there is no model.
-
-    Parameters
-    ----------
-    models : sequence of estimator or None
-        A fitted model for each task.
-    data : TrainingData
-        All rows.
-    tasks : sequence of NodeTask
-        Tell which rows to predict and which models to keep.
-    method : str
-        What to predict with.
-    seconds : sequence of float
-        Time spent on fitting each model.
-    """
+    """Ask each task's model for its response; None stays where there is no model."""
     done = [number for number, model in enumerate(models) if model is not None]
     start = time.perf_counter()
 

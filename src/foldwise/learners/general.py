@@ -42,22 +42,7 @@ class Assignment:
 def fit_at_node(
     assignments: Sequence[Assignment], data: TrainingData, task: NodeTask
 ) -> list[NodeFit | Exception]:
-    """Fit several learners at one node; equal leading transformers are fitted once.
-
-    Parameters
-    ----------
-    assignments : sequence of Assignment
-        Learners with the response asked of each.
-    data : TrainingData
-        All rows.
-    task : NodeTask
-        Which rows to fit on and to predict.
-
-    Returns
-    -------
-    list of NodeFit or Exception
-        In the order of the assignments; an Exception where the learner raised it.
-    """
+    """Fit several learners at one node; equal leading transformers are fitted once."""
     with config_context(enable_metadata_routing=False):
         node = _Node(data, task)
         return [node.attempt(assignment) for assignment in assignments]

@@ -35,21 +35,12 @@ from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
 
 @dataclass(frozen=True)
 class Solution:
-    """A linear model of one node.
+    """A linear model of one node."""
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (n_features, n_targets)
-        Of the columns before any scaling.
-    learned : dict
-        Fitted attributes beside the coefficients and the intercept.
-    flat : bool
-        Whether ``coef_`` of one target is a vector even if y was a matrix.
-    """
-
-    coefficients: Floats
+    coefficients: Floats  # (n_features, n_targets): of the columns before any scaling
+    # fitted attributes beside the coefficients and the intercept
     learned: dict[str, Any] = field(default_factory=dict)
-    flat: bool = True
+    flat: bool = True  # whether ``coef_`` of one target is a vector even if y was a matrix
 
 
 @dataclass(frozen=True)
@@ -130,26 +121,7 @@ def fit_ridge(
 def fit_linear(
     learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str, solve: Solver
 ) -> list[NodeFit | None] | None:
-    """Fit a linear model at all nodes.
-
-    Parameters
-    ----------
-    learner : estimator
-        A linear model, or a Pipeline of StandardScaler and a linear model.
-    data : TrainingData
-        All rows.
-    tasks : sequence of NodeTask
-        The nodes.
-    method : str
-        What to predict with.
-    solve : callable
-        Solves the equations of one node.
-
-    Returns
-    -------
-    list of NodeFit or None, or None
-        None in the place of a task, or of all, that must be fitted the general way.
-    """
+    """Fit a linear model at all nodes."""
     matrix = matrix_of(data.X)
     if matrix is None or method != "predict":
         return None

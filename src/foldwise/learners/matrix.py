@@ -18,18 +18,10 @@ SAMPLED_ROWS = 2048
 
 @dataclass(frozen=True)
 class Matrix:
-    """A table of finite or infinite float64 or integer numbers.
+    """A table of finite or infinite float64 or integer numbers."""
 
-    Attributes
-    ----------
-    table : ndarray, pandas or polars DataFrame
-        As the user gave it.
-    shape : tuple of int
-        Number of rows and columns.
-    """
-
-    table: Any
-    shape: tuple[int, int]
+    table: Any  # as the user gave it
+    shape: tuple[int, int]  # number of rows and columns
 
     def rows(self, start: int, stop: int) -> Floats:
         """Return some consecutive rows; not to be written to."""
@@ -65,8 +57,6 @@ class Matrix:
 def matrix_of(X: Any) -> Matrix | None:
     """Return the table as a :class:`Matrix`, None if it is not plainly numeric.
 
-    Notes
-    -----
     Single precision is refused: scikit-learn then works in single precision itself, and
     nothing can agree with that to eight digits.
 
@@ -105,8 +95,6 @@ def _is_double(dtype: np.dtype[Any]) -> bool:
 def centre_of(matrix: Matrix) -> Floats:
     """Return a point in the middle of the rows: the mean of an even sample of them.
 
-    Notes
-    -----
     A column that is constant in the sample has exactly its value, so that the centred
     column is exactly zero if all rows share it.
     """

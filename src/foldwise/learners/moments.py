@@ -20,65 +20,35 @@ MEMORY_FLOOR = 2**26
 
 @dataclass(frozen=True)
 class AtomMoments:
-    """Moments of each atom.
+    """Moments of each atom."""
 
-    Attributes
-    ----------
-    centre : ndarray of shape (n_features,)
-        Subtracted from the rows of X.
-    gram : ndarray of shape (n_atoms, n_features, n_features)
-        Weighted products of the columns of X, centred.
-    side : ndarray of shape (n_atoms, n_features, n_targets + 1)
-        Weighted products of the columns of X with those of y, centred, and 1.
-    left : ndarray of shape (n_atoms, n_targets + 1)
-        Weighted sums of the columns of y, centred, and 1.
-    y_mean : ndarray of shape (n_atoms, n_targets)
-        What was subtracted from the targets: their weighted mean in each atom.
-    plain : ndarray of shape (n_atoms, 2, n_features)
-        Unweighted sums and sums of squares of X, centred.
-    count : ndarray of shape (n_atoms,)
-        Number of rows.
-    """
-
-    centre: Floats
+    centre: Floats  # subtracted from the rows of X
+    # (n_atoms, n_features, n_features): weighted products of the columns of X, centred
     gram: Floats
+    # (n_atoms, n_features, n_targets + 1): weighted products of the columns of X with those of y,
+    # centred, and 1
     side: Floats
-    left: Floats
+    left: Floats  # weighted sums of the columns of y, centred, and 1
+    # (n_atoms, n_targets): what was subtracted from the targets: their weighted mean in each atom
     y_mean: Floats
-    plain: Floats
-    count: Floats
+    plain: Floats  # (n_atoms, 2, n_features): unweighted sums and sums of squares of X, centred
+    count: Floats  # number of rows
 
 
 @dataclass(frozen=True)
 class NodeMoments:
-    """Moments of the rows of one node, X centred by ``centre``, y by its mean.
+    """Moments of the rows of one node, X centred by ``centre``, y by its mean."""
 
-    Attributes
-    ----------
-    xx, xy : ndarray of shape (n_features, n_features), (n_features, n_targets)
-        Weighted products.
-    x, y_mean : ndarray of shape (n_features,), (n_targets,)
-        Weighted mean of X less the centre, and of y.
-    weight, count : float
-        Sum of the weights, number of rows.
-    plain_mean, plain_var : ndarray of shape (n_features,)
-        Unweighted mean of X less the centre, and variance.
-    plain_square : ndarray of shape (n_features,)
-        Unweighted mean square about the centre.
-    centre : ndarray of shape (n_features,)
-        Subtracted from the rows of X.
-    """
-
-    xx: Floats
-    xy: Floats
-    x: Floats
-    y_mean: Floats
-    weight: float
-    count: float
-    plain_mean: Floats
-    plain_var: Floats
-    plain_square: Floats
-    centre: Floats
+    xx: Floats  # (n_features, n_features): weighted products
+    xy: Floats  # (n_features, n_features): weighted products
+    x: Floats  # weighted mean of X less the centre, and of y
+    y_mean: Floats  # weighted mean of X less the centre, and of y
+    weight: float  # sum of the weights, number of rows
+    count: float  # sum of the weights, number of rows
+    plain_mean: Floats  # unweighted mean of X less the centre, and variance
+    plain_var: Floats  # unweighted mean of X less the centre, and variance
+    plain_square: Floats  # unweighted mean square about the centre
+    centre: Floats  # subtracted from the rows of X
 
 
 def blocks_of_atoms(matrix: Matrix, atoms: Atoms) -> Iterator[tuple[int, Rows, Floats]]:
@@ -111,20 +81,9 @@ def atom_moments(
 ) -> AtomMoments | None:
     """Return the moments of each atom, None if a number is not finite.
 
-    Parameters
-    ----------
-    matrix : Matrix
-        Features.
-    y : ndarray of shape (n_rows, n_targets)
-        Targets.
-    weight : ndarray of shape (n_rows,) or None
-        Weights, not negative.
-    atoms : Atoms
-        The partition of the rows.
-
-    Notes
-    -----
     O(n_rows * n_features ** 2) time; one block of rows in memory at a time.
+
+    Shapes: ``y`` (n_rows, n_targets).
     """
     n_atoms, n_features = atoms.n_atoms, matrix.shape[1]
     centre, y_mean = centre_of(matrix), _atom_means(y, weight, atoms)

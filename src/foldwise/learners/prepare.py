@@ -15,18 +15,6 @@ EARLY_STOPPING = ("early_stopping_rounds", "early_stopping_round")
 def prepared(learner: Any, seed: int | None) -> Any:
     """Return a clone whose empty random states are filled and that prints nothing.
 
-    Parameters
-    ----------
-    learner : estimator
-        Left as it is.
-    seed : int or None
-        Fills each ``random_state`` that is None, nested ones too; None fills none.
-
-    Returns
-    -------
-    estimator
-        An unfitted clone.
-
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestRegressor
@@ -110,21 +98,7 @@ def aligned(
 ) -> NDArray[np.float64]:
     """Spread columns of the classes a model saw over all classes.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples, n_seen)
-        Probabilities or decision values.
-    seen : ndarray of int
-        The classes the model saw.
-    n_classes, n_train : int
-        Number of all classes, number of rows the model saw.
-    method : {"predict_proba", "decision_function"}
-        What the values are.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
-        Absent classes have a small probability, or the row's smallest decision value.
+    Shapes: ``values`` (n_samples, n_seen), returns (n_samples, n_classes).
 
     Examples
     --------

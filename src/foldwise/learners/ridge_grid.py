@@ -81,26 +81,10 @@ def leave_one_out_losses(
 ) -> Floats | None:
     """Return the mean squared leave-one-out error for each penalty and target.
 
-    Parameters
-    ----------
-    problem : Problem
-        Normal equations of the node.
-    alphas : ndarray of shape (n_alphas,)
-        Penalties.
-    node : _Rows
-        The node's rows.
-    fit_intercept : bool
-        Whether the mean is estimated, too.
-
-    Returns
-    -------
-    ndarray of shape (n_alphas, n_targets) or None
-        None where leaving out a row leaves too little to be sure of its error.
-
-    Notes
-    -----
     In the basis of eigenvectors, the leverage of a row is a sum of its squared coordinates,
     so that a penalty costs O(n * p) after O(n * p ** 2) for the basis.
+
+    Shapes: returns (n_alphas, n_targets).
     """
     eigenvalues, vectors = np.linalg.eigh(problem.gram)
     shrink = 1.0 / (np.maximum(eigenvalues, 0.0)[:, None] + alphas)

@@ -48,36 +48,12 @@ _KNOWN: dict[type, _Known] = {}
 
 
 def register(learner: type, handles: Handles, fit: Partial, *, behind_scaler: bool = False) -> None:
-    """Register the shortcut of a class of learners; subclasses do not inherit it.
-
-    Parameters
-    ----------
-    learner : type
-        The class of the learner.
-    handles : callable
-        Maps the learner and the data to whether the shortcut should be tried.
-    fit : callable
-        Fits the learner at many nodes; see the head of this module.
-    behind_scaler : bool, default=False
-        Whether it also takes a Pipeline of a StandardScaler and the learner.
-    """
+    """Register the shortcut of a class of learners; subclasses do not inherit it."""
     _KNOWN[learner] = _Known(handles, fit, behind_scaler)
 
 
 def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     """Return the learner's shortcut, None where it must be fitted node by node.
-
-    Parameters
-    ----------
-        learner : estimator
-            The learner, or a Pipeline of a StandardScaler and the learner.
-        data : TrainingData
-            All rows; only their kind is looked at.
-
-    Returns
-    -------
-        callable or None
-            It may still return None, if nothing can be gained or promised.
 
     Examples
     --------

@@ -15,50 +15,30 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Scaling:
-    """What a StandardScaler does to the columns: subtract, then divide.
+    """What a StandardScaler does to the columns: subtract, then divide."""
 
-    Attributes
-    ----------
-    mean, var : ndarray of shape (n_features,)
-        Mean (less the centre of the moments) and variance of the node's rows.
-    scale : ndarray of shape (n_features,)
-        Divisor.
-    """
-
-    mean: Floats
-    var: Floats
-    scale: Floats
+    mean: Floats  # mean (less the centre of the moments) and variance of the node's rows
+    var: Floats  # mean (less the centre of the moments) and variance of the node's rows
+    scale: Floats  # divisor
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Normal equations of a linear model, X measured from ``point``, y from ``level``.
+    """Normal equations of a linear model, X measured from ``point``, y from ``level``."""
 
-    Attributes
-    ----------
-    gram, right : ndarray of shape (n_features, n_features), (n_features, n_targets)
-        Products of the (scaled) columns, and of columns and targets.
-    point, level : ndarray of shape (n_features,), (n_targets,)
-        Where X (less the centre of the moments) and y are measured from.
-    scale : ndarray of shape (n_features,)
-        Divisors of the columns.
-    growth : float
-        How much rounding errors grew when the columns were measured from ``point``.
-    """
-
+    # (n_features, n_features): products of the (scaled) columns, and of columns and targets
     gram: Floats
+    # (n_features, n_features): products of the (scaled) columns, and of columns and targets
     right: Floats
-    point: Floats
-    level: Floats
-    scale: Floats
-    growth: float
+    point: Floats  # where X (less the centre of the moments) and y are measured from
+    level: Floats  # where X (less the centre of the moments) and y are measured from
+    scale: Floats  # divisors of the columns
+    growth: float  # how much rounding errors grew when the columns were measured from ``point``
 
 
 def scaling_of(moments: NodeMoments, with_std: bool) -> Scaling | None:
     """Return what StandardScaler learns from the node's rows, None if it cannot be told.
 
-    Notes
-    -----
     Columns that scikit-learn takes for constant are divided by one. Whether a column is
     constant cannot be told from moments that cancelled to nothing.
     """
@@ -77,19 +57,7 @@ def scaling_of(moments: NodeMoments, with_std: bool) -> Scaling | None:
 def problem_of(
     moments: NodeMoments, fit_intercept: bool, scaling: Scaling | None, with_mean: bool
 ) -> Problem:
-    """Return the normal equations of a linear model at a node.
-
-    Parameters
-    ----------
-    moments : NodeMoments
-        Moments of the node's rows.
-    fit_intercept : bool
-        Whether the columns are measured from their mean.
-    scaling : Scaling or None
-        Divides the columns, if given.
-    with_mean : bool
-        Whether the columns are measured from the scaling's mean, if there is no intercept.
-    """
+    """Return the normal equations of a linear model at a node."""
     scale = np.ones_like(moments.x) if scaling is None else scaling.scale
     if fit_intercept:
         point, level = moments.x, moments.y_mean
@@ -112,17 +80,10 @@ def problem_of(
 def solved(gram: Floats, right: Floats, growth: float) -> Floats | None:
     """Return the solution of a positive definite system, None if eight digits are not sure.
 
-    Parameters
-    ----------
-    gram, right : ndarray of shape (n, n), (n, k)
-        The system.
-    growth : float
-        How much the rounding errors in ``gram`` have grown already.
-
-    Notes
-    -----
     Scaled to a unit diagonal first, as the accuracy of Cholesky's method does not depend
     on the units of the columns; the condition number is estimated in O(n ** 2).
+
+    Shapes: ``gram, right`` (n, n).
 
     Examples
     --------
@@ -139,18 +100,7 @@ def solved(gram: Floats, right: Floats, growth: float) -> Floats | None:
 def factored(gram: Floats, growth: float) -> tuple[Floats, Floats] | None:
     """Return the Cholesky factor of a matrix scaled to a unit diagonal, and the scaling.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (n, n)
-        Positive definite and in C order; overwritten.
-    growth : float
-        How much the rounding errors in it have grown already.
-
-    Returns
-    -------
-    tuple of ndarray or None
-        The lower factor of ``unit * gram * unit[:, None]``, and ``unit``; None if eight digits
-        of a solution are not sure.
+    Shapes: ``gram`` (n, n).
     """
     diagonal = np.diagonal(gram)
     if not (diagonal > 0).all():
@@ -175,15 +125,7 @@ def solved_by(factor: tuple[Floats, Floats], right: Floats) -> Floats:
 
 
 def ridge(problem: Problem, alpha: Floats) -> Floats | None:
-    """Return ridge coefficients of the unscaled columns, one column a target.
-
-    Parameters
-    ----------
-    problem : Problem
-        Normal equations.
-    alpha : ndarray of shape (n_targets,)
-        Penalties of the scaled coefficients.
-    """
+    """Return ridge coefficients of the unscaled columns, one column a target."""
     coefficients = np.empty_like(problem.right)
     for penalty in np.unique(alpha):
         gram = problem.gram.copy()
@@ -199,15 +141,6 @@ def ridge(problem: Problem, alpha: Floats) -> Floats | None:
 def least_squares(problem: Problem, tol: float) -> tuple[Floats, Floats] | None:
     """Return least-squares coefficients of the unscaled columns and the singular values.
 
-    Parameters
-    ----------
-    problem : Problem
-        Normal equations.
-    tol : float
-        Singular values below this share of the largest would be taken for zero.
-
-    Notes
-    -----
     Columns of zeros get the coefficient zero, as in the solution of smallest norm.
     """
     used = np.diagonal(problem.gram) > 0

@@ -18,10 +18,7 @@ IntArray = NDArray[np.intp]
 class Dictionary:
     """The columns of a dense or sparse dictionary, gathered a few at a time.
 
-    Parameters
-    ----------
-    D : ndarray or scipy sparse of shape (n, p)
-        The dictionary.
+    ``D``: The dictionary. Shape (n, p).
     """
 
     def __init__(self, D: Any) -> None:
@@ -40,26 +37,14 @@ class Dictionary:
 
 @dataclass(frozen=True)
 class Curvature:
-    """Second moments of some columns, weighted by curvatures and centred.
+    """Second moments of some columns, weighted by curvatures and centred."""
 
-    Parameters
-    ----------
-    columns : ndarray of int
-        Which columns of the dictionary, ascending.
-    D : ndarray or scipy sparse
-        Those columns.
-    weights, mass : ndarray of shape (n,), float
-        The curvatures and their sum.
-    centre, Q : ndarray of shape (a,), ndarray of shape (a, a)
-        Weighted means, and second moments about them.
-    """
-
-    columns: IntArray
-    D: Any
-    weights: FloatArray
-    mass: float
-    centre: FloatArray
-    Q: FloatArray
+    columns: IntArray  # which columns of the dictionary, ascending
+    D: Any  # those columns
+    weights: FloatArray  # the curvatures and their sum
+    mass: float  # the curvatures and their sum
+    centre: FloatArray  # weighted means, and second moments about them
+    Q: FloatArray  # weighted means, and second moments about them
 
     @classmethod
     def at(cls, dictionary: Dictionary, weights: FloatArray, columns: IntArray) -> Curvature:

@@ -112,21 +112,7 @@ def column_means(D: Any, weights: FloatArray) -> FloatArray:
 def gram(D: Any, y: FloatArray, weights: FloatArray, shift: FloatArray, shift_y: float) -> Gram:
     """Return the moments of the given rows.
 
-    Parameters
-    ----------
-    D : ndarray or scipy sparse of shape (n, p)
-        The dictionary.
-    y : ndarray of shape (n,)
-        The target.
-    weights : ndarray of shape (n,)
-        Sample weights.
-    shift, shift_y : ndarray of shape (p,), float
-        Subtracted before multiplying; near the means for best accuracy.
-
-    Returns
-    -------
-    Gram
-        The moments.
+    Shapes: ``D`` (n, p).
     """
     moved_y = y - shift_y
     sum_d = np.asarray(D.T @ weights, dtype=float).ravel() - weights.sum() * shift
@@ -140,8 +126,6 @@ def gram(D: Any, y: FloatArray, weights: FloatArray, shift: FloatArray, shift_y:
 def weighted_products(D: Any, weights: FloatArray, shift: FloatArray) -> FloatArray:
     """Return ``(D - shift)' diag(weights) (D - shift)``, never holding a dense copy of a sparse D.
 
-    Notes
-    -----
     O(n p^2) multiplications in BLAS. Sparse rows are expanded a block at a time, unless they are
     so sparse that multiplying them as they are is cheaper.
     """

@@ -17,19 +17,10 @@ FloatArray = NDArray[np.float64]
 class JointNewton:
     """The multinomial problem over some columns, an intercept before them.
 
-    Parameters
-    ----------
-    problem : Problem
-        Rows, penalty and precision.
-    targets : ndarray of shape (C, n)
-        One for the class of each row, zero for the others.
-    columns : ndarray of int
-        The columns to use.
-
-    Notes
-    -----
     A fresh curvature costs O(C^2 n a^2) for a columns. Steps converge quadratically, where
     going from class to class converges slowly because a shift of all classes changes nothing.
+
+    ``targets``: One for the class of each row, zero for the others. Shape (C, n).
     """
 
     def __init__(self, problem: Problem, targets: FloatArray, columns: NDArray[np.intp]) -> None:

@@ -21,17 +21,7 @@ CYCLES_BEFORE_JOINT = 4
 def multinomial_loss(codes: NDArray[np.intp], eta: FloatArray) -> FloatArray:
     """Return the log-loss of each row.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        Classes 0 to C - 1.
-    eta : ndarray of shape (..., C, n)
-        Linear predictors of the classes.
-
-    Returns
-    -------
-    ndarray of shape (..., n)
-        The losses.
+    Shapes: ``eta`` (..., C, n), returns (..., n).
 
     Examples
     --------

@@ -28,20 +28,7 @@ KKT_SLACK = 1e-7
 
 
 def damping(objective: Callable[[float], float], promised: float) -> float:
-    """Return how much of a step to take: one, or halves of it until the objective falls enough.
-
-    Parameters
-    ----------
-    objective : callable
-        Maps a share of the step to the objective there.
-    promised : float
-        By how much the whole step would change it to first order; negative.
-
-    Returns
-    -------
-    float
-        The share; zero if none of them helps.
-    """
+    """Return how much of a step to take: one, or halves of it until the objective falls enough."""
     before = objective(0.0)
     # A descent below the rounding error of the objective cannot be seen, only trusted.
     rounding = 1e-14 * abs(before)

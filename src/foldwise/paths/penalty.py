@@ -16,24 +16,13 @@ LEAST_L1_RATIO = 1e-3
 
 @dataclass(frozen=True)
 class Penalty:
-    """``lambda * sum(factor * (l1_ratio |w| + (1 - l1_ratio) w^2 / 2))``.
+    """``lambda * sum(factor * (l1_ratio |w| + (1 - l1_ratio) w^2 / 2))``."""
 
-    Parameters
-    ----------
-    l1_ratio : float
-        One is the lasso, zero is ridge.
-    factor : ndarray of shape (p,)
-        What each column pays, a finite number; zero frees it from penalty and sign.
-    allowed : ndarray of bool, shape (p,)
-        Columns that may enter at all.
-    non_negative : bool
-        Whether penalised coefficients must not be negative.
-    """
-
-    l1_ratio: float
+    l1_ratio: float  # one is the lasso, zero is ridge
+    # what each column pays, a finite number; zero frees it from penalty and sign
     factor: FloatArray
-    allowed: NDArray[np.bool_]
-    non_negative: bool
+    allowed: NDArray[np.bool_]  # columns that may enter at all
+    non_negative: bool  # whether penalised coefficients must not be negative
 
     @classmethod
     def uniform(cls, l1_ratio: float, n_columns: int, non_negative: bool) -> Penalty:

@@ -21,18 +21,13 @@ ROUNDING = 1e-8
 class ActiveSet:
     """Columns in use, their signs, and the inverse of their Gram matrix.
 
-    Parameters
-    ----------
-    Q, q : ndarray of shape (p, p), ndarray of shape (p,)
-        Second moments of the columns, and with the target.
-    non_negative : bool
-        Whether negative coefficients are forbidden.
-
-    Notes
-    -----
     Adding or dropping m columns costs O(m a^2) with a columns in use, in matrix products. All
     columns whose coefficient has the wrong sign, or whose correlation exceeds lambda, are
     exchanged at once (block principal pivoting); a few rounds solve a lambda near the last one.
+
+    ``Q``: Second moments of the columns, and with the target. Shape (p, p).
+
+    ``q``: Second moments of the columns, and with the target. Shape (p, p).
 
     References
     ----------
@@ -57,22 +52,7 @@ class ActiveSet:
         self.add(used, np.sign(w[used]))
 
     def solve(self, lam: float, candidates: IntArray, Q: FloatArray) -> FloatArray | None:
-        """Return the lasso solution at ``lam`` over ``candidates``, or None if not found.
-
-        Parameters
-        ----------
-        lam : float
-            The penalty.
-        candidates : ndarray of int
-            Columns that may be used, ascending, all active ones among them.
-        Q : ndarray
-            Their second moments.
-
-        Returns
-        -------
-        ndarray of shape (len(candidates),) or None
-            The coefficients. None if the exchanges did not end.
-        """
+        """Return the lasso solution at ``lam`` over ``candidates``, or None if not found."""
         fewest, patience = np.inf, PATIENCE
         while patience:
             w, correlation = self._coefficients(lam, candidates, Q)

@@ -35,24 +35,10 @@ def solve_quadratic(
 ) -> FloatArray:
     """Return the minimiser of ``w'Qw/2 - q'w + sum(l1 |w|) + sum(l2 w^2)/2``.
 
-    Parameters
-    ----------
-    Q, q, yy : ndarray of shape (p, p), ndarray of shape (p,), float
-        Second moments of some columns, with a target, and of the target.
-    l1, l2 : ndarray of shape (p,)
-        Penalties of each coefficient: all ``l1`` zero, or none but those of free columns, which
-        have ``l1 == l2 == 0``: they are regressed out of the others and know no sign constraint.
-    start : ndarray of shape (p,)
-        Where to begin.
-    non_negative : bool
-        Whether penalised coefficients must not be negative.
-    gap : float
-        Duality gap at which coordinate descent stops, where the exact solution is not found.
+    ``l1, l2``: Penalties of each coefficient: all ``l1`` zero, or none but those of free columns,
+    which have ``l1 == l2 == 0``: they are regressed out of the others and know no sign constraint.
 
-    Returns
-    -------
-    ndarray of shape (p,)
-        The coefficients.
+    Shapes: ``Q, q, yy`` (p, p).
 
     Examples
     --------
@@ -168,15 +154,7 @@ def _without_free(
 def regress_out(
     Q: FloatArray, q: FloatArray, yy: float, free: NDArray[np.bool_]
 ) -> tuple[tuple[FloatArray, FloatArray, float], FloatArray]:
-    """Return the moments of the other columns beside the free ones, and how to refit these.
-
-    Returns
-    -------
-    (Q, q, yy)
-        Moments of what the free columns cannot explain.
-    refit : ndarray of shape (n_free, n_rest + 1)
-        Regression of each other column, and of the target, on the free ones.
-    """
+    """Return the moments of the other columns beside the free ones, and how to refit these."""
     rest = ~free
     across = Q[np.ix_(free, rest)]
     refit = np.asarray(linalg.lstsq(Q[np.ix_(free, free)], np.c_[across, q[free]])[0])

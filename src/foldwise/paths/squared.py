@@ -27,21 +27,13 @@ class MomentsPath:
     Free columns are regressed out and columns that may not enter are left out at the start; the
     others are measured in units in which they all pay the same.
 
-    Parameters
-    ----------
-    moments : Moments
-        Centred second moments of the columns and the target.
-    penalty : Penalty
-        What the coefficients pay.
-    tol : float
-        Duality gap, in units of the target's variance, at which a solve that is not exact stops.
-
-    Notes
-    -----
     Each lambda is solved over the columns the strong rule keeps; the others are then checked
     and, if one was left out wrongly, let in. The solution is that of the full problem. The lasso
     is solved exactly by pivoting, each lambda starting from the last; where that fails, and for
     elastic nets with many columns, by coordinate descent to ``tol``.
+
+    ``tol``: Duality gap, in units of the target's variance, at which a solve that is not exact
+    stops.
     """
 
     def __init__(self, moments: Moments, penalty: Penalty, tol: float) -> None:

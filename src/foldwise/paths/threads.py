@@ -21,16 +21,6 @@ def _controller() -> ThreadpoolController:
 def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
     """Return the function, run with BLAS limited to one thread.
 
-    Parameters
-    ----------
-    function : callable
-        Anything that multiplies many small matrices.
-
-    Returns
-    -------
-    callable
-        The same function.
-
     Examples
     --------
     >>> @one_blas_thread

@@ -9,22 +9,7 @@ from foldwise.errors import Plain, unsupported
 
 
 def staged_losses(model: Any, X: Any, y: Any) -> Any:
-    """Return the mean loss on some rows after each round.
-
-    Parameters
-    ----------
-    model : fitted booster
-        Gradient or Newton boosting (its own loss), or AdaBoost (the share of wrong rows).
-    X : array-like of shape (n_samples, n_features)
-        Features.
-    y : array-like of shape (n_samples,)
-        Targets.
-
-    Returns
-    -------
-    ndarray of shape (n_rounds,)
-        Losses.
-    """
+    """Return the mean loss on some rows after each round."""
     if hasattr(model, "staged_loss"):
         return model.staged_loss(X, y)
     if is_classifier(model) and hasattr(model, "staged_predict"):

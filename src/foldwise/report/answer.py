@@ -16,20 +16,7 @@ NORMAL_95 = 1.959964
 
 
 def answer_section(stack: Any, standings: Sequence[Standing]) -> Section:
-    """Return the answer: metric, honest score, its interval and what it means.
-
-    Parameters
-    ----------
-    stack : StackingRegressor or StackingClassifier
-        Fitted.
-    standings : sequence of Standing
-        Its leaderboard.
-
-    Returns
-    -------
-    Section
-        Open, without a heading of its own.
-    """
+    """Return the answer: metric, honest score, its interval and what it means."""
     metric: Metric = stack._metric
     by_name = {standing.model: standing for standing in standings}
     own = by_name[STACK]

@@ -26,26 +26,7 @@ def interval_scale(values: Any, errors: Any) -> Scale:
 def interval_cell(
     value: float, error: float, scale: Scale, *, reference: float, strong: bool = False
 ) -> Markup:
-    """Return a dot with its interval, to stand in a cell of a table.
-
-    Parameters
-    ----------
-    value : float
-        Where the dot is.
-    error : float
-        Half the interval's length; NaN for none.
-    scale : Scale
-        Common to the column.
-    reference : float
-        A line to compare with.
-    strong : bool, default=False
-        Whether this is the row that matters.
-
-    Returns
-    -------
-    Markup
-        A drawing; empty if there is no value.
-    """
+    """Return a dot with its interval, to stand in a cell of a table."""
     if not math.isfinite(value):
         return Markup("")
     middle = CELL_HEIGHT / 2
@@ -90,28 +71,7 @@ def bars(
     show: Callable[[float], str] | None = None,
     heading: str = "",
 ) -> Markup:
-    """Return horizontal bars from zero, one a name, with their values and errors.
-
-    Parameters
-    ----------
-    names : sequence
-        One a bar.
-    values : sequence of float
-        Lengths; may be negative.
-    errors : sequence of float or None
-        Standard errors.
-    title : str
-        What the drawing shows, for those who do not see it.
-    show : callable or None
-        Writes a value; None for three digits of the largest.
-    heading : str
-        What the values are, above the bars.
-
-    Returns
-    -------
-    Markup
-        A drawing.
-    """
+    """Return horizontal bars from zero, one a name, with their values and errors."""
     decimals = decimals_for(max(map(abs, values), default=0.0) / 10)
     shown = [number(value, decimals) if show is None else show(value) for value in values]
     names_room = min(140.0, max(width_of(shortened(name, 30)) for name in names) + 8)
@@ -149,24 +109,7 @@ def bars(
 
 
 def histogram(values: Any, *, x_title: str, title: str, weight: Any = None) -> Markup:
-    """Return the distribution of numbers, as shares of the rows.
-
-    Parameters
-    ----------
-    values : ndarray
-        The numbers; what is not finite is left out.
-    x_title : str
-        What the numbers are.
-    title : str
-        What the drawing shows, for those who do not see it.
-    weight : ndarray or None
-        Weights of the rows.
-
-    Returns
-    -------
-    Markup
-        A drawing.
-    """
+    """Return the distribution of numbers, as shares of the rows."""
     values = np.asarray(values, dtype=np.float64)
     seen = np.isfinite(values)
     n_bins = int(np.clip(np.sqrt(seen.sum()), 5, 30))

@@ -18,24 +18,12 @@ class Prose:
 
 @dataclass(frozen=True)
 class Tile:
-    """One number that matters, with what it is and what it means.
+    """One number that matters, with what it is and what it means."""
 
-    Attributes
-    ----------
-    label : str
-        What it is.
-    value : str
-        The number.
-    meaning : str
-        A sentence.
-    tone : {"", "good", "bad"}
-        Colours the value.
-    """
-
-    label: str
-    value: str
-    meaning: str = ""
-    tone: str = ""
+    label: str  # what it is
+    value: str  # the number
+    meaning: str = ""  # A sentence
+    tone: str = ""  # colours the value
 
 
 @dataclass(frozen=True)
@@ -58,53 +46,25 @@ class Figure:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table."""
 
-    Attributes
-    ----------
-    title : str or Markup
-        Its heading; a drawing for an axis.
-    look : {"text", "number", "drawing", "code"}
-        How its cells are set.
-    """
-
-    title: Any
-    look: str = "text"
+    title: Any  # its heading; a drawing for an axis
+    look: str = "text"  # how its cells are set
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table, the first column naming its rows.
-
-    Attributes
-    ----------
-    columns : sequence of Column
-        From left to right.
-    rows : sequence of sequences
-        Cells: text or drawings.
-    title : str
-        Above the table.
-    note : str
-        Below it.
-    shown : int
-        Rows beyond these are folded away.
-    left_out : int
-        Rows that are not in the page at all.
-    strong : int or None
-        The row that matters most.
-    wide : bool
-        Whether it takes the whole width.
-    """
+    """A table, the first column naming its rows."""
 
     kind: ClassVar[str] = "table"
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Any]]
-    title: str = ""
-    note: str = ""
-    shown: int = 20
-    left_out: int = 0
-    strong: int | None = None
-    wide: bool = False
+    columns: Sequence[Column]  # from left to right
+    rows: Sequence[Sequence[Any]]  # cells: text or drawings
+    title: str = ""  # above the table
+    note: str = ""  # below it
+    shown: int = 20  # rows beyond these are folded away
+    left_out: int = 0  # rows that are not in the page at all
+    strong: int | None = None  # the row that matters most
+    wide: bool = False  # whether it takes the whole width
 
 
 @dataclass(frozen=True)
@@ -136,24 +96,10 @@ Block = Prose | Tiles | Figures | Table | Facts | Code
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report.
+    """A part of the report."""
 
-    Attributes
-    ----------
-    key : str
-        Its anchor.
-    title : str
-        Its heading.
-    lead : str
-        The sentence that is enough for most readers.
-    blocks : sequence of Block
-        The rest.
-    folded : bool
-        Whether it is closed when the page opens.
-    """
-
-    key: str
-    title: str
-    lead: str = ""
-    blocks: Sequence[Block] = field(default_factory=tuple)
-    folded: bool = False
+    key: str  # its anchor
+    title: str  # its heading
+    lead: str = ""  # the sentence that is enough for most readers
+    blocks: Sequence[Block] = field(default_factory=tuple)  # the rest
+    folded: bool = False  # whether it is closed when the page opens

@@ -16,20 +16,7 @@ FAR = 6.0
 
 
 def board_section(standings: Sequence[Standing], metric: Metric) -> Section:
-    """Return the leaderboard.
-
-    Parameters
-    ----------
-    standings : sequence of Standing
-        The best first.
-    metric : Metric
-        What they are ranked by.
-
-    Returns
-    -------
-    Section
-        One table: metric, standard error, interval, paired difference, weight and times.
-    """
+    """Return the leaderboard."""
     shown = list(standings[:MOST_ROWS])
     judged = [s for s in shown if s.value == s.value]
     own = next(s for s in standings if s.model == STACK)

@@ -30,22 +30,7 @@ LONGEST_LABEL = 120.0
 def cloud(
     x: NDArray[Any], y: NDArray[Any], *, x_title: str, y_title: str, title: str, same: bool = True
 ) -> Markup:
-    """Return a scatter of two columns, a density where there are more than a thousand rows.
-
-    Parameters
-    ----------
-    x, y : ndarray of shape (n_samples,)
-        Places; rows that are not finite are left out.
-    x_title, y_title, title : str
-        Of the axes, and of the drawing for those who do not see it.
-    same : bool, default=True
-        Whether both axes have one scale, with the line where they are equal.
-
-    Returns
-    -------
-    Markup
-        A drawing of bounded size.
-    """
+    """Return a scatter of two columns, a density where there are more than a thousand rows."""
     seen = np.isfinite(x) & np.isfinite(y)
     x, y = np.asarray(x, np.float64)[seen], np.asarray(y, np.float64)[seen]
     many = len(x) > MOST_POINTS
@@ -105,22 +90,7 @@ def named_points(
     x: Sequence[float], y: Sequence[float], names: Sequence[str], *, x_title: str, y_title: str,
     title: str,
 ) -> Markup:  # fmt: skip
-    """Return points with their names, which make room for each other.
-
-    Parameters
-    ----------
-    x, y : sequence of float
-        Places.
-    names : sequence of str
-        One a point.
-    x_title, y_title, title : str
-        Of the axes, and of the drawing for those who do not see it.
-
-    Returns
-    -------
-    Markup
-        A drawing.
-    """
+    """Return points with their names, which make room for each other."""
     panel = _panel([min(x), max(x)], [min(y), max(y)], same=False)
     marks = [panel.axes(x_title, y_title)]
     taken: list[tuple[float, float, float]] = []

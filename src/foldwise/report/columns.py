@@ -33,24 +33,12 @@ CURVE_ROWS = 100
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to look at the model with.
+    """Rows to look at the model with."""
 
-    Attributes
-    ----------
-    X : array, sparse matrix or data frame
-        Features.
-    y : ndarray
-        Targets as the model's user knows them.
-    weight : ndarray or None
-        Weights.
-    seen : bool
-        Whether the model was fitted on them.
-    """
-
-    X: Any
-    y: Any
-    weight: Any = None
-    seen: bool = False
+    X: Any  # features
+    y: Any  # targets as the model's user knows them
+    weight: Any = None  # weights
+    seen: bool = False  # whether the model was fitted on them
 
     def known_to(self, model: Any) -> "Rows":
         """Return the rows whose class the model knows; all of them for numbers."""
@@ -74,24 +62,7 @@ class Rows:
 def columns_section(
     model: Any, rows: Rows, metric: Metric, seconds_a_row: float = 0.0
 ) -> Section | None:
-    """Return permutation importance, and partial dependence of the columns that matter most.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    rows : Rows
-        What it is asked about; rows of classes it does not know are left out.
-    metric : Metric
-        What is scored.
-    seconds_a_row : float, default=0.0
-        How long a prediction takes; it bounds how many columns are shuffled.
-
-    Returns
-    -------
-    Section or None
-        Bars, and a curve for each of the top columns; None if there are no rows.
-    """
+    """Return permutation importance, and partial dependence of the columns that matter most."""
     few = rows.known_to(model).sample(MOST_ROWS)
     if not few.X.shape[0]:
         return None
@@ -145,18 +116,7 @@ def _lead(top: list[str], rows: Rows, n_columns: int, n_shuffled: int) -> str:
 
 
 def scorer_of(metric: Metric) -> Callable[..., float]:
-    """Return a scorer that needs no row of every class, as scikit-learn's log-loss does.
-
-    Parameters
-    ----------
-    metric : Metric
-        What is scored.
-
-    Returns
-    -------
-    callable
-        With scikit-learn's signature (estimator, X, y, sample_weight).
-    """
+    """Return a scorer that needs no row of every class, as scikit-learn's log-loss does."""
 
     def score(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         n, labels = X.shape[0], None
@@ -181,19 +141,7 @@ def scorer_of(metric: Metric) -> Callable[..., float]:
 def influential(X: Any, predicted: NDArray[np.float64], count: int) -> NDArray[np.intp]:
     """Return the columns that a small forest needs most to follow the predictions, in order.
 
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame
-        The rows.
-    predicted : ndarray of shape (n_samples, width)
-        What the model says about them.
-    count : int
-        How many columns.
-
-    Returns
-    -------
-    ndarray of int
-        Places of columns, sorted.
+    Shapes: ``predicted`` (n_samples, width).
     """
     table = X if sparse.issparse(X) else np.column_stack(
         [as_numbers(column_of(X, j)) for j in range(X.shape[1])]

@@ -19,20 +19,6 @@ def held_shares(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return how often a quantile of the other folds' misfits holds a fold's own.
 
-    Parameters
-    ----------
-    misfits : sequence of ndarray
-        For each judged fold, how far off its hold-out stack was on its rows.
-    levels : sequence of float
-        Promised coverages.
-    in_order : bool, default=False
-        Whether a fold is checked against earlier folds only.
-
-    Returns
-    -------
-    held, widths : ndarray of shape (n_levels,)
-        The share of rows held, over all folds, and the mean of the quantiles, weighted by rows.
-
     Examples
     --------
     >>> held, widths = held_shares([np.arange(1.0, 10.0), np.arange(1.0, 10.0)], [0.8])
@@ -53,18 +39,7 @@ def held_shares(
 
 
 def coverage_section(stack: Any) -> Section | None:
-    """Return the coverage of intervals or sets, fold by fold from the other folds' errors.
-
-    Parameters
-    ----------
-    stack : StackingRegressor or StackingClassifier
-        Fitted.
-
-    Returns
-    -------
-    Section or None
-        None where fewer than two folds were judged.
-    """
+    """Return the coverage of intervals or sets, fold by fold from the other folds' errors."""
     misfits = [m for each in stack._conformity[:1] for m in each if len(m)]
     if len(misfits) < 2:
         return None

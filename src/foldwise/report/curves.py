@@ -26,28 +26,14 @@ MOST_NAMES = 8
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a figure.
+    """One line of a figure."""
 
-    Attributes
-    ----------
-    y : sequence of float
-        Its heights.
-    name : str
-        For the legend; empty for none.
-    low, high : sequence of float or None
-        A band around it.
-    dots : bool
-        Whether its points are marked.
-    tone : int
-        Its colour, 1 to 4; 0 is grey.
-    """
-
-    y: Sequence[float]
-    name: str = ""
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-    dots: bool = True
-    tone: int = 1
+    y: Sequence[float]  # its heights
+    name: str = ""  # for the legend; empty for none
+    low: Sequence[float] | None = None  # A band around it
+    high: Sequence[float] | None = None  # A band around it
+    dots: bool = True  # whether its points are marked
+    tone: int = 1  # its colour, 1 to 4; 0 is grey
 
 
 def lines(
@@ -62,30 +48,7 @@ def lines(
     level: float | None = None,
     within: Sequence[float] = (),
 ) -> Markup:
-    """Return lines over common x values.
-
-    Parameters
-    ----------
-    x : sequence of float or str
-        Numbers, or names set side by side, without lines between them.
-    each : sequence of Line
-        The lines.
-    x_title, y_title, title : str
-        Of the axes, and of the drawing for those who do not see it.
-    diagonal : bool, default=False
-        Whether to draw where x and y are equal.
-    unit : bool, default=False
-        Whether both axes run from 0 to 1.
-    level : float or None
-        A height to compare with.
-    within : sequence of float
-        Heights that the y axis must hold, so that several figures have one scale.
-
-    Returns
-    -------
-    Markup
-        A drawing.
-    """
+    """Return lines over common x values."""
     names = [str(v) for v in x] if len(x) and isinstance(x[0], str) else None
     numbers = list(range(len(x))) if names else [float(v) for v in x]
     heights = [*within, *([] if level is None else [level])]

@@ -22,28 +22,7 @@ def data_section(
     names: Any,
     kinds: Any = (),
 ) -> Section:
-    """Return a summary of the target and the columns.
-
-    Parameters
-    ----------
-    y : ndarray
-        Targets, or codes of the classes.
-    classes : ndarray or None
-        The classes; None for regression.
-    weight : ndarray or None
-        Weights of the rows.
-    X : array, sparse matrix, data frame or None
-        The rows, if they are at hand.
-    names : sequence of str or None
-        The columns' names.
-    kinds : foldwise.auto.tables.Kinds, optional
-        What was found out about the columns.
-
-    Returns
-    -------
-    Section
-        Folded.
-    """
+    """Return a summary of the target and the columns."""
     pairs = [("Rows", f"{len(y):,}")]
     if X is not None:
         pairs.append(("Columns", f"{X.shape[1]:,}"))
@@ -101,20 +80,7 @@ def kinds_table(kinds: Any) -> Table:
 
 
 def column_table(X: Any, names: Any) -> Table:
-    """Return one row a column: its kind, missing values, distinct values and range.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or data frame
-        The rows.
-    names : sequence of str or None
-        The columns' names; None for numbers.
-
-    Returns
-    -------
-    Table
-        The first columns only, where there are many.
-    """
+    """Return one row a column: its kind, missing values, distinct values and range."""
     rows = []
     for j in range(min(X.shape[1], MOST_COLUMNS)):
         name = shortened(names[j]) if names is not None else f"x{j}"

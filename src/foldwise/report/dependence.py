@@ -37,37 +37,14 @@ def prediction(model: Any, X: Any) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Dependence:
-    """The mean prediction when a column is set to some of its values.
+    """The mean prediction when a column is set to some of its values."""
 
-    Attributes
-    ----------
-    values : list
-        Numbers in order, or names.
-    means : ndarray of shape (n_values, width)
-        Mean predictions.
-    """
-
-    values: list[Any]
-    means: NDArray[np.float64]
+    values: list[Any]  # numbers in order, or names
+    means: NDArray[np.float64]  # (n_values, width): mean predictions
 
 
 def partial_dependence(model: Any, X: Any, places: Sequence[int]) -> list[Dependence]:
-    """Return how the mean prediction depends on each of some columns.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted; it is asked once.
-    X : array, sparse matrix or data frame
-        Rows to average over; the columns' values come from them too.
-    places : sequence of int
-        Which columns, each by itself.
-
-    Returns
-    -------
-    list of Dependence
-        At quantiles of a number, or at the commonest of other values.
-    """
+    """Return how the mean prediction depends on each of some columns."""
     tried = [_representatives(column_of(X, place)) for place in places]
     n = X.shape[0]
     starts = np.cumsum([0, *(n * len(donors) for donors, _ in tried)])
@@ -107,22 +84,7 @@ def _representatives(column: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]
 
 
 def dependence_figures(model: Any, X: Any, y: Any, names: Mapping[int, str]) -> list[Figure]:
-    """Return one curve a column, all on one scale.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    X, y : array or data frame, ndarray
-        Rows to average over, and their targets, which tell the commonest classes.
-    names : mapping
-        The columns' places and names.
-
-    Returns
-    -------
-    list of Figure
-        Empty for several targets.
-    """
+    """Return one curve a column, all on one scale."""
     if not names:
         return []
     found = list(zip(names.values(), partial_dependence(model, X, list(names)), strict=True))

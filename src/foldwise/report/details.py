@@ -58,22 +58,7 @@ def folds_section(stack: Any) -> Section | None:
 def warnings_section(
     stack: Any, standings: Sequence[Standing], skipped: Mapping[str, str] = MappingProxyType({})
 ) -> Section:
-    """Return what failed, and what a reader of the score should know.
-
-    Parameters
-    ----------
-    stack : StackingRegressor or StackingClassifier
-        Fitted.
-    standings : sequence of Standing
-        Its leaderboard.
-    skipped : mapping
-        Learners that were not tried, and why.
-
-    Returns
-    -------
-    Section
-        Cautions, and a table of what was left out.
-    """
+    """Return what failed, and what a reader of the score should know."""
     failures = list({**stack.failures_, **skipped}.items())
     blocks: list[Block] = [Prose(text, warning=True) for text in cautions(stack, standings)]
     if failures:

@@ -14,30 +14,15 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Predictions of some rows.
+    """Predictions of some rows."""
 
-    Attributes
-    ----------
-    y : ndarray
-        Targets, or codes of the classes.
-    predicted : ndarray
-        Predicted targets, or codes of the predicted classes.
-    probabilities : ndarray of shape (n_samples, n_classes) or None
-        For classes, where the model gives them.
-    classes : ndarray or None
-        The classes behind the codes.
-    weight : ndarray or None
-        Weights of the rows.
-    words : str
-        Where the rows come from.
-    """
-
-    y: NDArray[Any]
-    predicted: NDArray[Any]
+    y: NDArray[Any]  # targets, or codes of the classes
+    predicted: NDArray[Any]  # predicted targets, or codes of the predicted classes
+    # (n_samples, n_classes): for classes, where the model gives them
     probabilities: FloatArray | None
-    classes: NDArray[Any] | None
-    weight: FloatArray | None
-    words: str
+    classes: NDArray[Any] | None  # the classes behind the codes
+    weight: FloatArray | None  # weights of the rows
+    words: str  # where the rows come from
 
 
 def judged_evidence(stack: Any) -> Evidence | None:
@@ -56,20 +41,7 @@ def judged_evidence(stack: Any) -> Evidence | None:
 
 
 def given_evidence(model: Any, X: Any, y: Any) -> Evidence:
-    """Return a model's predictions of rows given to the report.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    X, y : array or frame, array
-        The rows.
-
-    Returns
-    -------
-    Evidence
-        Honest only if the model has not seen the rows.
-    """
+    """Return a model's predictions of rows given to the report."""
     y = np.asarray(y)
     words = f"{counted(len(y), 'row')} given to the report; honest only if the model never saw them"
     predicted = np.asarray(model.predict(X))

@@ -31,25 +31,7 @@ def heat(
 ) -> Markup:
     """Return a matrix in colours; negative values in the second colour.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_columns)
-        What is shown.
-    rows, columns : sequence
-        Names; columns too narrow for theirs bear the numbers of the rows.
-    title : str
-        What the drawing shows, for those who do not see it.
-    corner : str
-        What the rows and columns are.
-    show : callable
-        Writes a value, where there is room.
-    strength : ndarray or None
-        Colours from -1 to 1; None for the values themselves.
-
-    Returns
-    -------
-    Markup
-        A drawing.
+    Shapes: ``values`` (n_rows, n_columns).
     """
     values = np.asarray(values, dtype=np.float64)
     tint = np.nan_to_num(values if strength is None else strength)

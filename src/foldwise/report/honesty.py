@@ -32,21 +32,11 @@ DEPLOYED = {
 
 @dataclass(frozen=True)
 class RowAudit:
-    """What was looked at, and what was found.
+    """What was looked at, and what was found."""
 
-    Attributes
-    ----------
-    n_reads : int
-        How many predictions used for judging were traced to the rows their model saw.
-    n_seen : int
-        How many of them came from a model that had seen the row or the judged fold.
-    n_shared_groups : int
-        How many groups stand on both sides of a judged fold.
-    """
-
-    n_reads: int
-    n_seen: int
-    n_shared_groups: int
+    n_reads: int  # how many predictions used for judging were traced to the rows their model saw
+    n_seen: int  # how many of them came from a model that had seen the row or the judged fold
+    n_shared_groups: int  # how many groups stand on both sides of a judged fold
 
     @property
     def clean(self) -> bool:
@@ -55,18 +45,7 @@ class RowAudit:
 
 
 def audit_rows(deal: Deal) -> RowAudit:
-    """Trace every prediction used for judging to the rows its model was fitted on.
-
-    Parameters
-    ----------
-    deal : Deal
-        A fitted deal.
-
-    Returns
-    -------
-    RowAudit
-        Counted for one learner: all learners of a stack share their nodes.
-    """
+    """Trace every prediction used for judging to the rows its model was fitted on."""
     n_reads = n_seen = n_shared = 0
     unit = deal.top.problem.unit
     for judgement in deal.reading.judgements:
@@ -86,20 +65,7 @@ def audit_rows(deal: Deal) -> RowAudit:
 
 
 def honesty_section(stack: Any, table: OutOfFoldTable | None) -> Section:
-    """Return how rows were dealt, what was fitted, and the audit.
-
-    Parameters
-    ----------
-    stack : StackingRegressor or StackingClassifier
-        Fitted.
-    table : OutOfFoldTable or None
-        Its hold-out predictions, if there are any.
-
-    Returns
-    -------
-    Section
-        Facts, the outcome of the audit, and what less careful judging would have said.
-    """
+    """Return how rows were dealt, what was fitted, and the audit."""
     deal = stack.deals_[0]
     reading, lattice = deal.reading, deal.lattice
     judged = sum(len(j.test.rows) for j in reading.judgements)

@@ -36,18 +36,7 @@ TABLES = {"best_by_size_": "The best of each size", "models_": "The most probabl
 
 
 def known_section(model: Any) -> Section | None:
-    """Return what a fitted estimator knows about itself.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-
-    Returns
-    -------
-    Section or None
-        None if it knows nothing that can be shown.
-    """
+    """Return what a fitted estimator knows about itself."""
     facts = [
         (title, show(getattr(model, name)))
         for name, (title, show) in FACTS.items()

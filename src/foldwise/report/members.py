@@ -31,22 +31,7 @@ DEARER = 20
 def members_section(
     stack: Any, standings: Sequence[Standing], table: OutOfFoldTable | None
 ) -> Section:
-    """Return the learners' weights and values, how alike their errors are, and the map of both.
-
-    Parameters
-    ----------
-    stack : StackingRegressor or StackingClassifier
-        Fitted.
-    standings : sequence of Standing
-        Its leaderboard.
-    table : OutOfFoldTable or None
-        Its hold-out predictions, if there are any.
-
-    Returns
-    -------
-    Section
-        Figures; with one learner only, what there is to say.
-    """
+    """Return the learners' weights and values, how alike their errors are, and the map of both."""
     title = "What each learner brings"
     figures = _weight_figure(standings)
     if table is None:

@@ -24,20 +24,7 @@ from foldwise.stack.response import Response
 
 
 def other_sections(model: Any, X: Any, y: Any) -> list[Section]:
-    """Return the sections of the report on an estimator that is not a stack.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    X, y : array or data frame, array, or None
-        Rows to judge it on.
-
-    Returns
-    -------
-    list of Section
-        The answer first.
-    """
+    """Return the sections of the report on an estimator that is not a stack."""
     evidence = None if X is None else given_evidence(model, X, y)
     rules = getattr(model, "rules_", None)
     found = [
@@ -98,20 +85,7 @@ def _metric(model: Any, evidence: Evidence) -> Metric:
 
 
 def evaluate(evidence: Evidence, metric: Metric) -> tuple[Evaluation, Evaluation]:
-    """Return the evaluation of a model on given rows, and that of a naive guess.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Predictions and targets.
-    metric : Metric
-        What is scored.
-
-    Returns
-    -------
-    own, naive : Evaluation
-        The naive guess knows the targets of these very rows, so it is hard to beat.
-    """
+    """Return the evaluation of a model on given rows, and that of a naive guess."""
     n = len(evidence.y)
     target = Target(evidence.y, evidence.classes, evidence.weight, np.zeros(n, dtype=np.intp))
     if evidence.classes is None:

@@ -159,22 +159,7 @@ def _template() -> tuple[Template, str]:
 
 
 def page(title: str, sections: Sequence[Section], kind: str) -> str:
-    """Return the page for some sections, the first of them without a heading.
-
-    Parameters
-    ----------
-    title : str
-        Heading of the page.
-    sections : sequence of Section
-        What is on it.
-    kind : str
-        What the report is about.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return the page for some sections, the first of them without a heading."""
     template, style = _template()
     return template.render(
         title=title,

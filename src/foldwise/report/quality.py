@@ -19,18 +19,7 @@ MOST_MIXED_UP = 15
 
 
 def quality_section(evidence: Evidence) -> Section:
-    """Return the section that shows predictions beside what they should have been.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Predictions and targets.
-
-    Returns
-    -------
-    Section
-        Regression: predicted against actual. Classes: reliability, confusion.
-    """
+    """Return the section that shows predictions beside what they should have been."""
     lead = f"From {evidence.words}."
     if evidence.classes is None:
         title = "Predicted against actual"

@@ -14,18 +14,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 
 
 def reproduce_section(model: Any) -> Section:
-    """Return the model's parameters as code, and the versions of what it was made with.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-
-    Returns
-    -------
-    Section
-        Folded.
-    """
+    """Return the model's parameters as code, and the versions of what it was made with."""
     with config_context(print_changed_only=True):
         text = model.__repr__(N_CHAR_MAX=LONGEST) if hasattr(model, "get_params") else repr(model)
     versions = [("Python", platform.python_version()), ("foldwise", foldwise.__version__)]

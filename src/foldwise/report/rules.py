@@ -14,20 +14,7 @@ LONGEST_RULE = 200
 
 
 def rule_table(rules: pd.DataFrame, title: str = "") -> Table:
-    """Return a rule list, the most important first.
-
-    Parameters
-    ----------
-    rules : DataFrame
-        ``rules_`` of a rule ensemble.
-    title : str
-        Above the table.
-
-    Returns
-    -------
-    Table
-        Cut where it is long.
-    """
+    """Return a rule list, the most important first."""
     coefs = [name for name in rules.columns if str(name).startswith("coef")][:MOST_CLASSES]
     columns = [
         Column("rule"),

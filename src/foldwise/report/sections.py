@@ -26,22 +26,7 @@ from foldwise.stack.base import BaseStacking
 
 
 def sections_of(model: Any, X: Any, y: Any, rules: bool) -> list[Section]:
-    """Return the sections of the report on any fitted model.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    X, y : array or data frame, array, or None
-        Rows for the figures about columns.
-    rules : bool
-        Whether the rules of a stack's rule ensembles are listed.
-
-    Returns
-    -------
-    list of Section
-        The answer first.
-    """
+    """Return the sections of the report on any fitted model."""
     stack = model if isinstance(model, BaseStacking) else getattr(model, "stack_", None)
     if isinstance(stack, BaseStacking):
         return stack_sections(model, stack, X, y, rules)
@@ -49,24 +34,7 @@ def sections_of(model: Any, X: Any, y: Any, rules: bool) -> list[Section]:
 
 
 def stack_sections(model: Any, stack: BaseStacking, X: Any, y: Any, rules: bool) -> list[Section]:
-    """Return the sections of the report on a stack, or on a model that holds one.
-
-    Parameters
-    ----------
-    model : estimator
-        What the user fitted.
-    stack : StackingRegressor or StackingClassifier
-        The stack itself, or the one inside.
-    X, y : array or data frame, array, or None
-        Rows for the figures about columns.
-    rules : bool
-        Whether rules are listed.
-
-    Returns
-    -------
-    list of Section
-        The answer first.
-    """
+    """Return the sections of the report on a stack, or on a model that holds one."""
     board, table = standings(stack), _table(stack)
     evidence = judged_evidence(stack)
     rows = stack_rows(stack, X, y)

@@ -22,28 +22,18 @@ MIDDLES = (mean_absolute_error, median_absolute_error)
 
 @dataclass(frozen=True)
 class Standing:
-    """One model on the leaderboard.
+    """One model on the leaderboard."""
 
-    Attributes
-    ----------
-    model : str
-        Its name.
-    value, error : float
-        The metric in its natural sign, and its standard error.
-    gain, gain_error : float
-        How much better the stack is, greater is better, with the error of the paired difference.
-    fit_seconds, predict_seconds, weight : float
-        NaN where there is none.
-    """
-
-    model: str
-    value: float
-    error: float
+    model: str  # its name
+    value: float  # the metric in its natural sign, and its standard error
+    error: float  # the metric in its natural sign, and its standard error
+    # how much better the stack is, greater is better, with the error of the paired difference
     gain: float
+    # how much better the stack is, greater is better, with the error of the paired difference
     gain_error: float
-    fit_seconds: float = float("nan")
-    predict_seconds: float = float("nan")
-    weight: float = float("nan")
+    fit_seconds: float = float("nan")  # naN where there is none
+    predict_seconds: float = float("nan")  # naN where there is none
+    weight: float = float("nan")  # naN where there is none
 
     @property
     def learns(self) -> bool:
@@ -52,18 +42,7 @@ class Standing:
 
 
 def standings(stack: Any) -> list[Standing]:
-    """Return the stack's leaderboard with the naive guess, the best first.
-
-    Parameters
-    ----------
-    stack : StackingRegressor or StackingClassifier
-        Fitted.
-
-    Returns
-    -------
-    list of Standing
-        In the order of the metric; what has no score comes last.
-    """
+    """Return the stack's leaderboard with the naive guess, the best first."""
     metric: Metric = stack._metric
     known = [
         Standing(
@@ -84,20 +63,7 @@ def standings(stack: Any) -> list[Standing]:
 
 
 def naive_standing(deals: Sequence[Deal], metric: Metric) -> Standing | None:
-    """Return how a guess from the training targets alone does on the judged rows.
-
-    Parameters
-    ----------
-    deals : sequence of Deal
-        One a repeat; scores are averaged.
-    metric : Metric
-        What is scored.
-
-    Returns
-    -------
-    Standing or None
-        None where nothing was judged, or the metric cannot score a guess.
-    """
+    """Return how a guess from the training targets alone does on the judged rows."""
     pairs: list[tuple[Evaluation, Evaluation]] = []
     for deal in deals:
         verdict = deal.verdict
@@ -135,23 +101,7 @@ def naive_row(
 ) -> tuple[NDArray[np.float64], str]:
     """Return the prediction that knows the targets alone, and its kind.
 
-    Parameters
-    ----------
-    y : ndarray
-        Targets, or codes of the classes.
-    weight : ndarray or None
-        Weights of the rows.
-    labels : ndarray or None
-        The classes; None for regression.
-    function : callable, optional
-        The metric; the median is the guess for absolute errors, else the mean.
-
-    Returns
-    -------
-    row : ndarray of shape (1, width)
-        The mean or median, or the classes' shares with one row spread over all of them.
-    kind : {"value", "probability"}
-        What it is.
+    Shapes: returns (1, width).
     """
     if labels is not None:
         counts = np.bincount(y, weights=weight, minlength=len(labels)) + 1.0 / len(labels)

@@ -23,18 +23,6 @@ NARROW, WIDE = frozenset("iljtfr.,:;'|!()[] "), frozenset("mwMW%@—…<>=+~#&�
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Return round numbers that cover an interval, steps of 1, 2, 2.5 or 5 times a power of ten.
 
-    Parameters
-    ----------
-    low, high : float
-        The interval.
-    about : int, default=5
-        How many are wanted.
-
-    Returns
-    -------
-    list of float
-        Inside the interval, in order.
-
     Examples
     --------
     >>> ticks(0.0, 1.0)
@@ -85,20 +73,12 @@ def tick_labels_plain(values: Sequence[float]) -> list[str]:
 
 @dataclass(frozen=True)
 class Scale:
-    """A straight map from values to places.
+    """A straight map from values to places."""
 
-    Attributes
-    ----------
-    low, high : float
-        Values at its ends.
-    start, end : float
-        Places of its ends.
-    """
-
-    low: float
-    high: float
-    start: float
-    end: float
+    low: float  # values at its ends
+    high: float  # values at its ends
+    start: float  # places of its ends
+    end: float  # places of its ends
 
     @classmethod
     def around(
@@ -232,20 +212,12 @@ def drawing(width: float, height: float, title: str, *marks: Any, class_: str = 
 
 @dataclass(frozen=True)
 class Panel:
-    """The inside of a figure with axes.
+    """The inside of a figure with axes."""
 
-    Attributes
-    ----------
-    x, y : Scale
-        From values to places; the y scale runs upwards.
-    width, height : float
-        Of the whole drawing.
-    """
-
-    x: Scale
-    y: Scale
-    width: float
-    height: float
+    x: Scale  # from values to places; the y scale runs upwards
+    y: Scale  # from values to places; the y scale runs upwards
+    width: float  # of the whole drawing
+    height: float  # of the whole drawing
 
     def axes(
         self,

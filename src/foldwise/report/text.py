@@ -16,16 +16,6 @@ LARGE = 1e7
 def clean(text: str) -> str:
     r"""Return text without characters that are invisible, turn the reading direction or break it.
 
-    Parameters
-    ----------
-    text : str
-        Anything, lone surrogates included.
-
-    Returns
-    -------
-    str
-        On one line, safe to encode; escaping is the template's work.
-
     Examples
     --------
     >>> clean("a\x00b\u202ec\nd")
@@ -71,18 +61,8 @@ def decimals_for(error: float) -> int | None:
 def number(value: Any, decimals: int | None = None) -> str:
     """Return a number to read; a dash where there is none.
 
-    Parameters
-    ----------
-    value : float or None
-        The number.
-    decimals : int or None
-        How many decimals, fewer than none to round to tens or more; None for three significant
-        digits, whole numbers in full.
-
-    Returns
-    -------
-    str
-        With commas between thousands.
+    ``decimals``: How many decimals, fewer than none to round to tens or more; None for three
+    significant digits, whole numbers in full.
 
     Examples
     --------

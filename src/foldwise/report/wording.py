@@ -78,18 +78,6 @@ def direction(sign: int) -> str:
 def verdict(gain: float, error: float) -> str:
     """Return how sure it is that one model is better than another.
 
-    Parameters
-    ----------
-    gain : float
-        How much better, in the scorer's sign.
-    error : float
-        Standard error of the paired difference.
-
-    Returns
-    -------
-    str
-        Two standard errors are clear, one is likely.
-
     Examples
     --------
     >>> verdict(1.0, 0.3), verdict(0.1, 0.3), verdict(-0.4, 0.3)

@@ -26,33 +26,15 @@ CHUNK = 10
 
 @dataclass(frozen=True)
 class Plan:
-    """What every learner of a bag has in common.
+    """What every learner of a bag has in common."""
 
-    Attributes
-    ----------
-    learner : estimator
-        Cloned for each draw.
-    table : Table
-        All rows.
-    y : ndarray of shape (n_samples,)
-        Targets or class codes.
-    weight : ndarray of shape (n_samples,) or None
-        Weights to pass on to the learners.
-    draws : Draws
-        Of the rows.
-    n_columns : int
-        Columns of each learner.
-    targets : NewNumbers, NewClasses or None
-        Where new targets come from.
-    """
-
-    learner: Any
-    table: Table
-    y: NDArray[Any]
-    weight: FloatArray | None
-    draws: Draws
-    n_columns: int
-    targets: NewNumbers | NewClasses | None
+    learner: Any  # cloned for each draw
+    table: Table  # all rows
+    y: NDArray[Any]  # targets or class codes
+    weight: FloatArray | None  # weights to pass on to the learners
+    draws: Draws  # of the rows
+    n_columns: int  # columns of each learner
+    targets: NewNumbers | NewClasses | None  # where new targets come from
 
 
 @dataclass(frozen=True)
@@ -98,24 +80,7 @@ def _fit_chunk(plan: Plan, seeds: list[int]) -> list[Member]:
 def fit_members(
     plan: Plan, seeds: list[int], n_jobs: int | None, report: Callable[[int], None]
 ) -> list[Member]:
-    """Return the learners fitted on the draws of the seeds, in their order.
-
-    Parameters
-    ----------
-    plan : Plan
-        What they have in common.
-    seeds : list of int
-        One a learner.
-    n_jobs : int or None
-        Workers; trees run in threads, all else in processes.
-    report : callable
-        Told the number of learners done.
-
-    Returns
-    -------
-    list of Member
-        The learners.
-    """
+    """Return the learners fitted on the draws of the seeds, in their order."""
     chunks = [seeds[i : i + CHUNK] for i in range(0, len(seeds), CHUNK)]
     prefer = "threads" if isinstance(plan.learner, BaseDecisionTree) else None
     jobs = (delayed(_fit_chunk)(plan, chunk) for chunk in chunks)
@@ -137,24 +102,7 @@ def mean_answer(
     tally: Callable[[Member, Table], FloatArray],
     n_jobs: int | None,
 ) -> FloatArray:
-    """Return the mean of what the learners say.
-
-    Parameters
-    ----------
-    members : list of Member
-        The learners.
-    table : Table
-        Rows.
-    tally : callable
-        ``tally(member, table)`` gives one learner's contribution, all of one shape.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    ndarray
-        The mean, the same to the last bit for any ``n_jobs``.
-    """
+    """Return the mean of what the learners say."""
     chunks = [members[i : i + CHUNK] for i in range(0, len(members), CHUNK)]
     jobs = (delayed(_chunk_sum)(chunk, table, tally) for chunk in chunks)
     total: FloatArray | float = 0.0

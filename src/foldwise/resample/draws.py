@@ -21,24 +21,8 @@ def draw_counts(
 ) -> FloatArray:
     """Return how often each unit was drawn.
 
-    Parameters
-    ----------
-    scheme : str
-        "bootstrap" draws with replacement, "subsample" without, "bayesian" gives exponential
-        weights with mean one; any other scheme takes every unit once.
-    n_units : int
-        How many units (rows or groups) there are.
-    size : int
-        How many to draw; not used by "bayesian".
-    rng : numpy.random.Generator
-        Where the numbers come from.
-    probability : ndarray of shape (n_units,), optional
-        Of each unit in one draw of the bootstrap; all alike by default.
-
-    Returns
-    -------
-    ndarray of shape (n_units,)
-        Counts, or weights that sum to ``n_units``.
+    ``scheme``: "bootstrap" draws with replacement, "subsample" without, "bayesian" gives
+    exponential weights with mean one; any other scheme takes every unit once.
 
     Examples
     --------
@@ -64,27 +48,13 @@ def draw_counts(
 
 @dataclass(frozen=True)
 class Draws:
-    """The draws of all learners, each from its own seed, so that they need not be kept.
+    """The draws of all learners, each from its own seed, so that they need not be kept."""
 
-    Attributes
-    ----------
-    scheme : str
-        One of the row or target schemes.
-    n_units : int
-        Rows, or groups.
-    size : int
-        Units drawn for each learner.
-    group : ndarray of int, shape (n_samples,), or None
-        The group of each row; its rows are drawn together.
-    probability : ndarray of shape (n_units,) or None
-        Of each unit in one draw of the bootstrap.
-    """
-
-    scheme: str
-    n_units: int
-    size: int
-    group: Indices | None
-    probability: FloatArray | None
+    scheme: str  # one of the row or target schemes
+    n_units: int  # rows, or groups
+    size: int  # units drawn for each learner
+    group: Indices | None  # the group of each row; its rows are drawn together
+    probability: FloatArray | None  # of each unit in one draw of the bootstrap
 
     def units(self, seed: int) -> FloatArray:
         """Return how often the learner of this seed has each unit."""

@@ -20,25 +20,7 @@ def out_of_bag(
 ) -> FloatArray:
     """Return the mean answer to each row of the learners that did not have it.
 
-    Parameters
-    ----------
-    members : list of Member
-        The learners.
-    seeds : list of int
-        Of their draws.
-    draws : Draws
-        The draws.
-    table : Table
-        The training rows.
-    tally : callable
-        ``tally(member, rows)`` gives an array of shape (n_rows,) or (n_rows, width).
-    width : int
-        Columns of an answer.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, width)
-        NaN for rows that every learner had.
+    Shapes: returns (n_samples, width).
     """
     total, asked = np.zeros((len(table), width)), np.zeros(len(table))
     for member, seed in zip(members, seeds, strict=True):
@@ -56,20 +38,6 @@ def mean_and_error(
     influence: FloatArray, weight: FloatArray, group: Indices | None
 ) -> tuple[float, float]:
     """Return the weighted mean of row-wise numbers and its standard error.
-
-    Parameters
-    ----------
-    influence : ndarray of shape (n_samples,)
-        The numbers.
-    weight : ndarray of shape (n_samples,)
-        Their weights.
-    group : ndarray of int, shape (n_samples,), or None
-        Rows of one group are not independent: the error is that of group sums.
-
-    Returns
-    -------
-    (float, float)
-        Mean and standard error.
 
     Examples
     --------

@@ -15,21 +15,11 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NewNumbers:
-    """Draws y* = centre + ε.
+    """Draws y* = centre + ε."""
 
-    Attributes
-    ----------
-    centre : ndarray of shape (n_samples,)
-        f̂(x), or y for plain noise injection.
-    scale : float
-        Standard deviation of Gaussian ε.
-    pool : ndarray or None
-        Residuals to draw ε from instead.
-    """
-
-    centre: FloatArray
-    scale: float
-    pool: FloatArray | None
+    centre: FloatArray  # f̂(x), or y for plain noise injection
+    scale: float  # standard deviation of Gaussian ε
+    pool: FloatArray | None  # residuals to draw ε from instead
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Return new targets."""
@@ -40,18 +30,10 @@ class NewNumbers:
 
 @dataclass(frozen=True)
 class NewClasses:
-    """Draws y* ~ p̂(x).
+    """Draws y* ~ p̂(x)."""
 
-    Attributes
-    ----------
-    cumulated : ndarray of shape (n_samples, n_classes)
-        Cumulated probabilities of the classes.
-    classes : ndarray of shape (n_classes,)
-        Their codes.
-    """
-
-    cumulated: FloatArray
-    classes: NDArray[np.intp]
+    cumulated: FloatArray  # (n_samples, n_classes): cumulated probabilities of the classes
+    classes: NDArray[np.intp]  # their codes
 
     def draw(self, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return new class codes."""
@@ -70,28 +52,8 @@ def new_numbers(
 ) -> NewNumbers:
     """Fit the generating model and return the sampler of new targets.
 
-    Parameters
-    ----------
-    scheme : {"parametric", "residual", "noise"}
-        Gaussian ε around f̂, residuals around f̂, or Gaussian ε around y.
-    generator : regressor
-        The model of f̂.
-    table : Table
-        Rows.
-    y : ndarray of shape (n_samples,)
-        Targets.
-    weight : ndarray or None
-        Weights for the generator's fit.
-    noise : float or None
-        Standard deviation of ε. None: the root mean square of out-of-fold residuals, because
-        the residuals of the training rows vanish for a learner that fits them.
-    seed : int
-        Of the generator and the folds.
-
-    Returns
-    -------
-    NewNumbers
-        The sampler.
+    ``noise``: Standard deviation of ε. None: the root mean square of out-of-fold residuals, because
+    the residuals of the training rows vanish for a learner that fits them.
     """
     centre = y
     if scheme != "noise":
@@ -113,26 +75,7 @@ def _held_out_residuals(generator: Any, table: Table, y: FloatArray, seed: int) 
 def new_classes(
     generator: Any, table: Table, codes: NDArray[np.intp], weight: FloatArray | None, seed: int
 ) -> NewClasses:
-    """Fit the generating model and return the sampler of new classes, y* ~ p̂(x).
-
-    Parameters
-    ----------
-    generator : classifier
-        The model of p̂; one that is sure of its training rows gives back y itself.
-    table : Table
-        Rows.
-    codes : ndarray of int, shape (n_samples,)
-        Classes.
-    weight : ndarray or None
-        Weights for the generator's fit.
-    seed : int
-        Of the generator.
-
-    Returns
-    -------
-    NewClasses
-        The sampler.
-    """
+    """Fit the generating model and return the sampler of new classes, y* ~ p̂(x)."""
     model = fit_learner(seeded(generator, seed), table, codes, weight)
     cumulated = np.cumsum(ask(model, table, "predict_proba"), axis=1)
     return NewClasses(cumulated, np.asarray(model.classes_, dtype=np.intp))

@@ -107,22 +107,13 @@ def subsample_factor(n_units: int, size: int) -> float:
 
 @dataclass(frozen=True)
 class BaggingVariance:
-    """The two parts of the variance of one learner's prediction at some points.
+    """The two parts of the variance of one learner's prediction at some points."""
 
-    Attributes
-    ----------
-    between : ndarray of shape (n_points,)
-        ρσ²: of the mean of infinitely many learners, over training sets. Unbiased, so that
-        single values can be negative.
-    within : ndarray of shape (n_points,)
-        (1−ρ)σ²: of the learners around their mean, given the training set.
-    n_learners : int
-        How many there are.
-    """
-
+    # ρσ²: of the mean of infinitely many learners, over training sets. Unbiased, so that single
+    # values can be negative.
     between: FloatArray
-    within: FloatArray
-    n_learners: int
+    within: FloatArray  # (1−ρ)σ²: of the learners around their mean, given the training set
+    n_learners: int  # how many there are
 
     @property
     def sigma2(self) -> float:
@@ -140,18 +131,7 @@ class BaggingVariance:
         return np.maximum(self.between, 0.0) + self.within / self.n_learners
 
     def curve(self, n_learners: NDArray[np.intp] | None = None) -> "VarianceCurve":
-        """Return the variance of the mean against the number of learners.
-
-        Parameters
-        ----------
-        n_learners : ndarray of int, optional
-            Where to evaluate it; 1 to ten times the learners there are by default.
-
-        Returns
-        -------
-        VarianceCurve
-            The curve.
-        """
+        """Return the variance of the mean against the number of learners."""
         if n_learners is None:
             n_learners = np.unique(np.geomspace(1, 10 * self.n_learners, 60).astype(int))
         variance = variance_of_mean(self.sigma2, self.rho, n_learners.astype(float))
@@ -160,27 +140,13 @@ class BaggingVariance:
 
 @dataclass(frozen=True)
 class VarianceCurve:
-    """The variance ρσ² + (1−ρ)σ²/n of a bagged prediction against n.
+    """The variance ρσ² + (1−ρ)σ²/n of a bagged prediction against n."""
 
-    Attributes
-    ----------
-    n_learners : ndarray of int
-        n.
-    variance : ndarray
-        Mean over the points.
-    sigma2 : float
-        σ², of one learner.
-    rho : float
-        ρ.
-    n_fitted : int
-        How many learners there are.
-    """
-
-    n_learners: NDArray[np.intp]
-    variance: FloatArray
-    sigma2: float
-    rho: float
-    n_fitted: int
+    n_learners: NDArray[np.intp]  # n
+    variance: FloatArray  # mean over the points
+    sigma2: float  # σ², of one learner
+    rho: float  # ρ
+    n_fitted: int  # how many learners there are
 
     @property
     def floor(self) -> float:
@@ -189,16 +155,6 @@ class VarianceCurve:
 
     def enough(self, excess: float = 0.05) -> int:
         """Return how many learners bring the variance within ``excess`` of its floor.
-
-        Parameters
-        ----------
-        excess : float, default=0.05
-            A share of the floor.
-
-        Returns
-        -------
-        int
-            The smallest n with (1−ρ)σ²/n ≤ excess · ρσ²; a billion if the floor is 0.
 
         Examples
         --------

@@ -16,25 +16,6 @@ def interaction_null(
     An additive ensemble (rules of one condition) is fitted; new targets are drawn from it; the
     full ensemble is fitted to them, and any H it shows is there by chance.
 
-    Parameters
-    ----------
-    model : RuleFitRegressor or RuleFitClassifier
-        Fitted to X and y.
-    X, y : array-like
-        The training rows.
-    n_bootstrap : int, default=10
-        Refits.
-    random_state : int, RandomState or None, default=None
-        Seed of the draws.
-
-    Returns
-    -------
-    DataFrame
-        "feature_1", "feature_2", "H", "null_mean", "null_std" and "excess", H less its mean
-        under the null; the largest excess first.
-
-    Notes
-    -----
     Costs ``n_bootstrap + 1`` fits. Numbers are redrawn by permuting the additive model's
     residuals, counts from Poisson distributions, classes from its probabilities.
 

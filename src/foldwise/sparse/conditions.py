@@ -14,15 +14,6 @@ BoolArray = NDArray[np.bool_]
 class Interval:
     """``low < x <= high``, and whether a missing x passes too.
 
-    Parameters
-    ----------
-    feature : int
-        Column asked about.
-    low, high : float
-        Ends of the range; infinite for none.
-    missing : bool, default=False
-        Whether a missing value passes.
-
     Examples
     --------
     >>> both = Interval(0, high=10.0) & Interval(0, high=5.0, missing=True)
@@ -32,10 +23,10 @@ class Interval:
     array([ True, False, False])
     """
 
-    feature: int
-    low: float = -math.inf
-    high: float = math.inf
-    missing: bool = False
+    feature: int  # column asked about
+    low: float = -math.inf  # ends of the range; infinite for none
+    high: float = math.inf  # ends of the range; infinite for none
+    missing: bool = False  # whether a missing value passes
 
     def __and__(self, other: "Interval") -> "Interval":
         low, high = max(self.low, other.low), min(self.high, other.high)
@@ -57,17 +48,6 @@ class Interval:
 class Members:
     """``x in codes`` (or not in, when excluded), and whether a missing x passes too.
 
-    Parameters
-    ----------
-    feature : int
-        Column asked about; it holds category codes.
-    codes : frozenset of int
-        The categories named.
-    excluded : bool, default=False
-        True asks for a category outside ``codes``. One never seen in training is outside.
-    missing : bool, default=False
-        Whether a missing value passes.
-
     Examples
     --------
     >>> rest = Members(0, frozenset({1}), excluded=True) & Members(0, frozenset({1, 2}))
@@ -77,10 +57,11 @@ class Members:
     array([False, False,  True, False])
     """
 
-    feature: int
-    codes: frozenset[int]
+    feature: int  # column asked about; it holds category codes
+    codes: frozenset[int]  # the categories named
+    # true asks for a category outside ``codes``. One never seen in training is outside.
     excluded: bool = False
-    missing: bool = False
+    missing: bool = False  # whether a missing value passes
 
     def __and__(self, other: "Members") -> "Members":
         match self.excluded, other.excluded:

@@ -18,20 +18,6 @@ Bits = NDArray[np.uint8]
 def coverage(rules: Sequence[Rule], table: Table) -> Bits:
     """Return which rows each rule selects.
 
-    Parameters
-    ----------
-    rules : sequence of Rule
-        The rules.
-    table : Table
-        The rows.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_rules, ceil(n_rows / 8))
-        One bit a row, as :func:`numpy.packbits` packs them.
-
-    Notes
-    -----
     Each distinct condition is evaluated once, O(n_rows); a rule is an AND of packed bits.
     """
     packed: dict[Condition, Bits] = {}
@@ -55,19 +41,7 @@ def unpacked(bits: Bits, n_rows: int) -> NDArray[np.uint8]:
 def supports(bits: Bits, weight: FloatArray, block: int = 256) -> FloatArray:
     """Return the weighted share of rows each rule selects.
 
-    Parameters
-    ----------
-    bits : ndarray of shape (n_rules, n_bytes)
-        From :func:`coverage`.
-    weight : ndarray of shape (n_rows,)
-        Weights of the rows.
-    block : int, default=256
-        Rules unpacked at once.
-
-    Returns
-    -------
-    ndarray of shape (n_rules,)
-        Shares between 0 and 1.
+    Shapes: ``bits`` (n_rules, n_bytes).
     """
     sums = [
         unpacked(bits[first : first + block], len(weight)) @ weight
@@ -82,23 +56,9 @@ def distinct(bits: Bits, n_rows: int, lengths: Iterable[int]) -> list[int]:
     Of rules that select the same rows, or exactly the other rows, the shortest is kept, the
     first of equally short ones. Rules that select all rows or none are dropped.
 
-    Parameters
-    ----------
-    bits : ndarray of shape (n_rules, n_bytes)
-        From :func:`coverage`.
-    n_rows : int
-        Number of rows.
-    lengths : iterable of int
-        Number of conditions of each rule.
-
-    Returns
-    -------
-    list of int
-        Sorted positions.
-
-    Notes
-    -----
     Rules are compared by 128-bit digests of their bits, in O(n_rules · n_rows / 8).
+
+    Shapes: ``bits`` (n_rules, n_bytes).
 
     Examples
     --------

@@ -11,16 +11,6 @@ from foldwise.sparse.table import FloatArray, Table
 def short_number_between(low: float, high: float) -> float:
     """Return the number with the fewest decimals in the middle half of [low, high].
 
-    Parameters
-    ----------
-    low, high : float
-        Finite, low < high.
-
-    Returns
-    -------
-    float
-        At least ``low`` and below ``high``.
-
     Examples
     --------
     >>> short_number_between(5.23718, 5.24125)
@@ -43,13 +33,6 @@ def short_number_between(low: float, high: float) -> float:
 class Cuts:
     """Moves a cut point to the shortest number that splits the training rows the same way.
 
-    Parameters
-    ----------
-    table : Table
-        The training rows.
-
-    Notes
-    -----
     In a column of whole numbers the cut is put on the lower neighbour, ``x <= 5``, else
     near the middle between the neighbours. One sort a column asked about.
     """

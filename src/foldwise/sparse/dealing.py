@@ -21,28 +21,7 @@ def deal_folds(
     groups: NDArray[Any] | None,
     rng: np.random.Generator,
 ) -> Folds:
-    """Return the fold of every row.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    cv : int, splitter or iterable of (train, test)
-        A number of folds is dealt at random, each class evenly, groups kept together.
-    y : ndarray of shape (n_rows,)
-        Targets.
-    classify : bool
-        Whether y holds classes.
-    groups : ndarray of shape (n_rows,) or None
-        Rows of a group belong together.
-    rng : Generator
-        Source of the shuffling.
-
-    Returns
-    -------
-    ndarray of int, shape (n_rows,)
-        0, 1, ... There are fewer folds than asked for when there are fewer rows or groups.
-    """
+    """Return the fold of every row."""
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         return _dealt(owner, int(cv), y, classify, groups, rng)
     splits = check_cv(cv, y, classifier=classify).split(np.zeros((len(y), 1)), y, groups)

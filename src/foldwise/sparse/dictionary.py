@@ -23,40 +23,17 @@ DENSE_NUMBERS = 2**26
 
 @dataclass(frozen=True)
 class Dictionary:
-    """Rules and linear terms to choose from.
+    """Rules and linear terms to choose from."""
 
-    Parameters
-    ----------
-    rules : tuple of Rule
-        No two select the same rows, or exactly each other's complement.
-    supports : ndarray of shape (n_rules,)
-        Weighted share of the training rows each rule selects.
-    linear : LinearTerms
-        Follow the rules in the matrix.
-    """
-
-    rules: tuple[Rule, ...]
-    supports: FloatArray
-    linear: LinearTerms
+    rules: tuple[Rule, ...]  # no two select the same rows, or exactly each other's complement
+    supports: FloatArray  # weighted share of the training rows each rule selects
+    linear: LinearTerms  # follow the rules in the matrix
 
     def __len__(self) -> int:
         return len(self.rules) + len(self.linear)
 
     def matrix(self, table: Table, bits: Bits | None = None) -> Any:
-        """Return the value of every term for every row.
-
-        Parameters
-        ----------
-        table : Table
-            The rows.
-        bits : ndarray, optional
-            The rules' coverage of these rows, where it is known already.
-
-        Returns
-        -------
-        ndarray or CSR matrix of shape (n_rows, n_rules + n_linear)
-            Rules are 0 or 1.
-        """
+        """Return the value of every term for every row."""
         bits = coverage(self.rules, table) if bits is None else bits
         terms = self.linear.values(table)
         if table.n_rows * len(self) > DENSE_NUMBERS:
@@ -67,17 +44,7 @@ class Dictionary:
 def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
     """Return rules and linear terms side by side as a CSR matrix.
 
-    Parameters
-    ----------
-    bits : ndarray of shape (n_rules, n_bytes)
-        Coverage of the rules.
-    terms : ndarray of shape (n_rows, n_linear)
-        Linear terms.
-
-    Returns
-    -------
-    CSR matrix of shape (n_rows, n_rules + n_linear)
-        Twelve bytes for each row a rule selects.
+    Shapes: ``bits`` (n_rules, n_bytes), ``terms`` (n_rows, n_linear).
     """
     n_rows, n_linear = terms.shape
     rows = [np.flatnonzero(unpacked(row[None], n_rows)[0]).astype(np.int32) for row in bits]
@@ -97,28 +64,7 @@ def grow_dictionary(
     linear_tail: float | None,
     ensemble: Any = None,
 ) -> tuple[Dictionary, Bits]:
-    """Return the rules of trees grown on a table, and its linear terms.
-
-    Parameters
-    ----------
-    table : Table
-        Training rows.
-    y, weight : ndarray of shape (n_rows,)
-        Targets (classes are 0, 1, ...) and positive weights.
-    growth : Growth
-        How the trees are grown.
-    linear_tail : float or None
-        Share of rows cut off at each end of a linear term; None for no linear terms.
-    ensemble : estimator, optional
-        Where to take trees from instead of growing them.
-
-    Returns
-    -------
-    Dictionary
-        The distinct terms.
-    Bits
-        The rules' coverage of the rows.
-    """
+    """Return the rules of trees grown on a table, and its linear terms."""
     trees: list[Split | None] = []
     if ensemble is not None:
         model = fitted_ensemble("RuleFit", ensemble, table, y, weight, growth.loss)

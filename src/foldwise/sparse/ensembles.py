@@ -13,26 +13,7 @@ from foldwise.sparse.table import FloatArray, Table
 def fitted_ensemble(
     owner: str, ensemble: Any, table: Table, y: NDArray[Any], weight: FloatArray, loss: str
 ) -> Any:
-    """Return the fitted model behind an ``ensemble`` parameter.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    ensemble : estimator
-        A FrozenEstimator is opened; anything else is cloned and fitted.
-    table : Table
-        Training rows.
-    y, weight : ndarray of shape (n_rows,)
-        Targets (classes are 0, 1, ...) and weights.
-    loss : str
-        "logistic" and "multinomial" make whole numbers of y.
-
-    Returns
-    -------
-    fitted estimator
-        The model.
-    """
+    """Return the fitted model behind an ``ensemble`` parameter."""
     X = table.values
     if isinstance(ensemble, FrozenEstimator):
         model = ensemble.estimator

@@ -16,21 +16,12 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Explanation:
-    """A prediction taken apart: ``decision == base + terms["contribution"].sum()``.
+    """A prediction taken apart: ``decision == base + terms["contribution"].sum()``."""
 
-    Parameters
-    ----------
-    decision : float
-        The row's sum (a logit for classes, a logarithm for counts).
-    base : float
-        What an average row gets.
-    terms : DataFrame
-        One row a term, largest contribution first: its text, whether the rule holds (or the
-        column's value for a linear term), and how far it moves the row from the base.
-    """
-
-    decision: float
-    base: float
+    decision: float  # the row's sum (a logit for classes, a logarithm for counts)
+    base: float  # what an average row gets
+    # one row a term, largest contribution first: its text, whether the rule holds (or the
+    # column's value for a linear term), and how far it moves the row from the base
     terms: pd.DataFrame
 
     def __str__(self) -> str:
@@ -56,22 +47,7 @@ def term_texts(model: RuleModel, columns: Columns) -> list[str]:
 
 
 def explain_row(model: RuleModel, row: Table, output: int) -> Explanation:
-    """Return the explanation of one row.
-
-    Parameters
-    ----------
-    model : RuleModel
-        The ensemble.
-    row : Table
-        A table of one row.
-    output : int
-        Which of the model's sums.
-
-    Returns
-    -------
-    Explanation
-        Terms that contribute nothing are left out.
-    """
+    """Return the explanation of one row."""
     coefs = np.concatenate([model.rule_coefs[output], model.linear_coefs[output]])
     contributions = centred_terms(model, row)[0] * coefs
     held = ["holds" if rule.holds(row)[0] else "does not hold" for rule in model.rules]

@@ -27,42 +27,19 @@ LARGEST_STEP = 4.0
 
 @dataclass(frozen=True)
 class Growth:
-    """How the dictionary is grown.
+    """How the dictionary is grown."""
 
-    Parameters
-    ----------
-    loss : str
-        One of "squared", "huber", "poisson", "logistic", "multinomial".
-    leaves : tuple of int
-        Leaves of each tree; its length is the number of trees (of each class).
-    sample_fraction : float
-        Part of the rows each tree sees, drawn without replacement.
-    memory : float
-        How much each tree adds to what the next one sees.
-    min_samples_leaf : int
-        Fewest rows in a leaf.
-    max_depth : int or None
-        Most conditions from root to leaf.
-    n_classes : int
-        Trees a round; 1 but for "multinomial".
-    huber_delta : float
-        Where the Huber loss turns linear.
-    seed : int
-        Seed of the row samples.
-    n_threads : int
-        Threads of LightGBM. The trees do not depend on it.
-    """
-
-    loss: str
+    loss: str  # one of "squared", "huber", "poisson", "logistic", "multinomial"
+    # leaves of each tree; its length is the number of trees (of each class)
     leaves: tuple[int, ...]
-    sample_fraction: float
-    memory: float
-    min_samples_leaf: int
-    max_depth: int | None
-    n_classes: int
-    huber_delta: float
-    seed: int
-    n_threads: int
+    sample_fraction: float  # part of the rows each tree sees, drawn without replacement
+    memory: float  # how much each tree adds to what the next one sees
+    min_samples_leaf: int  # fewest rows in a leaf
+    max_depth: int | None  # most conditions from root to leaf
+    n_classes: int  # trees a round; 1 but for "multinomial"
+    huber_delta: float  # where the Huber loss turns linear
+    seed: int  # seed of the row samples
+    n_threads: int  # threads of LightGBM. The trees do not depend on it.
 
 
 def sampling_fraction(n_rows: int) -> float:
@@ -77,43 +54,13 @@ def sampling_fraction(n_rows: int) -> float:
 
 
 def tree_sizes(n_trees: int, mean_leaves: float, rng: np.random.Generator) -> tuple[int, ...]:
-    """Return the leaves of each tree, 2 + floor of an exponential with mean ``mean_leaves - 2``.
-
-    Parameters
-    ----------
-    n_trees : int
-        How many trees.
-    mean_leaves : float
-        At least 2. At 2 all trees are stumps.
-    rng : Generator
-        Source of the draws.
-
-    Returns
-    -------
-    tuple of int
-        One size a tree. Few large trees are among many small ones.
-    """
+    """Return the leaves of each tree, 2 + floor of an exponential with mean ``mean_leaves - 2``."""
     sizes = 2 + np.floor(rng.exponential(mean_leaves - 2, n_trees))
     return tuple(int(size) for size in sizes)
 
 
 def start(y: NDArray[Any], weight: FloatArray, growth: Growth) -> FloatArray:
-    """Return f₀, the constants that minimise the loss, one a class.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        Targets; classes are 0, 1, ...
-    weight : ndarray of shape (n_rows,)
-        Positive weights.
-    growth : Growth
-        Its ``loss`` and ``n_classes`` are read.
-
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        On the scale of the link (logit, log).
-    """
+    """Return f₀, the constants that minimise the loss, one a class."""
     if growth.loss == "multinomial":
         share = np.bincount(y.astype(int), weight, minlength=growth.n_classes) / weight.sum()
         return np.log(share)
@@ -130,26 +77,10 @@ def start(y: NDArray[Any], weight: FloatArray, growth: Growth) -> FloatArray:
 def grow_trees(table: Table, y: NDArray[Any], weight: FloatArray, growth: Growth) -> Any:
     """Return a LightGBM booster with trees of the sizes asked for.
 
-    Parameters
-    ----------
-    table : Table
-        Training rows.
-    y : ndarray of shape (n_rows,)
-        Targets; classes are 0, 1, ...
-    weight : ndarray of shape (n_rows,)
-        Positive weights.
-    growth : Growth
-        How.
-
-    Returns
-    -------
-    lightgbm.Booster
-        Its leaf values are shrunk by ``memory`` and leave the start out. There are fewer
-        trees than asked for when no split was left to make.
-
-    Notes
-    -----
     One training call whatever the sizes: LightGBM reads ``num_leaves`` anew for each tree.
+
+    Its leaf values are shrunk by ``memory`` and leave the start out. There are fewer trees than
+    asked for when no split was left to make.
     """
     parameters = _parameters(growth)
     data = lightgbm.Dataset(

@@ -10,17 +10,6 @@ from foldwise.sparse.table import FloatArray, Table
 def term_importances(model: RuleModel) -> FloatArray:
     """Return the importance of each term: |coefficient| times the term's standard deviation.
 
-    Parameters
-    ----------
-    model : RuleModel
-        The ensemble.
-
-    Returns
-    -------
-    ndarray of shape (n_rules + n_linear,)
-        ``|a| sqrt(s (1 − s))`` for a rule of support s, ``|b| std`` for a linear term; the mean
-        over outputs where there are several.
-
     References
     ----------
     .. [1] Friedman and Popescu (2008). Predictive learning via rule ensembles. Section 6.
@@ -34,18 +23,8 @@ def term_importances(model: RuleModel) -> FloatArray:
 def local_term_importances(model: RuleModel, table: Table) -> FloatArray:
     """Return how much each term moves each row away from an average row.
 
-    Parameters
-    ----------
-    model : RuleModel
-        The ensemble.
-    table : Table
-        The rows.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_rules + n_linear)
-        ``|a| |r(x) − s|`` for a rule of support s, ``|b| |l(x) − mean|`` for a linear term; the
-        mean over outputs where there are several.
+    ``|a| |r(x) − s|`` for a rule of support s, ``|b| |l(x) − mean|`` for a linear term; the mean
+    over outputs where there are several.
     """
     sizes = np.abs(np.hstack([model.rule_coefs, model.linear_coefs])).mean(axis=0)
     return np.abs(centred_terms(model, table)) * sizes
@@ -60,17 +39,7 @@ def centred_terms(model: RuleModel, table: Table) -> FloatArray:
 def feature_shares(model: RuleModel, n_features: int) -> FloatArray:
     """Return how each term's importance is split over the columns it speaks of.
 
-    Parameters
-    ----------
-    model : RuleModel
-        The ensemble.
-    n_features : int
-        Number of columns.
-
-    Returns
-    -------
-    ndarray of shape (n_rules + n_linear, n_features)
-        Rows sum to one: equal parts for the columns of a rule, all of a linear term for its own.
+    Shapes: returns (n_rules + n_linear, n_features).
     """
     shares = np.zeros((len(model.rules) + len(model.linear), n_features))
     for share, rule in zip(shares, model.rules, strict=False):

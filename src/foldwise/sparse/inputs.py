@@ -18,45 +18,18 @@ _RULES = {"accept_sparse": "csc", "dtype": np.float64, "ensure_all_finite": "all
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Rows with a positive weight.
+    """Rows with a positive weight."""
 
-    Parameters
-    ----------
-    table : Table
-        Features.
-    y : ndarray of shape (n_rows,)
-        Targets as given.
-    weight : ndarray of shape (n_rows,)
-        Positive weights.
-    groups : ndarray of shape (n_rows,) or None
-        Groups as given.
-    """
-
-    table: Table
-    y: NDArray[Any]
-    weight: FloatArray
-    groups: NDArray[Any] | None
+    table: Table  # features
+    y: NDArray[Any]  # targets as given
+    weight: FloatArray  # positive weights
+    groups: NDArray[Any] | None  # groups as given
 
 
 def training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, *, y_numeric: bool
 ) -> TrainingData:
-    """Validate the arguments of ``fit`` and note the columns in the estimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Gets ``n_features_in_``, ``feature_names_in_`` where there are names, ``columns_``.
-    X, y, sample_weight, groups : array-like
-        As passed to ``fit``.
-    y_numeric : bool
-        Whether y must be numbers.
-
-    Returns
-    -------
-    TrainingData
-        Without the rows of weight zero.
-    """
+    """Validate the arguments of ``fit`` and note the columns in the estimator."""
     levels = frame_levels(X, type(estimator).__name__) if is_frame(X) else {}
     if levels:
         validate_data(estimator, X, skip_check_array=True)
@@ -84,20 +57,7 @@ def training_data(
 
 
 def new_table(estimator: Any, X: Any) -> Table:
-    """Validate the argument of ``predict``.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted, with ``columns_``.
-    X : array-like
-        New rows.
-
-    Returns
-    -------
-    Table
-        With the columns of the training rows.
-    """
+    """Validate the argument of ``predict``."""
     levels = estimator.columns_.levels
     if levels:
         if not is_frame(X):

@@ -19,17 +19,6 @@ from foldwise.sparse.table import FloatArray, Table
 class PartialDependence:
     """Centred partial dependence functions of a rule ensemble, at the rows of a table.
 
-    Parameters
-    ----------
-    model : RuleModel
-        The ensemble.
-    table : Table
-        Rows to average over and to evaluate at.
-    weight : ndarray of shape (n_rows,)
-        Weights of the rows.
-
-    Notes
-    -----
     A function costs O(n_rows) for each rule that speaks of its columns; the textbook way
     predicts n_rows² rows.
     """
@@ -66,18 +55,7 @@ class PartialDependence:
         return float(np.sqrt(self._weight @ (part**2).sum(axis=1) / total))
 
     def interaction(self, features: Iterable[int]) -> float:
-        """Return H of two or three columns: what no sum of smaller functions explains.
-
-        Parameters
-        ----------
-        features : iterable of int
-            Two or more columns.
-
-        Returns
-        -------
-        float
-            0 for no interaction of this order, 1 when the joint effect is nothing else.
-        """
+        """Return H of two or three columns: what no sum of smaller functions explains."""
         chosen = frozenset(features)
         part = np.zeros_like(self.of(chosen))
         for size in range(1, len(chosen) + 1):
@@ -87,20 +65,7 @@ class PartialDependence:
         return self.share(part, self.of(chosen))
 
     def total_interaction(self, feature: int, n_features: int) -> float:
-        """Return H of one column with all others together.
-
-        Parameters
-        ----------
-        feature : int
-            The column.
-        n_features : int
-            Number of columns.
-
-        Returns
-        -------
-        float
-            0 when the column only adds.
-        """
+        """Return H of one column with all others together."""
         everything = frozenset(range(n_features))
         whole = self.of(everything)
         part = whole - self.of(frozenset({feature})) - self.of(everything - {feature})
@@ -108,19 +73,6 @@ class PartialDependence:
 
 
 def tuples_that_interact(model: RuleModel, order: int) -> list[tuple[int, ...]]:
-    """Return the sets of columns that stand together in some rule; all others have H = 0.
-
-    Parameters
-    ----------
-    model : RuleModel
-        The ensemble.
-    order : int
-        Columns in a set, 2 or 3.
-
-    Returns
-    -------
-    list of tuple of int
-        Sorted.
-    """
+    """Return the sets of columns that stand together in some rule; all others have H = 0."""
     found = {s for rule in model.rules for s in combinations(sorted(rule.features), order)}
     return sorted(found)

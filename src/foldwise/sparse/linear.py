@@ -36,22 +36,7 @@ class Prepared:
 def prepare(
     estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, *, classify: bool
 ) -> Prepared:
-    """Validate the arguments of ``fit``, deal the folds, and scale the columns if asked to.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With ``cv``, ``standardize`` and ``random_state``.
-    X, y, sample_weight, groups
-        As passed to ``fit``.
-    classify : bool
-        Whether y holds classes; they are returned as codes.
-
-    Returns
-    -------
-    Prepared
-        The rows.
-    """
+    """Validate the arguments of ``fit``, deal the folds, and scale the columns if asked to."""
     owner = type(estimator).__name__
     X, y = validate_data(
         estimator,

@@ -13,23 +13,13 @@ TYPICAL_RULE_DEVIATION = 0.4
 
 @dataclass(frozen=True)
 class LinearTerms:
-    """Winsorised, centred columns: ``scale · (min(high, max(low, x)) − mean)``.
+    """Winsorised, centred columns: ``scale · (min(high, max(low, x)) − mean)``."""
 
-    Parameters
-    ----------
-    features : ndarray of int, shape (n_terms,)
-        Columns used.
-    low, high : ndarray of shape (n_terms,)
-        Where each column is cut off.
-    mean, deviation : ndarray of shape (n_terms,)
-        Of the cut-off columns.
-    """
-
-    features: NDArray[np.intp]
-    low: FloatArray
-    high: FloatArray
-    mean: FloatArray
-    deviation: FloatArray
+    features: NDArray[np.intp]  # columns used
+    low: FloatArray  # where each column is cut off
+    high: FloatArray  # where each column is cut off
+    mean: FloatArray  # of the cut-off columns
+    deviation: FloatArray  # of the cut-off columns
 
     def __len__(self) -> int:
         return len(self.features)
@@ -72,23 +62,7 @@ def weighted_quantile(values: FloatArray, weight: FloatArray, q: float) -> float
 
 
 def linear_terms(table: Table, weight: FloatArray, tail: float = 0.025) -> LinearTerms:
-    """Return the linear terms of the numeric columns of a table.
-
-    Parameters
-    ----------
-    table : Table
-        Training rows.
-    weight : ndarray of shape (n_rows,)
-        Their weights.
-    tail : float, default=0.025
-        Share of rows cut off at each end.
-
-    Returns
-    -------
-    LinearTerms
-        Columns of categories and constant columns are left out. A column that would be
-        constant after cutting (a rare flag) is not cut.
-    """
+    """Return the linear terms of the numeric columns of a table."""
     found: list[tuple[float, float, float, float, float]] = []
     for feature in range(len(table.columns.names)):
         if feature in table.columns.levels:

@@ -31,21 +31,9 @@ code { font: 13px/1.4 ui-monospace, monospace; }
 def rule_frame(model: RuleModel, columns: Columns, outputs: Sequence[Any]) -> pd.DataFrame:
     """Return the terms as a table, the most important first.
 
-    Parameters
-    ----------
-    model : RuleModel
-        The ensemble.
-    columns : Columns
-        Names and levels of the columns.
-    outputs : sequence
-        Names of the outputs where there are several, for the names of the columns.
-
-    Returns
-    -------
-    DataFrame
-        Columns "rule" (text), "kind" ("rule" or "linear"), "coef" (for several classes one
-        "coef_<class>" each; of linear terms in units of the column), "support", "importance",
-        "n_conditions" and "query" (for ``DataFrame.query``; empty for linear terms).
+    Columns "rule" (text), "kind" ("rule" or "linear"), "coef" (for several classes one
+    "coef_<class>" each; of linear terms in units of the column), "support", "importance",
+    "n_conditions" and "query" (for ``DataFrame.query``; empty for linear terms).
     """
     n_rules, n_lines = len(model.rules), len(model.linear)
     coefs = np.hstack([model.rule_coefs, model.slopes])
@@ -69,22 +57,7 @@ def rule_frame(model: RuleModel, columns: Columns, outputs: Sequence[Any]) -> pd
 
 
 def rules_text(frame: pd.DataFrame, intercepts: Sequence[float], n_terms: int | None) -> str:
-    """Return the rule list as plain text.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From :func:`rule_frame`.
-    intercepts : sequence of float
-        Shown on the first line.
-    n_terms : int or None
-        Most terms shown; None for all.
-
-    Returns
-    -------
-    str
-        One term a line.
-    """
+    """Return the rule list as plain text."""
     coefs = [name for name in frame.columns if name.startswith("coef")]
     head = " ".join(f"{value:+10.4g}" for value in intercepts)
     lines = [f"{head}  intercept"]
@@ -97,22 +70,7 @@ def rules_text(frame: pd.DataFrame, intercepts: Sequence[float], n_terms: int | 
 
 
 def rules_html(frame: pd.DataFrame, intercepts: Sequence[float], title: str) -> str:
-    """Return the rule list as one HTML page without scripts or outside references.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        From :func:`rule_frame`.
-    intercepts : sequence of float
-        Shown above the table.
-    title : str
-        Heading.
-
-    Returns
-    -------
-    str
-        The page.
-    """
+    """Return the rule list as one HTML page without scripts or outside references."""
     coefs = [name for name in frame.columns if name.startswith("coef")]
     longest = max(frame["importance"].max(), 1e-300) if len(frame) else 1.0
     rows = "".join(_html_row(row, coefs, longest) for _, row in frame.iterrows())

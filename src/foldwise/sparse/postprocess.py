@@ -19,82 +19,40 @@ STEPS, POINTS = 4000, 100
 
 @dataclass(frozen=True)
 class Task:
-    """What the coefficients are to do.
+    """What the coefficients are to do."""
 
-    Parameters
-    ----------
-    y, weight : ndarray of shape (n_rows,)
-        Targets (classes are 0, 1, ...) and positive weights.
-    folds : ndarray of int, shape (n_rows,)
-        Fold of each row.
-    loss : str
-        A loss of the paths.
-    huber_delta : float
-        Where the Huber loss turns linear.
-    n_outputs : int
-        Number of classes for "multinomial", else 1.
-    choose : {"min", "1se"}
-        How the folds choose.
-    non_negative : bool
-        Whether coefficients below zero are ruled out.
-    """
-
-    y: NDArray[Any]
-    weight: FloatArray
-    folds: Folds
-    loss: str
-    huber_delta: float
-    n_outputs: int
-    choose: str
-    non_negative: bool
+    y: NDArray[Any]  # targets (classes are 0, 1, ...) and positive weights
+    weight: FloatArray  # targets (classes are 0, 1, ...) and positive weights
+    folds: Folds  # fold of each row
+    loss: str  # A loss of the paths
+    huber_delta: float  # where the Huber loss turns linear
+    n_outputs: int  # number of classes for "multinomial", else 1
+    choose: str  # how the folds choose
+    non_negative: bool  # whether coefficients below zero are ruled out
 
 
 @dataclass(frozen=True)
 class Reweighting:
-    """Coefficients, and how they were chosen.
+    """Coefficients, and how they were chosen."""
 
-    Parameters
-    ----------
-    coefs : ndarray of shape (n_outputs, n_columns)
-        Coefficients of the columns.
-    intercepts : ndarray of shape (n_outputs,)
-        Intercepts.
-    cv_loss, cv_se : ndarray of shape (n_points,)
-        Cross-validated loss along the path and its standard error.
-    index : int
-        Point chosen.
-    """
-
-    coefs: FloatArray
-    intercepts: FloatArray
-    cv_loss: FloatArray
-    cv_se: FloatArray
-    index: int
+    coefs: FloatArray  # (n_outputs, n_columns): coefficients of the columns
+    intercepts: FloatArray  # intercepts
+    cv_loss: FloatArray  # cross-validated loss along the path and its standard error
+    cv_se: FloatArray  # cross-validated loss along the path and its standard error
+    index: int  # point chosen
 
 
 def reweigh(columns: FloatArray, task: Task, how: str) -> Reweighting:
     """Return new coefficients for the columns of a tree dictionary.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_rows, n_columns)
-        What each tree says of each row; of several classes, class after class.
-    task : Task
-        What for.
-    how : {"lasso", "stagewise", "shrink"}
-        "lasso" and "stagewise" drop trees. "shrink" penalises the distance of the
-        coefficients from a common one, so that a large penalty gives back the plain average.
-
-    Returns
-    -------
-    Reweighting
-        The coefficients.
-
-    Notes
-    -----
     Columns are not standardised: a tree that moves predictions little pays more for moving
     them much. Standardising keeps three times as many trees and predicts worse, since the late
     trees of a boosted dictionary fit noise.
+
+    ``how``: "lasso" and "stagewise" drop trees. "shrink" penalises the distance of the coefficients
+    from a common one, so that a large penalty gives back the plain average.
+
+    Shapes: ``columns`` (n_rows, n_columns).
     """
     ways = {"lasso": _lasso, "stagewise": _stagewise, "shrink": _shrink}
     return ways[how](columns, task)

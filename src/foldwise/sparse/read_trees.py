@@ -29,18 +29,8 @@ from foldwise.sparse.trees import (
 def read_trees(owner: str, model: Any) -> TreeSet:
     """Return the trees of a fitted model.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    model : fitted estimator or booster
-        scikit-learn's forests, extra trees, gradient boosting, AdaBoost and bagging over
-        decision trees; LightGBM and XGBoost models and boosters.
-
-    Returns
-    -------
-    TreeSet
-        One tree after the other; of several classes, round by round.
+    ``model``: scikit-learn's forests, extra trees, gradient boosting, AdaBoost and bagging over
+    decision trees; LightGBM and XGBoost models and boosters.
     """
     library = library_of(model)
     if library == "lightgbm":
@@ -51,22 +41,7 @@ def read_trees(owner: str, model: Any) -> TreeSet:
 
 
 def read_splits(owner: str, model: Any, cuts: Cuts) -> list[Split | None]:
-    """Return the splits of the trees of a fitted model, for making rules of them.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    model : fitted estimator or booster
-        As in :func:`read_trees`.
-    cuts : Cuts
-        Thresholds to use instead, and which columns have missing values.
-
-    Returns
-    -------
-    list of Split or None
-        One root a tree.
-    """
+    """Return the splits of the trees of a fitted model, for making rules of them."""
     library = library_of(model)
     if library == "lightgbm":
         return lightgbm_trees(getattr(model, "booster_", model), cuts.move)

@@ -16,36 +16,18 @@ from foldwise.sparse.table import FloatArray, Table
 
 @dataclass(frozen=True)
 class RuleSettings:
-    """How a rule ensemble is fitted.
+    """How a rule ensemble is fitted."""
 
-    Parameters
-    ----------
-    growth : Growth
-        How the trees are grown; its sampling fraction is set for the rows at hand.
-    subsample : float or None
-        Part of the rows each tree sees; None for Friedman and Popescu's formula.
-    linear_tail : float or None
-        Share cut off at each end of a linear term; None for no linear terms.
-    l1_ratio : float
-        1 for the lasso, less for the elastic net.
-    choose : {"min", "1se"}
-        Lowest cross-validated loss, or the sparsest within one standard error of it.
-    max_terms : int or None
-        Most terms kept.
-    regrow : bool
-        Whether the dictionary is grown anew without each fold.
-    ensemble : estimator or None
-        Where to take trees from instead of growing them.
-    """
-
-    growth: Growth
+    growth: Growth  # how the trees are grown; its sampling fraction is set for the rows at hand
+    # part of the rows each tree sees; None for Friedman and Popescu's formula
     subsample: float | None
+    # share cut off at each end of a linear term; None for no linear terms
     linear_tail: float | None
-    l1_ratio: float
-    choose: str
-    max_terms: int | None
-    regrow: bool
-    ensemble: Any = None
+    l1_ratio: float  # 1 for the lasso, less for the elastic net
+    choose: str  # lowest cross-validated loss, or the sparsest within one standard error of it
+    max_terms: int | None  # most terms kept
+    regrow: bool  # whether the dictionary is grown anew without each fold
+    ensemble: Any = None  # where to take trees from instead of growing them
 
     def growth_for(self, n_rows: int) -> Growth:
         """Return the growth with the sampling fraction for so many rows."""
@@ -54,55 +36,27 @@ class RuleSettings:
 
 @dataclass(frozen=True)
 class RuleFit:
-    """What fitting a rule ensemble gave.
+    """What fitting a rule ensemble gave."""
 
-    Parameters
-    ----------
-    model : RuleModel
-        The terms kept.
-    n_candidates : int
-        Terms in the dictionary.
-    lambdas, cv_loss, cv_se : ndarray of shape (n_lambdas,)
-        Penalties tried, their cross-validated loss and its standard error. With regrown
-        dictionaries these are honest.
-    shared_cv_loss : ndarray of shape (n_lambdas,)
-        The loss with the dictionary grown once, on all rows.
-    index : int
-        Position of the chosen penalty.
-    """
-
-    model: RuleModel
-    n_candidates: int
+    model: RuleModel  # the terms kept
+    n_candidates: int  # terms in the dictionary
+    # penalties tried, their cross-validated loss and its standard error. With regrown
+    # dictionaries these are honest.
     lambdas: FloatArray
+    # penalties tried, their cross-validated loss and its standard error. With regrown
+    # dictionaries these are honest.
     cv_loss: FloatArray
+    # penalties tried, their cross-validated loss and its standard error. With regrown
+    # dictionaries these are honest.
     cv_se: FloatArray
-    shared_cv_loss: FloatArray
-    index: int
+    shared_cv_loss: FloatArray  # the loss with the dictionary grown once, on all rows
+    index: int  # position of the chosen penalty
 
 
 def fit_rule_ensemble(
     table: Table, y: NDArray[Any], weight: FloatArray, folds: Folds, settings: RuleSettings
 ) -> RuleFit:
-    """Grow a dictionary, choose the penalty by cross-validation and keep the terms it keeps.
-
-    Parameters
-    ----------
-    table : Table
-        Training rows.
-    y : ndarray of shape (n_rows,)
-        Targets; classes are 0, 1, ...
-    weight : ndarray of shape (n_rows,)
-        Positive weights.
-    folds : ndarray of int, shape (n_rows,)
-        Fold of each row.
-    settings : RuleSettings
-        How.
-
-    Returns
-    -------
-    RuleFit
-        The model and how it was chosen.
-    """
+    """Grow a dictionary, choose the penalty by cross-validation and keep the terms it keeps."""
     growth = settings.growth_for(table.n_rows)
     dictionary, bits = grow_dictionary(
         table, y, weight, growth, settings.linear_tail, settings.ensemble
@@ -130,20 +84,7 @@ def regrown_losses(
     settings: RuleSettings,
     lambdas: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the cross-validated loss of each penalty when no fold has seen its dictionary.
-
-    Parameters
-    ----------
-    table, y, weight, folds, settings
-        As in :func:`fit_rule_ensemble`.
-    lambdas : ndarray of shape (n_lambdas,)
-        Penalties to judge.
-
-    Returns
-    -------
-    cv_loss, cv_se : ndarray of shape (n_lambdas,)
-        Mean loss and its standard error over folds.
-    """
+    """Return the cross-validated loss of each penalty when no fold has seen its dictionary."""
     losses, shares = [], []
     for fold in np.unique(folds):
         seen = folds != fold

@@ -12,30 +12,14 @@ from foldwise.sparse.table import FloatArray, Table
 
 @dataclass(frozen=True)
 class RuleModel:
-    """``intercept + Σ coef · rule + Σ coef · linear term``, one such sum a class.
+    """``intercept + Σ coef · rule + Σ coef · linear term``, one such sum a class."""
 
-    Parameters
-    ----------
-    rules : tuple of Rule
-        Rules with a coefficient.
-    supports : ndarray of shape (n_rules,)
-        Share of the training rows each rule selects.
-    linear : LinearTerms
-        Linear terms with a coefficient.
-    rule_coefs : ndarray of shape (n_outputs, n_rules)
-        Coefficients of the rules.
-    linear_coefs : ndarray of shape (n_outputs, n_linear)
-        Coefficients of the scaled linear terms.
-    intercepts : ndarray of shape (n_outputs,)
-        Intercepts.
-    """
-
-    rules: tuple[Rule, ...]
-    supports: FloatArray
-    linear: LinearTerms
-    rule_coefs: FloatArray
-    linear_coefs: FloatArray
-    intercepts: FloatArray
+    rules: tuple[Rule, ...]  # rules with a coefficient
+    supports: FloatArray  # share of the training rows each rule selects
+    linear: LinearTerms  # linear terms with a coefficient
+    rule_coefs: FloatArray  # (n_outputs, n_rules): coefficients of the rules
+    linear_coefs: FloatArray  # (n_outputs, n_linear): coefficients of the scaled linear terms
+    intercepts: FloatArray  # intercepts
 
     @property
     def slopes(self) -> FloatArray:
@@ -54,19 +38,7 @@ class RuleModel:
 def kept_terms(dictionary: Dictionary, coefs: FloatArray, intercepts: FloatArray) -> RuleModel:
     """Return the model of the terms whose coefficients are not all zero.
 
-    Parameters
-    ----------
-    dictionary : Dictionary
-        All terms.
-    coefs : ndarray of shape (n_outputs, n_terms)
-        Their coefficients, rules first.
-    intercepts : ndarray of shape (n_outputs,)
-        Intercepts.
-
-    Returns
-    -------
-    RuleModel
-        The model.
+    Shapes: ``coefs`` (n_outputs, n_terms).
     """
     used = (coefs != 0).any(axis=0)
     n_rules = len(dictionary.rules)

@@ -13,12 +13,6 @@ from foldwise.sparse.table import Table
 class Rule:
     """Conditions that must all hold, one a column, in the order of the columns.
 
-    Parameters
-    ----------
-    conditions : tuple of Interval or Members
-        At most one for each column. Use :func:`conjunction` to build a rule from
-        conditions that may speak of the same column.
-
     Examples
     --------
     >>> from foldwise.sparse.conditions import Interval
@@ -29,6 +23,8 @@ class Rule:
     2
     """
 
+    # at most one for each column. Use :func:`conjunction` to build a rule from conditions that
+    # may speak of the same column.
     conditions: tuple[Condition, ...]
 
     def __len__(self) -> int:
@@ -46,18 +42,7 @@ class Rule:
 
 
 def conjunction(conditions: Iterable[Condition]) -> Rule:
-    """Return the rule that asks all the conditions, said as shortly as possible.
-
-    Parameters
-    ----------
-    conditions : iterable of Interval or Members
-        In any order; several on one column become one.
-
-    Returns
-    -------
-    Rule
-        ``a < 5 and a < 10`` has become ``a < 5``.
-    """
+    """Return the rule that asks all the conditions, said as shortly as possible."""
     merged: dict[int, Condition] = {}
     for condition in conditions:
         known = merged.get(condition.feature)

@@ -17,21 +17,7 @@ def grow_sklearn_trees(
 ) -> TreeSet:
     """Return trees grown as :func:`foldwise.sparse.grow.grow_trees` grows them.
 
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        Training features without missing values.
-    y, weight : ndarray of shape (n_rows,)
-        Targets (classes are 0, 1, ...) and positive weights.
-    growth : Growth
-        How; all trees have as many leaves as the first.
-
-    Returns
-    -------
-    TreeSet
-        Leaf values are not shrunk.
+    Shapes: ``X`` (n_rows, n_features).
     """
     if growth.loss == "poisson":
         raise invalid_parameter(

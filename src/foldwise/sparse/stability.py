@@ -20,19 +20,13 @@ ALIKE = 0.8
 
 @dataclass(frozen=True)
 class Stability:
-    """How often rules come back on other rows.
+    """How often rules come back on other rows."""
 
-    Parameters
-    ----------
-    rules : DataFrame
-        The model's ``rules_`` (rules only) with a column "frequency": the share of refits that
-        kept a rule on the same columns selecting nearly the same rows (or nearly the others).
-    dice : float
-        Mean over refits of the Dice-Sørensen index, 2 |A ∩ B| / (|A| + |B|), between the
-        model's rules and the refit's: 1 for always the same rules.
-    """
-
+    # the model's ``rules_`` (rules only) with a column "frequency": the share of refits that kept
+    # a rule on the same columns selecting nearly the same rows (or nearly the others)
     rules: pd.DataFrame
+    # mean over refits of the Dice-Sørensen index, 2 |A ∩ B| / (|A| + |B|), between the model's
+    # rules and the refit's: 1 for always the same rules
     dice: float
 
 
@@ -46,24 +40,6 @@ def rule_stability(
     random_state: Any = None,
 ) -> Stability:
     """Return how stable the rules of a fitted ensemble are.
-
-    Parameters
-    ----------
-    model : RuleFitRegressor or RuleFitClassifier
-        Fitted to X and y.
-    X, y : array-like
-        The training rows.
-    n_resamples : int, default=10
-        Refits, each on a random part of the rows.
-    share : float, default=0.8
-        Part of the rows, drawn without replacement.
-    random_state : int, RandomState or None, default=None
-        Seed of the draws.
-
-    Returns
-    -------
-    Stability
-        Frequencies of the rules and the mean Dice-Sørensen index.
 
     Examples
     --------

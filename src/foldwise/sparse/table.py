@@ -15,45 +15,24 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns are called, and the levels of those that hold categories.
+    """What the columns are called, and the levels of those that hold categories."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        One a column.
-    levels : dict of int to tuple
-        For each column of categories, the values its codes 0, 1, ... stand for.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # one a column
+    # for each column of categories, the values its codes 0, 1, ... stand for.
     levels: dict[int, tuple[Any, ...]]
 
     @classmethod
     def numeric(cls, n_features: int) -> Self:
-        """Return columns of numbers called x0, x1, ...
-
-        Parameters
-        ----------
-        n_features : int
-            How many.
-        """
+        """Return columns of numbers called x0, x1, ..."""
         return cls(tuple(f"x{j}" for j in range(n_features)), {})
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of numbers; missing is NaN, categories are codes.
+    """A table of numbers; missing is NaN, categories are codes."""
 
-    Parameters
-    ----------
-    values : ndarray or CSC matrix of shape (n_rows, n_features)
-        The numbers.
-    columns : Columns
-        What they mean.
-    """
-
-    values: Any
-    columns: Columns
+    values: Any  # (n_rows, n_features): the numbers
+    columns: Columns  # what they mean
 
     @property
     def n_rows(self) -> int:
@@ -87,21 +66,7 @@ def is_frame(X: Any) -> bool:
 
 
 def frame_levels(X: Any, owner: str) -> dict[int, tuple[Any, ...]]:
-    """Return the levels of every column of categories (category, text, bool) of a data frame.
-
-    Parameters
-    ----------
-    X : data frame
-        Training rows.
-    owner : str
-        Who complains.
-
-    Returns
-    -------
-    dict of int to tuple
-        Position of the column to its levels, in the column's own order where it has one,
-        sorted otherwise.
-    """
+    """Return the levels of every column of categories (category, text, bool) of a data frame."""
     found: dict[int, tuple[Any, ...]] = {}
     for position, name in enumerate(X.columns):
         series = _series(X, name)
@@ -123,17 +88,7 @@ def frame_levels(X: Any, owner: str) -> dict[int, tuple[Any, ...]]:
 def frame_numbers(X: Any, levels: dict[int, tuple[Any, ...]]) -> FloatArray:
     """Return a data frame as numbers; a level not in ``levels`` gets the next free code.
 
-    Parameters
-    ----------
-    X : data frame
-        Rows to encode.
-    levels : dict of int to tuple
-        As :func:`frame_levels` returned it for the training rows.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_features)
-        The numbers.
+    Shapes: returns (n_rows, n_features).
     """
     numbers = np.empty(X.shape, dtype=np.float64)
     for position, name in enumerate(X.columns):

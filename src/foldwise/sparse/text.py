@@ -23,18 +23,6 @@ _OR_MISSING = re.compile(rf" or (?:{_NAME}) is missing\)")
 def rule_text(rule: Rule, columns: Columns) -> str:
     """Return the rule as a person would write it.
 
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    columns : Columns
-        Names and levels of the columns.
-
-    Returns
-    -------
-    str
-        Conditions joined by "and"; :func:`parse_rule` reads it back to an equal rule.
-
     Examples
     --------
     >>> columns = Columns(("age", "home town"), {1: ("Bonn", "Rome")})
@@ -48,19 +36,6 @@ def rule_text(rule: Rule, columns: Columns) -> str:
 def rule_query(rule: Rule, columns: Columns) -> str:
     """Return the rule for :meth:`pandas.DataFrame.query`.
 
-    Parameters
-    ----------
-    rule : Rule
-        The rule.
-    columns : Columns
-        Names and levels of the columns.
-
-    Returns
-    -------
-    str
-        A query that selects the rows the rule selects. Being missing is written as being
-        unequal to oneself.
-
     Examples
     --------
     >>> rule_query(Rule((Interval(0, high=30.5, missing=True),)), Columns(("age",), {}))
@@ -71,18 +46,6 @@ def rule_query(rule: Rule, columns: Columns) -> str:
 
 def parse_rule(text: str, columns: Columns) -> Rule:
     """Return the rule a text stands for.
-
-    Parameters
-    ----------
-    text : str
-        As :func:`rule_text` writes it. Several conditions on a column become one.
-    columns : Columns
-        Names and levels of the columns.
-
-    Returns
-    -------
-    Rule
-        The rule.
 
     Examples
     --------

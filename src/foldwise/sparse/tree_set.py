@@ -29,21 +29,12 @@ class LeafFinder(Protocol):
 
 @dataclass(frozen=True)
 class TreeSet:
-    """Trees and the numbers at their leaves.
+    """Trees and the numbers at their leaves."""
 
-    Parameters
-    ----------
-    finder : LeafFinder
-        Finds leaves.
-    values : tuple of ndarray of shape (n_nodes, width)
-        For each tree, the numbers at its nodes: one, or one a class.
-    n_leaves : tuple of int
-        Leaves of each tree.
-    """
-
-    finder: LeafFinder
+    finder: LeafFinder  # finds leaves
+    # (n_nodes, width): for each tree, the numbers at its nodes: one, or one a class
     values: tuple[FloatArray, ...]
-    n_leaves: tuple[int, ...]
+    n_leaves: tuple[int, ...]  # leaves of each tree
 
     def __len__(self) -> int:
         return len(self.values)
@@ -68,18 +59,7 @@ class TreeSet:
         return out
 
     def reweighted(self, coefs: FloatArray) -> "TreeSet":
-        """Return the trees with a coefficient, their leaves multiplied by it.
-
-        Parameters
-        ----------
-        coefs : ndarray of shape (n_outputs, n_trees · width)
-            One coefficient an output and column.
-
-        Returns
-        -------
-        TreeSet
-            Without the trees all of whose coefficients are zero; its width is n_outputs.
-        """
+        """Return the trees with a coefficient, their leaves multiplied by it."""
         by_tree = coefs.reshape(len(coefs), len(self), self.width)
         kept = np.flatnonzero(by_tree.any(axis=(0, 2)))
         values = tuple(self.values[m] @ by_tree[:, m].T for m in kept)

@@ -16,33 +16,15 @@ HasMissing = Callable[[int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """An inner node of a tree: what its two sides ask, and what stands below them.
+    """An inner node of a tree: what its two sides ask, and what stands below them."""
 
-    Parameters
-    ----------
-    asks : pair of conditions
-        Left side and right side.
-    below : pair of Split or None
-        The child on each side; None for a leaf.
-    """
-
-    asks: tuple[Condition, Condition]
+    asks: tuple[Condition, Condition]  # left side and right side
+    # the child on each side; None for a leaf
     below: tuple[Union["Split", None], Union["Split", None]]
 
 
 def rules_of(trees: Iterable[Split | None]) -> list[Rule]:
-    """Return the rule of every node but the roots, in tree order.
-
-    Parameters
-    ----------
-    trees : iterable of Split or None
-        Root of each tree; None for a tree that is a single leaf.
-
-    Returns
-    -------
-    list of Rule
-        2 (t − 1) rules from a tree of t leaves; equal rules may occur more than once.
-    """
+    """Return the rule of every node but the roots, in tree order."""
     return [rule for tree in trees if tree is not None for rule in _walk(tree)]
 
 
@@ -62,20 +44,6 @@ def number_split(
 ) -> tuple[Interval, Interval]:
     """Return the two sides of ``x <= threshold``.
 
-    Parameters
-    ----------
-    feature : int
-        Column split on.
-    threshold : float
-        An infinite one leaves all numbers on one side.
-    missing_left : bool or None
-        Where missing values go; None when there were none.
-
-    Returns
-    -------
-    pair of Interval
-        Left and right.
-
     Examples
     --------
     >>> number_split(0, math.inf, missing_left=False)
@@ -89,20 +57,7 @@ def number_split(
 
 
 def lightgbm_trees(booster: Any, move: MoveCut) -> list[Split | None]:
-    """Return the trees of a LightGBM booster.
-
-    Parameters
-    ----------
-    booster : lightgbm.Booster
-        Fitted trees.
-    move : callable
-        Maps (feature, threshold) to the threshold to use instead.
-
-    Returns
-    -------
-    list of Split or None
-        One root a tree.
-    """
+    """Return the trees of a LightGBM booster."""
 
     def read(node: dict[str, Any]) -> Split | None:
         if "split_feature" not in node:
@@ -123,23 +78,7 @@ def lightgbm_trees(booster: Any, move: MoveCut) -> list[Split | None]:
 def sklearn_trees(
     trees: Iterable[Any], move: MoveCut, has_missing: HasMissing
 ) -> list[Split | None]:
-    """Return scikit-learn's decision trees.
-
-    Parameters
-    ----------
-    trees : iterable of fitted DecisionTreeRegressor or DecisionTreeClassifier
-        For instance ``forest.estimators_``.
-    move : callable
-        Maps (feature, threshold) to the threshold to use instead.
-    has_missing : callable
-        Says of a column whether it had missing values in training.
-
-    Returns
-    -------
-    list of Split or None
-        One root a tree. scikit-learn compares in float32, so the trees are equal on values
-        that float32 holds exactly.
-    """
+    """Return scikit-learn's decision trees."""
 
     def read(tree: Any, node: int) -> Split | None:
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
@@ -155,23 +94,7 @@ def sklearn_trees(
 
 
 def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[Split | None]:
-    """Return the trees of an XGBoost booster over numeric columns.
-
-    Parameters
-    ----------
-    booster : xgboost.Booster
-        Fitted trees.
-    move : callable
-        Maps (feature, threshold) to the threshold to use instead.
-    has_missing : callable
-        Says of a column whether it had missing values in training.
-
-    Returns
-    -------
-    list of Split or None
-        One root a tree. XGBoost asks ``x < t`` in float32; here that is ``x <= t⁻`` with the
-        float32 number before t.
-    """
+    """Return the trees of an XGBoost booster over numeric columns."""
     frame = booster.trees_to_dataframe()
     names = booster.feature_names or [f"f{j}" for j in range(booster.num_features())]
     positions = {name: j for j, name in enumerate(names)}

@@ -14,23 +14,15 @@ NARROW, WIDE = 0.1, 0.9
 
 @dataclass(frozen=True)
 class Width:
-    """How much worse than the best single tree the trees of a dictionary are, on average.
+    """How much worse than the best single tree the trees of a dictionary are, on average."""
 
-    Parameters
-    ----------
-    sigma : float
-        E[Q(γ) − Q(γ*)] per row, where Q(γ) is the training loss of c0 + c1 · tree(γ) at the
-        best c0 and c1, and γ* the best tree of the same size on all rows.
-    relative : float
-        sigma in units of Q(constant) − Q(γ*): 0 when all trees are as good as the best one,
-        1 when they are no better than a constant.
-    similarity : float
-        Mean squared correlation between pairs of trees.
-    """
-
+    # E[Q(γ) − Q(γ*)] per row, where Q(γ) is the training loss of c0 + c1 · tree(γ) at the best c0
+    # and c1, and γ* the best tree of the same size on all rows
     sigma: float
+    # sigma in units of Q(constant) − Q(γ*): 0 when all trees are as good as the best one, 1 when
+    # they are no better than a constant
     relative: float
-    similarity: float
+    similarity: float  # mean squared correlation between pairs of trees
 
     @property
     def verdict(self) -> str:
@@ -55,21 +47,7 @@ def sampling_width(
 ) -> Width:
     """Return the width of a dictionary.
 
-    Parameters
-    ----------
-    trees : ndarray of shape (n_rows, n_trees)
-        What each tree says of each training row.
-    best : ndarray of shape (n_rows,)
-        What the best tree on all rows says.
-    y, weight : ndarray of shape (n_rows,)
-        Targets and weights.
-    loss : {"squared", "logistic"}
-        Loss of Q; 0/1 targets for "logistic".
-
-    Returns
-    -------
-    Width
-        With γ* the better of ``best`` and the best of the trees.
+    Shapes: ``trees`` (n_rows, n_trees).
     """
     shares = weight / weight.sum()
     relevance = squared_relevance if loss == "squared" else logistic_relevance
@@ -91,8 +69,6 @@ def squared_relevance(columns: FloatArray, y: FloatArray, shares: FloatArray) ->
 def logistic_relevance(columns: FloatArray, y: FloatArray, shares: FloatArray) -> FloatArray:
     """Return min over c0, c1 of the mean log-loss of c0 + c1 · column, for each column.
 
-    Notes
-    -----
     Newton steps for all columns at once, each damped to a step of four units of the logit, so
     that columns that separate the classes stop rather than run away.
     """

@@ -13,23 +13,7 @@ def mean_area(
 ) -> tuple[float, FloatArray]:
     """Return the mean area over folds and columns, and DeLong's contributions of the rows.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_columns)
-        One column for two classes, else one a class, each against the rest.
-    truth : ndarray of bool of shape (n_samples, n_columns)
-        Whether a row belongs to the column's class.
-    fold : ndarray of int of shape (n_samples,)
-        The fold of each row; folds without both kinds of rows in every column are left out.
-    by_prevalence : bool, default=False
-        Whether columns count by how frequent their class is in the fold.
-
-    Returns
-    -------
-    score : float
-        NaN if no fold has an area.
-    contributions : ndarray of shape (n_samples,)
-        Their squares add up to the variance of the score.
+    Shapes: ``scores`` (n_samples, n_columns), ``truth`` (n_samples, n_columns).
 
     References
     ----------

@@ -23,19 +23,7 @@ FloatArray = NDArray[np.float64]
 
 
 class AverageStacker(MemberStacker):
-    """An average of the learners' predictions that learns nothing.
-
-    Parameters
-    ----------
-    rule : {"median", "trimmed_mean", "geometric_mean", "majority_vote"}
-        Which average.
-    metric : Metric or None
-        Not looked at.
-    labels : ndarray or None
-        The classes; None for regression.
-    trim : float, default=0.2
-        Share of the learners cut at each end by "trimmed_mean".
-    """
+    """An average of the learners' predictions that learns nothing."""
 
     def __init__(
         self, rule: str = "median", metric: Any = None, labels: Any = None, trim: float = 0.2
@@ -61,15 +49,7 @@ class AverageStacker(MemberStacker):
     def respond(self, members: FloatArray) -> Response:
         """Return the average as a response.
 
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Predictions.
-
-        Returns
-        -------
-        Response
-            Probabilities of all classes, or values.
+        Shapes: ``members`` (n_samples, n_learners, width).
         """
         classes = self.labels is not None
         if classes and members.shape[2] == 1:
@@ -95,13 +75,6 @@ class RankStacker(MemberStacker):
 
     For numbers a mean rank becomes that quantile of the targets; for classes the logits of the
     mean ranks go through a logistic regression with one slope, which leaves their order.
-
-    Parameters
-    ----------
-    metric : Metric or None
-        Not looked at.
-    labels : ndarray or None
-        The classes; None for regression.
     """
 
     def __init__(self, metric: Any = None, labels: Any = None) -> None:
@@ -113,19 +86,7 @@ class RankStacker(MemberStacker):
     ) -> Self:
         """Store the ranks of out-of-fold predictions.
 
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Predictions; probabilities for classes.
-        y : ndarray
-            Targets or class codes.
-        sample_weight : ndarray or None
-            Weights of the rows.
-
-        Returns
-        -------
-        Self
-            The fitted stacker.
+        Shapes: ``members`` (n_samples, n_learners, width).
         """
         width = members.shape[2]
         self.ranks_ = [rank_mean(members[:, :, t], sample_weight) for t in range(width)]
@@ -152,15 +113,7 @@ class RankStacker(MemberStacker):
     def respond(self, members: FloatArray) -> Response:
         """Return the rank mean as a response.
 
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Predictions.
-
-        Returns
-        -------
-        Response
-            Probabilities of all classes, or values.
+        Shapes: ``members`` (n_samples, n_learners, width).
         """
         if self.labels is not None:
             return Response("probability", self.pool_.predict(self._logits(members)))

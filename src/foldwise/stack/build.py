@@ -30,24 +30,12 @@ from foldwise.stack.tuning import tune_learner
 
 @dataclass(frozen=True)
 class Deal:
-    """A whole stack over one deal of the rows.
+    """A whole stack over one deal of the rows."""
 
-    Attributes
-    ----------
-    lattice : Lattice
-        The deal.
-    reading : Reading
-        What is read from which node.
-    readers : tuple of Reader
-        One a layer, the lowest first.
-    verdict : Verdict
-        The deployed stacker and how it was judged.
-    """
-
-    lattice: Lattice
-    reading: Reading
-    readers: tuple[Reader, ...]
-    verdict: Verdict
+    lattice: Lattice  # the deal
+    reading: Reading  # what is read from which node
+    readers: tuple[Reader, ...]  # one a layer, the lowest first
+    verdict: Verdict  # the deployed stacker and how it was judged
 
     @property
     def top(self) -> Reader:
@@ -55,22 +43,7 @@ class Deal:
         return self.readers[-1]
 
     def fresh(self, X: Any, refs: Sequence[Ref], stacker: Any = None) -> Features:
-        """Return the top features of new rows, the mean over some nodes.
-
-        Parameters
-        ----------
-        X : array or frame
-            New rows.
-        refs : sequence of Ref
-            The nodes; the upper model of a node reads the lower models of that node.
-        stacker : object or None
-            Who reads them: learners it gives no weight are not asked.
-
-        Returns
-        -------
-        Features
-            One row for each row of X.
-        """
+        """Return the top features of new rows, the mean over some nodes."""
         if len(self.readers) == 1:
             idle = idle_learners(stacker, [entry.name for entry in self.top.entries])
             return self.top.fresh(X, refs, X, idle)
@@ -101,30 +74,7 @@ def build_readers(
     tune: Mapping[str, Any] | None = None,
     known: Sequence[Table] = (),
 ) -> tuple[Reader, ...]:
-    """Fit every learner at every node that something is read from.
-
-    Parameters
-    ----------
-    layers : sequence of sequences of Entry
-        The learners, lowest layer first.
-    problem : Problem
-        The data.
-    lattice, reading : Lattice, Reading
-        The deal, and what is read from it.
-    metric : Metric
-        What tuning maximises.
-    settings : Settings
-        How to fit.
-    tune : mapping or None
-        Grids of learners to tune.
-    known : sequence of Table
-        Tables, one a layer, whose cells need not be fitted again.
-
-    Returns
-    -------
-    tuple of Reader
-        One a layer.
-    """
+    """Fit every learner at every node that something is read from."""
     needs = needs_of(reading, lattice, len(layers))
     firsts = first_folds(lattice, len(layers))
     readers: list[Reader] = []
@@ -232,25 +182,6 @@ def build_deal(
     metric: Metric,
     seed: int,
 ) -> Deal:
-    """Choose and judge the stacker on top of fitted learners.
-
-    Parameters
-    ----------
-    readers : tuple of Reader
-        The fitted layers.
-    lattice, reading : Lattice, Reading
-        The deal, and what is read from it.
-    candidates : tuple of Candidate
-        The stackers to choose from.
-    metric : Metric
-        What is maximised.
-    seed : int
-        Seed of the stackers.
-
-    Returns
-    -------
-    Deal
-        The whole stack.
-    """
+    """Choose and judge the stacker on top of fitted learners."""
     verdict = Judge(readers[-1], reading, candidates, metric, seed).verdict()
     return Deal(lattice, reading, readers, verdict)

@@ -14,22 +14,7 @@ AUTO = "auto"
 
 
 def checked_methods(owner: str, calibrate: Any, n_classes: int) -> tuple[str, ...]:
-    """Return the calibration methods to choose from, the simplest first.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    calibrate : None, str or list of str
-        The parameter.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    tuple of str
-        Empty for None.
-    """
+    """Return the calibration methods to choose from, the simplest first."""
     if calibrate is None:
         return ()
     if isinstance(calibrate, str) and calibrate == AUTO:
@@ -57,22 +42,7 @@ def checked_methods(owner: str, calibrate: Any, n_classes: int) -> tuple[str, ..
 
 
 def checked_threshold(owner: str, threshold: Any, n_classes: int) -> float | Metric | None:
-    """Return the threshold, or the metric it is to maximise.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    threshold : None, float, str or callable
-        The parameter.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    None, float or Metric
-        Checked.
-    """
+    """Return the threshold, or the metric it is to maximise."""
     if threshold is None:
         return None
     if n_classes != 2:
@@ -112,17 +82,7 @@ def checked_threshold(owner: str, threshold: Any, n_classes: int) -> float | Met
 def check_kinds(
     owner: str, candidates: Sequence[Candidate], calibrate: Any, threshold: Any
 ) -> None:
-    """Raise unless every stacker gives what calibration and threshold need.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    candidates : sequence of Candidate
-        The stackers to choose from.
-    calibrate, threshold : object
-        The parameters.
-    """
+    """Raise unless every stacker gives what calibration and threshold need."""
     kinds = {candidate.name: response_kind(candidate.estimator) for candidate in candidates}
     if calibrate is not None and (set(kinds.values()) not in ({"probability"}, {"decision"})):
         raise unsupported(

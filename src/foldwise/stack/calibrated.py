@@ -254,18 +254,7 @@ class _Underneath(StackingClassifier):
 
 
 class AsDecided(ClassifierMixin, BaseEstimator):
-    """A stacker that hands on the decision values of its only learner.
-
-    Parameters
-    ----------
-    n_classes : int, default=2
-        Number of classes.
-
-    Attributes
-    ----------
-    classes_ : ndarray
-        Their codes, whether or not they were seen.
-    """
+    """A stacker that hands on the decision values of its only learner."""
 
     def __init__(self, n_classes: int = 2) -> None:
         self.n_classes = n_classes
@@ -273,19 +262,7 @@ class AsDecided(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: NDArray[Any], sample_weight: Any = None) -> Self:
         """Learn nothing.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_columns)
-            Decision values.
-        y : ndarray of int of shape (n_samples,)
-            Class codes.
-        sample_weight : object
-            Not used.
-
-        Returns
-        -------
-        Self
-            The fitted stacker.
+        Shapes: ``X`` (n_samples, n_columns).
         """
         self.classes_ = np.arange(self.n_classes)
         return self
@@ -293,15 +270,7 @@ class AsDecided(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return one value for two classes, else one a class.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_columns)
-            Decision values, of classes or of pairs of classes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Decision values of classes.
+        Shapes: ``X`` (n_samples, n_columns), returns (n_samples,) or (n_samples, n_classes).
         """
         values = np.asarray(X, dtype=np.float64)
         if values.shape[1] == 1:
@@ -313,15 +282,7 @@ class AsDecided(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the class with the greatest decision value.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_columns)
-            Decision values.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Class codes.
+        Shapes: ``X`` (n_samples, n_columns).
         """
         values = self.decision_function(X)
         return (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)

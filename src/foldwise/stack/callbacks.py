@@ -20,13 +20,7 @@ __all__ = ["CallbackSupportMixin", "FitTasks", "with_callbacks"]
 
 
 class FitTasks:
-    """Tells callbacks of an estimator of each finished fit, as a task of its own.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With callbacks set.
-    """
+    """Tells callbacks of an estimator of each finished fit, as a task of its own."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator

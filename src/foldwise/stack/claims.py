@@ -24,20 +24,7 @@ WHY = {
 
 
 def claims_of(deals: Sequence[Deal], judges: Sequence[Judge], metric: Metric) -> tuple[Claim, ...]:
-    """Return the optimistic scores of a stack, each with its gap to the honest one.
-
-    Parameters
-    ----------
-    deals, judges : sequences of Deal and Judge
-        One a repeat, judged.
-    metric : Metric
-        What is scored.
-
-    Returns
-    -------
-    tuple of Claim
-        Means over repeats; standard errors are not shrunk for them.
-    """
+    """Return the optimistic scores of a stack, each with its gap to the honest one."""
     found: dict[str, list[tuple[float, float, float]]] = {}
     for deal, judge in zip(deals, judges, strict=True):
         for name, judged in _optimistic(deal, judge):

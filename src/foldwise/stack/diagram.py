@@ -7,20 +7,7 @@ from foldwise.stack.entries import as_layers
 
 
 def diagram(estimators: Any, final_estimator: Any) -> Any:
-    """Return the block that scikit-learn's HTML representation draws.
-
-    Parameters
-    ----------
-    estimators : list
-        As given to the stack.
-    final_estimator : object
-        As given to the stack.
-
-    Returns
-    -------
-    VisualBlock
-        Layers one below the other, the learners of each side by side.
-    """
+    """Return the block that scikit-learn's HTML representation draws."""
     blocks = []
     for layer in as_layers(estimators):
         names = [str(entry[0]) for entry in layer]

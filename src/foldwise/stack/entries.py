@@ -15,27 +15,13 @@ METHODS = ("predict_proba", "decision_function", "predict")
 
 @dataclass(frozen=True)
 class Entry:
-    """One learner of a stack.
+    """One learner of a stack."""
 
-    Attributes
-    ----------
-    name : str
-        Unique in the stack.
-    learner : estimator
-        Never changed.
-    columns : object
-        The columns it sees; None for all.
-    method : {"predict_proba", "decision_function", "predict"}
-        What it is asked for.
-    kind : {"probability", "decision", "label", "value"}
-        What its response means.
-    """
-
-    name: str
-    learner: Any
-    columns: Any
-    method: str
-    kind: str
+    name: str  # unique in the stack
+    learner: Any  # never changed
+    columns: Any  # the columns it sees; None for all
+    method: str  # what it is asked for
+    kind: str  # what its response means
 
 
 def as_layers(estimators: Any) -> list[list[tuple[Any, ...]]]:
@@ -73,28 +59,7 @@ def checked_layers(
     weighted: bool,
     reserved: Iterable[str],
 ) -> list[list[Entry]]:
-    """Return layers of entries, after checking names, learners and abilities.
-
-    Parameters
-    ----------
-    owner : str
-        The stack's name.
-    estimators : list
-        Entries (name, learner) or (name, learner, columns), or a list of such lists.
-    classify : bool
-        Whether the stack classifies.
-    stack_method : str
-        "auto" or one response for all learners.
-    weighted : bool
-        Whether weights are given.
-    reserved : iterable of str
-        Names an entry must not have.
-
-    Returns
-    -------
-    list of list of Entry
-        The layers, dropped entries left out.
-    """
+    """Return layers of entries, after checking names, learners and abilities."""
     layers = as_layers(estimators)
     if not any(layers):
         raise invalid_parameter(

@@ -50,17 +50,7 @@ def compact(values: FloatArray, kind: str, n_classes: int | None = None) -> Floa
 def as_logits(values: FloatArray, clip: float) -> FloatArray:
     """Return centred log-probabilities; one logit for two classes.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples, 1) or (n_samples, n_classes)
-        Probability of the second of two classes, or of each of several.
-    clip : float
-        Distance kept from 0 and 1.
-
-    Returns
-    -------
-    ndarray of the same shape
-        Rows of several classes sum to zero.
+    Shapes: ``values`` (n_samples, 1) or (n_samples, n_classes).
 
     Examples
     --------
@@ -97,28 +87,15 @@ def as_probabilities(values: FloatArray, kind: str, n_classes: int) -> FloatArra
 
 @dataclass(frozen=True)
 class Features:
-    """What the learners say about some rows.
+    """What the learners say about some rows."""
 
-    Attributes
-    ----------
-    outputs : list of ndarray of shape (n_samples, width)
-        One response a learner, compact.
-    names, kinds : tuple of str
-        The learners, and what each response means.
-    labels : ndarray or None
-        The classes; None for regression.
-    amount : float
-        Number of rows the stack was fitted on; it decides how probabilities are clipped.
-    extra : array, sparse matrix, data frame or None
-        Columns passed through.
-    """
-
-    outputs: list[FloatArray]
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    labels: NDArray[Any] | None
+    outputs: list[FloatArray]  # (n_samples, width): one response a learner, compact
+    names: tuple[str, ...]  # the learners, and what each response means
+    kinds: tuple[str, ...]  # the learners, and what each response means
+    labels: NDArray[Any] | None  # the classes; None for regression
+    # number of rows the stack was fitted on; it decides how probabilities are clipped
     amount: float
-    extra: Any = None
+    extra: Any = None  # columns passed through
 
     @property
     def n_classes(self) -> int | None:
@@ -174,19 +151,7 @@ class Features:
 def beside(own: FloatArray, names: Sequence[str], extra: Any) -> Any:
     """Return columns with what is passed through to their right.
 
-    Parameters
-    ----------
-    own : ndarray of shape (n_samples, n_columns)
-        The learners' columns.
-    names : sequence of str
-        Their names, used when a data frame is passed through.
-    extra : ndarray, sparse matrix, pandas data frame or None
-        What is passed through.
-
-    Returns
-    -------
-    ndarray, sparse matrix or pandas data frame
-        Of the kind of ``extra``.
+    Shapes: ``own`` (n_samples, n_columns).
     """
     if extra is None:
         return own

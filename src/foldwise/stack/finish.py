@@ -29,24 +29,13 @@ MOST_THRESHOLDS = 200
 
 @dataclass(frozen=True, eq=False)
 class Finish:
-    """A fitted calibration and a decision threshold, either of which may be missing.
+    """A fitted calibration and a decision threshold, either of which may be missing."""
 
-    Attributes
-    ----------
-    calibration : Calibration or None
-        What maps logits to probabilities.
-    threshold : float or None
-        The probability of the second of two classes from which on it is predicted.
-    clip : float
-        How near to 0 and 1 a probability may come before its logarithm is taken.
-    scale : float
-        Decision values are divided by it.
-    """
-
-    calibration: Calibration | None = None
+    calibration: Calibration | None = None  # what maps logits to probabilities
+    # the probability of the second of two classes from which on it is predicted
     threshold: float | None = None
-    clip: float = 0.0
-    scale: float = 1.0
+    clip: float = 0.0  # how near to 0 and 1 a probability may come before its logarithm is taken
+    scale: float = 1.0  # decision values are divided by it
 
     def apply(self, response: Response) -> Response:
         """Return the finished response: its labels are the most probable classes."""
@@ -77,38 +66,17 @@ def logits_of(response: Response, clip: float, scale: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class Finisher:
-    """Finds a finish from out-of-fold responses.
+    """Finds a finish from out-of-fold responses."""
 
-    Attributes
-    ----------
-    methods : tuple of str
-        Calibration methods to choose from, the simplest first; empty for no calibration.
-    threshold : None, float or Metric
-        None, the threshold, or what it is to maximise.
-    amount : float
-        Number of rows the stack was fitted on; it decides how probabilities are clipped.
-    in_order : bool
-        Whether choices must be made forward in time.
-    """
-
+    # calibration methods to choose from, the simplest first; empty for no calibration
     methods: tuple[str, ...]
-    threshold: Any
+    threshold: Any  # none, the threshold, or what it is to maximise
+    # number of rows the stack was fitted on; it decides how probabilities are clipped
     amount: float
-    in_order: bool = False
+    in_order: bool = False  # whether choices must be made forward in time
 
     def find(self, held: tuple[Response, Target] | None) -> Finish:
-        """Return the finish learned from out-of-fold responses and their targets.
-
-        Parameters
-        ----------
-        held : (Response, Target) or None
-            None where there are no rows to learn from; rows without weight are none.
-
-        Returns
-        -------
-        Finish
-            Fitted.
-        """
+        """Return the finish learned from out-of-fold responses and their targets."""
         if held is None or (held[1].weight is not None and held[1].weight.sum() == 0):
             nothing = Calibration(NONE, None, {}) if self.methods else None
             fixed = 0.5 if isinstance(self.threshold, Metric) else self.threshold
@@ -161,20 +129,10 @@ class Finisher:
 def tuned_threshold(values: FloatArray, target: Target, metric: Metric) -> float:
     """Return the threshold that maximises a metric of labels.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples, 2)
-        Probabilities.
-    target : Target
-        What they should have been.
-    metric : Metric
-        What is maximised; where it is not known as a function of the four counts, at most 200
-        thresholds are tried.
+    ``metric``: What is maximised; where it is not known as a function of the four counts, at most
+    200 thresholds are tried.
 
-    Returns
-    -------
-    float
-        The threshold.
+    Shapes: ``values`` (n_samples, 2).
     """
     positive = values[:, 1]
     name = metric.name

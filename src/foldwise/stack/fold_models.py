@@ -18,19 +18,7 @@ from foldwise.stack.reader import Reader
 
 
 class FoldModels(BaseEstimator):
-    """The fitted models of one learner, one a node; their mean is its prediction.
-
-    Parameters
-    ----------
-    models : list of estimator
-        Fitted; a model that counts twice stands here twice.
-    entry : Entry
-        The learner.
-    labels : ndarray or None
-        The classes; None for regression.
-    amount : int
-        Number of rows of the stack.
-    """
+    """The fitted models of one learner, one a node; their mean is its prediction."""
 
     def __init__(self, models: list[Any], entry: Entry, labels: Any, amount: int) -> None:
         self.models = models
@@ -48,18 +36,7 @@ class FoldModels(BaseEstimator):
         return models[0].model if isinstance(models[0], Recoded) else models[0]
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Do nothing: the models are fitted.
-
-        Parameters
-        ----------
-        X, y : ignored
-            There for scikit-learn.
-
-        Returns
-        -------
-        Self
-            This estimator.
-        """
+        """Do nothing: the models are fitted."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -84,18 +61,7 @@ class FoldModels(BaseEstimator):
         return np.mean(each, axis=0)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the mean prediction, or the class most models speak for.
-
-        Parameters
-        ----------
-        X : array or frame
-            New rows.
-
-        Returns
-        -------
-        ndarray
-            One prediction a row.
-        """
+        """Return the mean prediction, or the class most models speak for."""
         if self.labels is not None and self.entry.kind != "value":
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         mean = self._mean(X)
@@ -104,30 +70,14 @@ class FoldModels(BaseEstimator):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the mean of the models' probabilities, or the shares of their votes.
 
-        Parameters
-        ----------
-        X : array or frame
-            New rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities.
+        Shapes: returns (n_samples, n_classes).
         """
         values = as_probabilities(self._mean(X), self.entry.kind, len(self.classes_))
         return np.column_stack([1.0 - values, values]) if values.shape[1] == 1 else values
 
 
 class Recoded(BaseEstimator):
-    """A classifier fitted on class names, answering in class codes.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    labels : ndarray
-        The stack's classes, sorted.
-    """
+    """A classifier fitted on class names, answering in class codes."""
 
     def __init__(self, model: Any, labels: Any) -> None:
         self.model = model
@@ -156,46 +106,16 @@ class Recoded(BaseEstimator):
         return np.searchsorted(self.labels, self.model.classes_)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return class codes.
-
-        Parameters
-        ----------
-        X : array or frame
-            New rows.
-
-        Returns
-        -------
-        ndarray of int
-            Codes.
-        """
+        """Return class codes."""
         return np.searchsorted(self.labels, self.model.predict(X))
 
     def predict_proba(self, X: Any) -> Any:
         """Return the model's probabilities.
 
-        Parameters
-        ----------
-        X : array or frame
-            New rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities.
+        Shapes: returns (n_samples, n_classes).
         """
         return self.model.predict_proba(X)
 
     def decision_function(self, X: Any) -> Any:
-        """Return the model's decision values.
-
-        Parameters
-        ----------
-        X : array or frame
-            New rows.
-
-        Returns
-        -------
-        ndarray
-            Decision values.
-        """
+        """Return the model's decision values."""
         return self.model.decision_function(X)

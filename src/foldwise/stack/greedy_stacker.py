@@ -16,31 +16,9 @@ FloatArray = NDArray[np.float64]
 class GreedyStacker(WeightedMean):
     """The mean of learners picked one after the other, each the one that helps most.
 
-    Parameters
-    ----------
-    metric : Metric or None
-        What is maximised; None for squared error or log-loss.
-    labels : ndarray or None
-        The classes; None for regression.
-    n_steps : int, default=50
-        Number of picks; the best prefix counts.
-    replace : bool, default=True
-        Whether a learner may be picked again.
-    patience : int or None
-        Stop after so many picks without gain; None for never.
-    n_bags : int, default=0
-        Number of random parts of the learners to pick from; 0 picks from all.
-    fraction : float, default=0.5
-        Share of the learners in a part.
-    shrinkage : float, default=0.0
-        Share of the plain mean.
-    random_state : int or None
-        Seed of the parts.
+    ``n_bags``: Number of random parts of the learners to pick from; 0 picks from all.
 
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_learners,) or (n_targets, n_learners)
-        They sum to one.
+    ``weights_``: They sum to one. Shape (n_learners,) or (n_targets, n_learners).
     """
 
     def __init__(
@@ -70,19 +48,7 @@ class GreedyStacker(WeightedMean):
     ) -> Self:
         """Pick learners.
 
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Predictions; probabilities for classes.
-        y : ndarray
-            Targets or class codes.
-        sample_weight : ndarray or None
-            Weights of the rows.
-
-        Returns
-        -------
-        Self
-            The fitted stacker.
+        Shapes: ``members`` (n_samples, n_learners, width).
         """
         return self._weigh(self._paths(members, y, sample_weight, self.n_steps))
 

@@ -25,27 +25,13 @@ from foldwise.stack.table import Cell, Table
 
 @dataclass(frozen=True)
 class Settings:
-    """How a stack is grown.
+    """How a stack is grown."""
 
-    Attributes
-    ----------
-    owner : str
-        The stack's name, for messages.
-    seed : int
-        Everything random is keyed to it.
-    run : Run
-        Where fits take place, for how long, and who is told.
-    on_error : {"drop", "raise"}
-        What a failing learner does.
-    repeat : int
-        Which deal this is.
-    """
-
-    owner: str
-    seed: int
-    run: Run = field(default_factory=Run)
-    on_error: str = "drop"
-    repeat: int = 0
+    owner: str  # the stack's name, for messages
+    seed: int  # everything random is keyed to it
+    run: Run = field(default_factory=Run)  # where fits take place, for how long, and who is told
+    on_error: str = "drop"  # what a failing learner does
+    repeat: int = 0  # which deal this is
 
     def seed_of(self, name: str, node: Node) -> int:
         """Return the seed of a learner at a node; the node of all rows has one for all deals."""
@@ -62,23 +48,7 @@ def fit_cells(
     tasks: Mapping[Cell, NodeTask],
     settings: Settings,
 ) -> None:
-    """Fit the learners of some cells and put predictions and models into the table.
-
-    Parameters
-    ----------
-    table : Table
-        Filled in; learners that fail are dropped from it.
-    entries : mapping from name to Entry
-        What is asked of each learner.
-    learners : mapping from cell to estimator
-        The learner of each cell.
-    data : TrainingData
-        All rows.
-    tasks : mapping from cell to NodeTask
-        What to fit on and predict.
-    settings : Settings
-        How.
-    """
+    """Fit the learners of some cells and put predictions and models into the table."""
     run = settings.run
     results: dict[Cell, NodeFit | Exception] = {}
     jobs = plan_jobs(entries, learners, data, tasks, by_learner=run.by_learner)
@@ -150,22 +120,7 @@ def _node_words(node: Node) -> str:
 
 
 def check_failures(table: Table, entries: Sequence[Entry], settings: Settings) -> tuple[Entry, ...]:
-    """Warn once for each learner that failed; return those that are left.
-
-    Parameters
-    ----------
-    table : Table
-        After fitting.
-    entries : sequence of Entry
-        The learners of a layer.
-    settings : Settings
-        Who complains.
-
-    Returns
-    -------
-    tuple of Entry
-        Never empty: an error lists all causes if it would be.
-    """
+    """Warn once for each learner that failed; return those that are left."""
     left = tuple(entry for entry in entries if entry.name not in table.failures)
     failed = [entry for entry in entries if entry.name in table.failures]
     if not left:

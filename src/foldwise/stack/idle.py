@@ -11,18 +11,6 @@ from foldwise.stack.own_stackers import WeightedMean
 def idle_learners(stacker: Any, names: Sequence[str]) -> frozenset[str]:
     """Return the learners whose predictions cannot change what a stacker says.
 
-    Parameters
-    ----------
-    stacker : object
-        Fitted.
-    names : sequence of str
-        The learners, in the order of the stacker's weights.
-
-    Returns
-    -------
-    frozenset of str
-        Those of weight exactly zero in a weighted mean; none for other stackers.
-
     Examples
     --------
     >>> import numpy as np

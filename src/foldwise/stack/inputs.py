@@ -23,22 +23,7 @@ from foldwise.errors import (
 
 
 def checked_table(owner: str, X: Any, fewest: int = 1) -> Any:
-    """Return X as something rows can be taken from; frames stay as they are.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    X : array-like
-        The table.
-    fewest : int, default=1
-        How many rows it must have.
-
-    Returns
-    -------
-    ndarray, CSR matrix or data frame
-        With as many rows as X.
-    """
+    """Return X as something rows can be taken from; frames stay as they are."""
     if sparse.issparse(X):
         return X.tocsr()
     if hasattr(X, "columns") and hasattr(X, "shape"):
@@ -202,24 +187,7 @@ def plain(label: Any) -> Any:
 
 
 def passed_columns(owner: str, passthrough: Any, X: Any, learners: Iterable[str] = ()) -> Any:
-    """Return None, a full slice for all columns, or the names or numbers of some.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    passthrough : bool or list
-        The argument.
-    X : array or frame
-        Where the columns must be.
-    learners : iterable of str
-        Names that the columns must not have.
-
-    Returns
-    -------
-    None, slice or list
-        What scikit-learn's safe indexing takes.
-    """
+    """Return None, a full slice for all columns, or the names or numbers of some."""
     if passthrough is False or passthrough is None:
         return None
     names = [str(name) for name in getattr(X, "columns", [])]

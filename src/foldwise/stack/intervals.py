@@ -16,25 +16,11 @@ def cv_plus_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends of CV+ intervals.
 
-    Parameters
-    ----------
-    centres : ndarray of shape (n_folds, n_samples)
-        Predictions of the new rows by each hold-out stack.
-    residuals : sequence of ndarray
-        For each fold, the sorted absolute residuals of its rows.
-    coverage : float
-        1 - alpha.
-
-    Returns
-    -------
-    lower, upper : ndarray of shape (n_samples,)
-        Infinite where there are too few rows for the coverage.
-
-    Notes
-    -----
     With n residuals, the upper end is the ceil((1 - alpha)(n + 1))-th smallest of all
     ``centre of the row's fold + residual``. It is found by bisection on its count, which
     needs memory for the new rows only: O(n_folds * n_samples * log n) a step.
+
+    Shapes: ``centres`` (n_folds, n_samples).
 
     References
     ----------
@@ -70,22 +56,7 @@ def _upper(centres: FloatArray, residuals: Sequence[FloatArray], coverage: float
 def quantile_interval(
     centre: FloatArray, residuals: Sequence[FloatArray], coverage: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the deployed prediction plus and minus one quantile of all residuals.
-
-    Parameters
-    ----------
-    centre : ndarray of shape (n_samples,)
-        Deployed predictions.
-    residuals : sequence of ndarray
-        Absolute residuals of each judged fold.
-    coverage : float
-        1 - alpha.
-
-    Returns
-    -------
-    lower, upper : ndarray of shape (n_samples,)
-        The ends.
-    """
+    """Return the deployed prediction plus and minus one quantile of all residuals."""
     width = _quantile(residuals, coverage)
     return centre - width, centre + width
 
@@ -95,19 +66,7 @@ def quantile_set(
 ) -> NDArray[np.bool_]:
     """Return the classes whose misfit is within one quantile of all hold-out misfits.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Deployed probabilities.
-    misfits : sequence of ndarray
-        Of each judged fold.
-    coverage : float
-        1 - alpha.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_samples, n_classes)
-        May be empty for a row.
+    Shapes: ``probabilities`` (n_samples, n_classes), returns (n_samples, n_classes).
     """
     return 1.0 - probabilities <= _quantile(misfits, coverage)
 
@@ -123,19 +82,7 @@ def cv_plus_set(
 ) -> NDArray[np.bool_]:
     """Return which classes belong to the CV+ prediction set of each row.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_folds, n_samples, n_classes)
-        By each hold-out stack.
-    misfits : sequence of ndarray
-        For each fold, sorted, one minus the probability given to each row's class.
-    coverage : float
-        1 - alpha.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_samples, n_classes)
-        The most probable class is always in.
+    Shapes: ``probabilities`` (n_folds, n_samples, n_classes), returns (n_samples, n_classes).
 
     References
     ----------

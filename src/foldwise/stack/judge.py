@@ -28,24 +28,12 @@ class Option:
 
 @dataclass(frozen=True)
 class JudgedFold:
-    """How one fold was predicted.
+    """How one fold was predicted."""
 
-    Attributes
-    ----------
-    fold : int
-        Which fold.
-    option : Option
-        The stacker chosen without looking at it.
-    stacker : object
-        The stacker fitted without it.
-    finish : Finish
-        The calibration and threshold found without it.
-    """
-
-    fold: int
-    option: Option
-    stacker: Any
-    finish: Finish = UNTOUCHED
+    fold: int  # which fold
+    option: Option  # the stacker chosen without looking at it
+    stacker: Any  # the stacker fitted without it
+    finish: Finish = UNTOUCHED  # the calibration and threshold found without it
 
     def respond(self, features: Features) -> Response:
         """Return the finished response of the hold-out stack."""
@@ -54,33 +42,15 @@ class JudgedFold:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The deployed stacker and everything known about its quality.
+    """The deployed stacker and everything known about its quality."""
 
-    Attributes
-    ----------
-    option : Option
-        The deployed choice.
-    stacker : object
-        The deployed stacker.
-    folds : tuple of JudgedFold
-        The hold-out stacks; empty if nothing could be judged.
-    response : Response or None
-        Hold-out predictions of all judged rows.
-    target : Target or None
-        What they should have been.
-    rows : ndarray of int
-        The judged rows.
-    finish : Finish
-        The deployed calibration and threshold.
-    """
-
-    option: Option
-    stacker: Any
-    folds: tuple[JudgedFold, ...]
-    response: Response | None
-    target: Target | None
-    rows: Any
-    finish: Finish = UNTOUCHED
+    option: Option  # the deployed choice
+    stacker: Any  # the deployed stacker
+    folds: tuple[JudgedFold, ...]  # the hold-out stacks; empty if nothing could be judged
+    response: Response | None  # hold-out predictions of all judged rows
+    target: Target | None  # what they should have been
+    rows: Any  # the judged rows
+    finish: Finish = UNTOUCHED  # the deployed calibration and threshold
 
     def respond(self, features: Features, **parameters: Any) -> Response:
         """Return the finished response of the deployed stack."""
@@ -89,27 +59,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judge:
-    """Fits, chooses and judges stackers over one table.
+    """Fits, chooses and judges stackers over one table."""
 
-    Attributes
-    ----------
-    reader : Reader
-        Where features come from.
-    reading : Reading
-        What is read.
-    candidates : tuple of Candidate
-        The stackers to choose from, simplest first.
-    metric : Metric
-        What is to be maximised.
-    seed : int
-        Seed of the stackers.
-    """
-
-    reader: Reader
-    reading: Reading
-    candidates: tuple[Candidate, ...]
-    metric: Metric
-    seed: int
+    reader: Reader  # where features come from
+    reading: Reading  # what is read
+    candidates: tuple[Candidate, ...]  # the stackers to choose from, simplest first
+    metric: Metric  # what is to be maximised
+    seed: int  # seed of the stackers
 
     @property
     def options(self) -> list[Option]:

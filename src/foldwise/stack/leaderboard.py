@@ -19,18 +19,8 @@ from foldwise.stack.stackers import Candidate, linear_weights
 def evaluations_of(deal: Deal, metric: Metric) -> dict[str, Evaluation]:
     """Return the evaluation of the stack, each learner, the best single and the plain mean.
 
-    Parameters
-    ----------
-    deal : Deal
-        With at least one judged fold.
-    metric : Metric
-        What is scored.
-
-    Returns
-    -------
-    dict
-        Names mapped to evaluations, all on the same rows and equally honest: the best single
-        learner is chosen for each fold without looking at it.
+    Names mapped to evaluations, all on the same rows and equally honest: the best single learner is
+    chosen for each fold without looking at it.
     """
     verdict, labels = deal.verdict, deal.top.problem.labels
     assert verdict.response is not None
@@ -58,19 +48,8 @@ def _judged_alone(deal: Deal, candidate: Candidate, metric: Metric, target: Targ
 def leaderboard(deals: Sequence[Deal], metric: Metric) -> pd.DataFrame:
     """Return one row a model, the best first.
 
-    Parameters
-    ----------
-    deals : sequence of Deal
-        One a repeat; scores are averaged over them.
-    metric : Metric
-        What is scored; the column bears its name and natural sign.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``model``, the metric, ``se``, ``difference`` to the stack in the metric's
-        natural sign, ``difference_se`` (paired), ``fit_seconds``, ``predict_seconds``,
-        ``weight``.
+    Columns ``model``, the metric, ``se``, ``difference`` to the stack in the metric's natural sign,
+    ``difference_se`` (paired), ``fit_seconds``, ``predict_seconds``, ``weight``.
     """
     judged = [evaluations_of(deal, metric) for deal in deals if deal.reading.judgements]
     tables = [reader.table for deal in deals for reader in deal.readers]
@@ -136,19 +115,7 @@ def _weights(deals: Sequence[Deal]) -> dict[str, float]:
 def out_of_fold(deal: Deal, X_index: Any, names: Sequence[str]) -> pd.DataFrame:
     """Return each row's out-of-fold prediction by each learner, NaN where no split tests it.
 
-    Parameters
-    ----------
-    deal : Deal
-        A fitted deal.
-    X_index : Index or None
-        Index of the rows.
-    names : sequence of str
-        Column names.
-
-    Returns
-    -------
-    DataFrame of shape (n_samples, n_columns)
-        In probabilities for classes.
+    Shapes: returns (n_samples, n_columns).
     """
     n_rows = deal.lattice.n_rows
     total = np.zeros((n_rows, len(names)))

@@ -18,35 +18,15 @@ FloatArray = NDArray[np.float64]
 
 
 class PathStacker(BaseEstimator):
-    """A linear model whose whole grid of penalties costs little more than one.
+    """A linear model whose whole grid of penalties costs little more than one."""
 
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_columns, n_targets)
-        In the scale of the predictions.
-    intercept_ : ndarray of shape (n_targets,)
-        Not penalised.
-    """
-
-    coef_: FloatArray
-    intercept_: FloatArray
+    coef_: FloatArray  # (n_columns, n_targets): in the scale of the predictions
+    intercept_: FloatArray  # not penalised
 
     def fit(self, X: Any, y: NDArray[Any], sample_weight: FloatArray | None = None) -> Self:
         """Fit one penalty.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_columns)
-            Predictions, and what is passed through.
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
-        sample_weight : ndarray or None
-            Weights of the rows.
-
-        Returns
-        -------
-        Self
-            The fitted stacker.
+        Shapes: ``X`` (n_samples, n_columns), ``y`` (n_samples,) or (n_samples, n_targets).
         """
         self.fit_points(X, y, sample_weight, [self])
         return self
@@ -64,27 +44,13 @@ class PathStacker(BaseEstimator):
     def predict(self, X: Any) -> FloatArray:
         """Return predictions.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n_samples, n_columns)
-            As in fit.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_targets)
-            Predictions.
+        Shapes: ``X`` (n_samples, n_columns), returns (n_samples, n_targets).
         """
         return _dense(X) @ self.coef_ + self.intercept_
 
 
 class RidgeStacker(PathStacker):
-    """Ridge regression on the learners' predictions, columns scaled to unit variance.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        The penalty; 0 for least squares.
-    """
+    """Ridge regression on the learners' predictions, columns scaled to unit variance."""
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
@@ -108,10 +74,7 @@ class RidgeStacker(PathStacker):
 class LassoStacker(PathStacker):
     """Lasso regression on the learners' predictions, columns scaled to unit variance.
 
-    Parameters
-    ----------
-    ratio : float, default=0.01
-        The penalty, in units of the smallest that leaves no learner in.
+    ``ratio``: The penalty, in units of the smallest that leaves no learner in.
     """
 
     def __init__(self, ratio: float = 0.01) -> None:
@@ -140,18 +103,10 @@ class LassoStacker(PathStacker):
 class LassoClassStacker(LassoStacker):
     """Lasso logistic regression, of two classes or several, on the learners' logits.
 
-    Parameters
-    ----------
-    ratio : float, default=0.01
-        The penalty, in units of the smallest that leaves no learner in.
-
-    Attributes
-    ----------
-    classes_ : ndarray of int
-        Codes of the classes seen.
+    ``ratio``: The penalty, in units of the smallest that leaves no learner in.
     """
 
-    classes_: NDArray[np.intp]
+    classes_: NDArray[np.intp]  # codes of the classes seen
 
     def fit_points(
         self,
@@ -186,21 +141,7 @@ class LassoClassStacker(LassoStacker):
 class PoolStacker(MemberStacker):
     """A weighted sum of the learners' logits: one weight a learner, or one a class and learner.
 
-    Parameters
-    ----------
-    metric : Metric or None
-        Not looked at.
-    labels : ndarray
-        The classes.
-    C : float, default=1.0
-        Freedom; little of it leaves the geometric mean.
-    shared : bool, default=True
-        Whether the classes share the weights.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_learners,) or (n_classes, n_learners)
-        The weights.
+    ``weights_``: The weights. Shape (n_learners,) or (n_classes, n_learners).
     """
 
     def __init__(
@@ -220,19 +161,7 @@ class PoolStacker(MemberStacker):
     ) -> Self:
         """Find the weights.
 
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Logits.
-        y : ndarray of shape (n_samples,)
-            Class codes.
-        sample_weight : ndarray or None
-            Weights of the rows.
-
-        Returns
-        -------
-        Self
-            The fitted stacker.
+        Shapes: ``members`` (n_samples, n_learners, width).
         """
         return self._fit(members, y, sample_weight, None)
 
@@ -266,12 +195,7 @@ class PoolStacker(MemberStacker):
     def as_logistic(self) -> tuple[FloatArray, FloatArray]:
         """Return coefficients and intercepts as of a logistic regression on all logits.
 
-        Returns
-        -------
-        coefficients : ndarray of shape (1, n_learners) or (n_classes, n_learners * n_classes)
-            The columns of a learner, one a class, stand side by side.
-        intercepts : ndarray of shape (1,) or (n_classes,)
-            The intercepts.
+        Shapes: returns (1, n_learners) or (n_classes, n_learners * n_classes).
         """
         intercepts = self.pool_.intercepts
         by_class = np.broadcast_to(self.weights_, (len(intercepts), self.weights_.shape[-1]))
@@ -283,15 +207,7 @@ class PoolStacker(MemberStacker):
     def respond(self, members: FloatArray) -> Response:
         """Return the pool's probabilities.
 
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Logits.
-
-        Returns
-        -------
-        Response
-            Probabilities of all classes.
+        Shapes: ``members`` (n_samples, n_learners, width).
         """
         return Response("probability", self.pool_.predict(members))
 

@@ -34,27 +34,13 @@ RANK_METRICS = {
 
 @dataclass(frozen=True)
 class Target:
-    """What predictions are compared with.
+    """What predictions are compared with."""
 
-    Attributes
-    ----------
-    y : ndarray
-        Regression targets, or class codes.
-    labels : ndarray or None
-        The classes behind the codes.
-    weight : ndarray or None
-        Weights of the rows.
-    fold : ndarray of int
-        The fold of each row.
-    unit : ndarray of int or None
-        The group of each row; None if each row is its own.
-    """
-
-    y: NDArray[Any]
-    labels: NDArray[Any] | None
-    weight: FloatArray | None
-    fold: NDArray[np.intp]
-    unit: NDArray[np.intp] | None = None
+    y: NDArray[Any]  # regression targets, or class codes
+    labels: NDArray[Any] | None  # the classes behind the codes
+    weight: FloatArray | None  # weights of the rows
+    fold: NDArray[np.intp]  # the fold of each row
+    unit: NDArray[np.intp] | None = None  # the group of each row; None if each row is its own
 
     def take(self, rows: Any) -> "Target":
         """Return some rows."""
@@ -69,18 +55,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A score, greater is better, and what each unit contributes to its error.
+    """A score, greater is better, and what each unit contributes to its error."""
 
-    Attributes
-    ----------
-    score : float
-        In the scorer's sign.
-    contributions : ndarray of shape (n_units,)
-        See the module's first lines.
-    """
-
-    score: float
-    contributions: FloatArray
+    score: float  # in the scorer's sign
+    contributions: FloatArray  # see the module's first lines
 
     @property
     def standard_error(self) -> float:
@@ -99,50 +77,22 @@ def _root_sum_of_squares(contributions: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """A scorer that works on predictions.
+    """A scorer that works on predictions."""
 
-    Attributes
-    ----------
-    name : str
-        The metric's own name, without "neg_".
-    scorer : callable
-        scikit-learn's signature (estimator, X, y).
-    sign : int
-        1 if the metric itself grows with quality, -1 if it is a loss.
-    pooled : bool
-        Whether all rows are scored at once; else the mean over folds.
-    function : callable or None
-        The metric's function, None for a scorer of unknown making.
-    owner : str
-        Who complains.
-    """
-
-    name: str
-    scorer: Callable[..., float]
-    sign: int
-    pooled: bool
+    name: str  # the metric's own name, without "neg_"
+    scorer: Callable[..., float]  # scikit-learn's signature (estimator, X, y)
+    sign: int  # 1 if the metric itself grows with quality, -1 if it is a loss
+    pooled: bool  # whether all rows are scored at once; else the mean over folds
+    # the metric's function, None for a scorer of unknown making
     function: Callable[..., float] | None
-    owner: str
+    owner: str  # who complains
 
     def natural(self, score: float) -> float:
         """Return a score in the metric's natural sign."""
         return self.sign * score + 0.0
 
     def evaluate(self, response: Response, target: Target) -> Evaluation:
-        """Score predictions.
-
-        Parameters
-        ----------
-        response : Response
-            The predictions.
-        target : Target
-            What they should have been.
-
-        Returns
-        -------
-        Evaluation
-            The score with its contributions.
-        """
+        """Score predictions."""
         losses = self._row_losses(response, target)
         if losses is not None:
             return _from_rows(losses, target, self.sign, self.function)
@@ -312,22 +262,6 @@ _ROW_LOSSES: dict[Any, tuple[tuple[str, ...], Callable[[Response, NDArray[Any]],
 
 def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bool) -> Metric:
     """Return the metric that `scoring` names.
-
-    Parameters
-    ----------
-    scoring : None, str or callable
-        None is RMSE, log-loss, or accuracy where there are no probabilities.
-    owner : str
-        Who complains.
-    classify : bool
-        Whether classes are predicted.
-    has_probabilities : bool
-        Whether probabilities are.
-
-    Returns
-    -------
-    Metric
-        Ready to evaluate.
 
     Examples
     --------

@@ -92,16 +92,6 @@ LINEAR = ("least_squares", "ridge", "lasso", "logistic")
 def known_names(labels: Any) -> dict[str, Make]:
     """Return the named stackers of a task.
 
-    Parameters
-    ----------
-    labels : ndarray or None
-        The classes; None for regression.
-
-    Returns
-    -------
-    dict
-        Maps a name to a function from metric and classes to an estimator and its grid.
-
     Examples
     --------
     >>> "ridge" in known_names(None), "ridge" in known_names(["a", "b"])

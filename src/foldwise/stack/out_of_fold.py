@@ -141,24 +141,12 @@ class JudgedFeatures:
 
 @dataclass(frozen=True)
 class SubsetScore:
-    """The honest score of the stack that has only some of its learners.
+    """The honest score of the stack that has only some of its learners."""
 
-    Attributes
-    ----------
-    deals : tuple of Deal
-        One a repeat.
-    judges : tuple of Judge
-        One a repeat.
-    names : tuple of str
-        The learners that subsets number.
-    metric : Metric
-        What is scored.
-    """
-
-    deals: tuple[Deal, ...]
-    judges: tuple[Judge, ...]
-    names: tuple[str, ...]
-    metric: Metric
+    deals: tuple[Deal, ...]  # one a repeat
+    judges: tuple[Judge, ...]  # one a repeat
+    names: tuple[str, ...]  # the learners that subsets number
+    metric: Metric  # what is scored
 
     def __call__(self, subset: tuple[int, ...]) -> float:
         """Fit the deployed kind of stacker on some learners, without each fold, and judge it.

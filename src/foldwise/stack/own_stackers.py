@@ -93,30 +93,13 @@ class MemberStacker(BaseEstimator):
 class WeightedMean(MemberStacker):
     """A mean of the learners' predictions with learned or given weights.
 
-    Parameters
-    ----------
-    rule : str
-        Where the weights come from: "mean", "weighted_mean", "best", "nnls", "simplex",
-        "log_score", "bma", "pseudo_bma" or "pseudo_bma_plus".
-    metric : Metric or None
-        What "best" and "simplex" maximise.
-    labels : ndarray or None
-        The classes; None for regression.
-    weights : array-like of shape (n_learners,) or None
-        The weights, for "weighted_mean".
-    alpha : float, default=0.0
-        Pull towards the plain mean, for "simplex" and "log_score".
-    n_parameters : array-like of shape (n_learners,) or None
-        Fitted parameters of each learner, for "bma"; None counts them as equal.
-    random_state : int or None
-        Seed of the Bayesian bootstrap of "pseudo_bma_plus".
+    ``rule``: Where the weights come from: "mean", "weighted_mean", "best", "nnls", "simplex",
+    "log_score", "bma", "pseudo_bma" or "pseudo_bma_plus".
 
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_learners,) or (n_targets, n_learners)
-        The weights. For classes they sum to one.
+    ``n_parameters``: Fitted parameters of each learner, for "bma"; None counts them as equal.
     """
 
+    # (n_learners,) or (n_targets, n_learners): the weights. For classes they sum to one.
     weights_: FloatArray
 
     def __init__(
@@ -142,19 +125,7 @@ class WeightedMean(MemberStacker):
     ) -> Self:
         """Find the weights.
 
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Predictions; probabilities for classes.
-        y : ndarray
-            Targets or class codes.
-        sample_weight : ndarray or None
-            Weights of the rows.
-
-        Returns
-        -------
-        Self
-            The fitted stacker.
+        Shapes: ``members`` (n_samples, n_learners, width).
         """
         self.weights_ = getattr(self, f"_{self.rule}")(members, y, sample_weight)
         return self
@@ -247,15 +218,7 @@ class WeightedMean(MemberStacker):
     def respond(self, members: FloatArray) -> Response:
         """Return the weighted mean as a response.
 
-        Parameters
-        ----------
-        members : ndarray of shape (n_samples, n_learners, width)
-            Predictions.
-
-        Returns
-        -------
-        Response
-            Probabilities of all classes, or values.
+        Shapes: ``members`` (n_samples, n_learners, width).
         """
         if self.weights_.ndim == 2:
             return self._response(np.einsum("nmt,tm->nt", members, self.weights_))
@@ -279,15 +242,7 @@ def by_target(
 
 
 class OneClass(BaseEstimator):
-    """What any stacker has learned from rows of one class only.
-
-    Parameters
-    ----------
-    code : int
-        The class.
-    kind : {"probability", "decision", "label"}
-        What the stacker would have answered.
-    """
+    """What any stacker has learned from rows of one class only."""
 
     def __init__(self, code: int, kind: str) -> None:
         self.code = code

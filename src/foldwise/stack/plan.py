@@ -57,25 +57,9 @@ def plan_jobs(
 ) -> list[Job]:
     """Return the jobs of some cells: shortcuts first, then the others.
 
-    Parameters
-    ----------
-    entries : mapping from name to Entry
-        What is asked of each learner.
-    learners : mapping from cell to estimator
-        The learner of each cell.
-    data : TrainingData
-        All rows.
-    tasks : mapping from cell to NodeTask
-        What to fit on and predict.
-    by_learner : bool, default=False
-        Whether one learner is to be finished before the next, in the user's order, because
-        the run may end early. If not, jobs go node by node, and learners that share their
-        first step are one job.
-
-    Returns
-    -------
-    list of Job
-        Every cell is in one of them.
+    ``by_learner``: Whether one learner is to be finished before the next, in the user's order,
+    because the run may end early. If not, jobs go node by node, and learners that share their first
+    step are one job.
     """
     by_shortcut: dict[tuple[str, int | None], list[Cell]] = {}
     by_node: dict[tuple[Node, str], list[Cell]] = {}

@@ -24,26 +24,13 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Problem:
-    """The data of a stack.
+    """The data of a stack."""
 
-    Attributes
-    ----------
-    data : TrainingData
-        Features, targets, weights, groups.
-    labels : ndarray or None
-        The classes behind the codes; None for regression.
-    passthrough : object
-        None, or the columns that go past the learners (a full slice for all).
-    unit : ndarray of int or None
-        Codes of the groups.
-    given : tuple or None
-        Targets and groups as the user gave them, for splitters of the user's.
-    """
-
-    data: TrainingData
-    labels: NDArray[Any] | None = None
-    passthrough: Any = None
-    unit: NDArray[np.intp] | None = None
+    data: TrainingData  # features, targets, weights, groups
+    labels: NDArray[Any] | None = None  # the classes behind the codes; None for regression
+    passthrough: Any = None  # none, or the columns that go past the learners (a full slice for all)
+    unit: NDArray[np.intp] | None = None  # codes of the groups
+    # targets and groups as the user gave them, for splitters of the user's
     given: tuple[Any, Any] | None = None
 
     @property
@@ -111,24 +98,7 @@ class Reader:
     def fresh(
         self, X: Any, refs: Sequence[Ref], original: Any, idle: frozenset[str] = frozenset()
     ) -> Features:
-        """Return the features of new rows, read from the kept models.
-
-        Parameters
-        ----------
-        X : array or frame
-            What this layer's learners read.
-        refs : sequence of Ref
-            The nodes whose mean is taken.
-        original : array or frame
-            The user's columns, for what is passed through.
-        idle : frozenset of str
-            Learners whose responses do not matter; they are not asked and say zero.
-
-        Returns
-        -------
-        Features
-            One row for each row of X.
-        """
+        """Return the features of new rows, read from the kept models."""
         asked = {
             entry.name: self._mean_response(entry, X, refs)
             for entry in self.entries

@@ -55,30 +55,7 @@ def build_deals(
     metric: Metric,
     before: Sequence[Deal] = (),
 ) -> tuple[list[Deal], RunSummary]:
-    """Build one whole stack a repeat.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        How.
-    problem : Problem
-        The data.
-    layers : list of list of Entry
-        The learners.
-    candidates : tuple of Candidate
-        The stackers to choose from.
-    metric : Metric
-        What is maximised.
-    before : sequence of Deal
-        Deals whose folds are used again and whose learners need not be fitted again.
-
-    Returns
-    -------
-    deals : list of Deal
-        One a repeat.
-    summary : RunSummary
-        What was done.
-    """
+    """Build one whole stack a repeat."""
     lattices = [old.lattice for old in before] or [
         _lattice(recipe, problem, repeat, len(layers)) for repeat in range(recipe.n_repeats)
     ]
@@ -219,26 +196,7 @@ def prefit_deal(
     candidates: tuple[Candidate, ...],
     metric: Metric,
 ) -> Deal:
-    """Put a stacker on learners that are fitted already.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        How.
-    problem : Problem
-        The data.
-    layers : list of list of Entry
-        One layer of fitted learners.
-    candidates : tuple of Candidate
-        The stackers to choose from.
-    metric : Metric
-        What is maximised.
-
-    Returns
-    -------
-    Deal
-        Without an honest score.
-    """
+    """Put a stacker on learners that are fitted already."""
     if len(layers) > 1 or recipe.tune is not None:
         raise invalid_parameter(
             recipe.owner,

@@ -18,24 +18,7 @@ Grower = Callable[..., tuple[Reader, ...]]
 def grow_repeats(
     run: Run, growers: Sequence[Grower], layers: list[list[Entry]], before: Sequence[Deal]
 ) -> list[tuple[Reader, ...]]:
-    """Fit the learners of every repeat; those that time does not suffice for are left out.
-
-    Parameters
-    ----------
-    run : Run
-        Where fits take place. Its reason is set if something is missing.
-    growers : sequence of callables
-        One a repeat: from layers, and tables known before, to readers.
-    layers : list of list of Entry
-        The learners.
-    before : sequence of Deal
-        Deals whose learners need not be fitted again.
-
-    Returns
-    -------
-    list of tuple of Reader
-        One a repeat, at least one.
-    """
+    """Fit the learners of every repeat; those that time does not suffice for are left out."""
     fitted: list[tuple[Reader, ...]] = []
     combining = run.clock.reserve
     for repeat, grow in enumerate(growers):
@@ -120,24 +103,6 @@ def combining_seconds(
 ) -> float:
     """Return the time that choosing and judging the stacker is given out of a time budget.
 
-    Parameters
-    ----------
-    problem : Problem
-        The data.
-    layers : list of list of Entry
-        The learners.
-    lattice : Lattice
-        The deal.
-    options : RunOptions
-        With the budget.
-
-    Returns
-    -------
-    float
-        Seconds; zero without a budget.
-
-    Notes
-    -----
     Twice what the bake-off of all named stackers was measured to take in proportion to rows,
     columns and folds squared, but at least a fiftieth and at most a third of the budget. A
     final estimator of the user's may need more.

@@ -12,20 +12,11 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Response:
-    """A prediction and what it means.
+    """A prediction and what it means."""
 
-    Attributes
-    ----------
-    kind : {"probability", "decision", "label", "value"}
-        Probabilities of all classes, decision values, class codes, or regression values.
-    values : ndarray of shape (n_samples, width)
-        The prediction.
-    own_labels : ndarray of int or None
-        Class codes, where the model decides otherwise than by the greatest value.
-    """
-
-    kind: str
-    values: FloatArray
+    kind: str  # probabilities of all classes, decision values, class codes, or regression values
+    values: FloatArray  # (n_samples, width): the prediction
+    # class codes, where the model decides otherwise than by the greatest value
     own_labels: NDArray[np.intp] | None = None
 
     @property

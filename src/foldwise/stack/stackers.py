@@ -24,20 +24,11 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A stacker that may be chosen.
+    """A stacker that may be chosen."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in messages and results.
-    estimator : estimator
-        Never fitted itself.
-    grid : tuple of dict
-        The parameters to choose among; one empty dict if there is no choice.
-    """
-
-    name: str
-    estimator: Any
+    name: str  # its name in messages and results
+    estimator: Any  # never fitted itself
+    # the parameters to choose among; one empty dict if there is no choice
     grid: tuple[dict[str, Any], ...] = ({},)
 
     def fit(
@@ -84,22 +75,7 @@ class Candidate:
 
 
 def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
-    """Return a fitted stacker's response to the learners' predictions.
-
-    Parameters
-    ----------
-    stacker : MemberStacker or estimator
-        Fitted.
-    features : Features
-        Predictions of the learners.
-    **parameters : dict
-        Handed to the stacker's predict.
-
-    Returns
-    -------
-    Response
-        Probabilities if the stacker has them, else decisions, labels or values.
-    """
+    """Return a fitted stacker's response to the learners' predictions."""
     if isinstance(stacker, MemberStacker):
         return stacker.respond(stacker.read(features))
     if isinstance(stacker, OneClass):
@@ -144,30 +120,7 @@ def candidates_from(
     linear: bool = True,
     passes: bool = False,
 ) -> tuple[Candidate, ...]:
-    """Return the stackers that `final_estimator` names, simplest first.
-
-    Parameters
-    ----------
-    final_estimator : None, str, estimator, (estimator, grid) or list of these
-        None is the default bake-off.
-    owner : str
-        Who complains.
-    metric : Metric
-        What "best" means.
-    labels : ndarray or None
-        The classes; None for regression.
-    weighted : bool
-        Whether rows have weights.
-    linear : bool, default=True
-        Whether a linear stacker can read what is passed through.
-    passes : bool, default=False
-        Whether anything is passed through.
-
-    Returns
-    -------
-    tuple of Candidate
-        At least one.
-    """
+    """Return the stackers that `final_estimator` names, simplest first."""
     if final_estimator is None:
         return _default(metric, labels, linear=linear, passes=passes)
     wanted = final_estimator if isinstance(final_estimator, list) else [final_estimator]
@@ -271,20 +224,7 @@ def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
 
 
 def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
-    """Return each learner's weight in a fitted stacker, NaN where there is none to speak of.
-
-    Parameters
-    ----------
-    stacker : MemberStacker or estimator
-        Fitted.
-    widths : sequence of int
-        Number of columns of each learner.
-
-    Returns
-    -------
-    list of float
-        The weight in the mean, or the coefficient of a learner with one column.
-    """
+    """Return each learner's weight in a fitted stacker, NaN where there is none to speak of."""
     weights = getattr(stacker, "weights_", None) if isinstance(stacker, MemberStacker) else None
     if weights is not None and weights.ndim == 1:
         return [float(weight) for weight in weights]

@@ -13,18 +13,10 @@ from foldwise.stack.table import Cell
 
 @dataclass
 class StoredCells:
-    """Finds and keeps finished fits of one set of rows.
+    """Finds and keeps finished fits of one set of rows."""
 
-    Parameters
-    ----------
-    run : Run
-        The run; without a store nothing is found and nothing kept.
-    data : TrainingData
-        All rows.
-    """
-
-    run: Run
-    data: TrainingData
+    run: Run  # the run; without a store nothing is found and nothing kept
+    data: TrainingData  # all rows
     _rows: dict[int, tuple[Any, str]] = field(default_factory=dict)
     _data: str = ""
     _keys: dict[tuple[Cell, ...], dict[Cell, str]] = field(default_factory=dict)

@@ -17,31 +17,20 @@ Cell = tuple[str, Node, int | None]
 
 @dataclass
 class Table:
-    """Predictions and models by learner, node and, for tuned learners, grid point.
+    """Predictions and models by learner, node and, for tuned learners, grid point."""
 
-    Attributes
-    ----------
-    predictions : dict
-        Maps (name, node, grid point) to sorted rows and their compact predictions.
-    models : dict
-        Maps the same cells to fitted models, where these are needed.
-    choices : dict
-        For a tuned learner, the grid point each owner chose.
-    fit_seconds, predict_seconds : dict
-        Time spent, by learner.
-    n_fits : dict
-        Number of fits, by learner.
-    failures : dict
-        Why a learner was dropped.
-    """
-
+    # maps (name, node, grid point) to sorted rows and their compact predictions
     predictions: dict[Cell, tuple[Rows, FloatArray]] = field(default_factory=dict)
+    # maps the same cells to fitted models, where these are needed
     models: dict[Cell, Any] = field(default_factory=dict)
+    # for a tuned learner, the grid point each owner chose
     choices: dict[str, dict[int | None, int]] = field(default_factory=dict)
+    # time spent, by learner
     fit_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    # time spent, by learner
     predict_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    n_fits: Counter[str] = field(default_factory=Counter)
-    failures: dict[str, str] = field(default_factory=dict)
+    n_fits: Counter[str] = field(default_factory=Counter)  # number of fits, by learner
+    failures: dict[str, str] = field(default_factory=dict)  # why a learner was dropped
     _found: dict[tuple[int, int], tuple[Rows, Rows, Rows]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -62,17 +51,7 @@ class Table:
     def read(self, name: str, block: Block) -> FloatArray:
         """Return a learner's predictions for a block: the mean over its nodes.
 
-        Parameters
-        ----------
-        name : str
-            The learner.
-        block : Block
-            Rows, and the nodes to read.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, width)
-            One row for each row of the block.
+        Shapes: returns (n_rows, width).
         """
         cells = self.cells(name, block.refs)
         total: Any = 0.0

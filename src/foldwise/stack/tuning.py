@@ -27,21 +27,7 @@ from foldwise.stack.table import Cell, Table
 
 
 def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_folds: int) -> None:
-    """Refuse what cannot be tuned inside the lattice.
-
-    Parameters
-    ----------
-    owner : str
-        Who complains.
-    tune : dict
-        Maps names of learners to grids.
-    layers : list of list of Entry
-        The learners.
-    kind : str
-        The lattice's kind.
-    n_folds : int
-        Number of folds.
-    """
+    """Refuse what cannot be tuned inside the lattice."""
     if not isinstance(tune, Mapping):
         raise invalid_parameter(
             owner,
@@ -97,23 +83,7 @@ def tune_learner(
     metric: Metric,
     settings: Settings,
 ) -> None:
-    """Fit a tuned learner wherever it is read, and write its choices into the table.
-
-    Parameters
-    ----------
-    table : Table
-        Filled in.
-    entry : Entry
-        The learner.
-    grid : dict or list of dict
-        Its grid.
-    problem, lattice, reading : Problem, Lattice, Reading
-        The data, the deal and what is read.
-    metric : Metric
-        What the search maximises.
-    settings : Settings
-        How to fit.
-    """
+    """Fit a tuned learner wherever it is read, and write its choices into the table."""
     search = _Search(table, entry, grid_points(entry.learner, grid), problem, lattice, settings)
     folds = range(lattice.n_folds)
     pairs = {(i, j): lattice.canonical(frozenset({i, j})) for i in folds for j in folds if i != j}

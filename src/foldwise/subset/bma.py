@@ -24,30 +24,14 @@ NEGLIGIBLE = 1e-13
 
 @dataclass(frozen=True)
 class Plan:
-    """How to find the models.
+    """How to find the models."""
 
-    Attributes
-    ----------
-    method : {"auto", "enumerate", "branch_and_bound", "mc3"}
-        The way to go.
-    ratio : float, None or "auto"
-        Of Occam's window; None keeps all models.
-    strict : bool
-        Whether a model needs to beat its submodels.
-    max_models : int
-        Most models that branch and bound or the random walk keep.
-    n_steps : int
-        Length of the random walk.
-    random_state : int
-        Its seed.
-    """
-
-    method: str
-    ratio: Any
-    strict: bool
-    max_models: int
-    n_steps: int
-    random_state: int
+    method: str  # the way to go
+    ratio: Any  # of Occam's window; None keeps all models
+    strict: bool  # whether a model needs to beat its submodels
+    max_models: int  # most models that branch and bound or the random walk keep
+    n_steps: int  # length of the random walk
+    random_state: int  # its seed
 
     def way(self, choice: Choice, max_size: int) -> str:
         """Return the method, decided."""
@@ -66,24 +50,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Averaged:
-    """Models, best first, with their posterior probabilities.
+    """Models, best first, with their posterior probabilities."""
 
-    Attributes
-    ----------
-    kept : ndarray of bool of shape (n_models, n_units)
-        The models.
-    rss : ndarray of shape (n_models,)
-        Residual sums of squares, or deviances.
-    weights : ndarray of shape (n_models,)
-        Posterior probabilities; they sum to one.
-    complete : bool
-        Whether the search was finished.
-    """
-
-    kept: BoolArray
-    rss: FloatArray
-    weights: FloatArray
-    complete: bool
+    kept: BoolArray  # (n_models, n_units): the models
+    rss: FloatArray  # residual sums of squares, or deviances
+    weights: FloatArray  # posterior probabilities; they sum to one
+    complete: bool  # whether the search was finished
 
 
 def find_models(

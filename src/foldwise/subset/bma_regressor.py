@@ -27,29 +27,15 @@ IGNORED = 1e-4
 
 
 class Parts(NamedTuple):
-    """The models behind a fitted estimator, in scaled units.
+    """The models behind a fitted estimator, in scaled units."""
 
-    Attributes
-    ----------
-    reduced : Reduced
-        The least-squares problem.
-    moments : Moments
-        Products of all columns.
-    kept : ndarray of bool of shape (n_models, n_units)
-        The models.
-    shrink, noise, df : ndarray of shape (n_models,)
-        How much each shrinks, its noise variance and its degrees of freedom.
-    beta : ndarray of shape (n_models, n_columns + 1)
-        Coefficients.
-    """
-
-    reduced: Reduced
-    moments: Moments
-    kept: NDArray[np.bool_]
-    shrink: FloatArray
-    noise: FloatArray
-    df: FloatArray
-    beta: FloatArray
+    reduced: Reduced  # the least-squares problem
+    moments: Moments  # products of all columns
+    kept: NDArray[np.bool_]  # (n_models, n_units): the models
+    shrink: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom
+    noise: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom
+    df: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom
+    beta: FloatArray  # coefficients
 
 
 class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):

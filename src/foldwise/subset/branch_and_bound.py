@@ -22,27 +22,14 @@ CROWDED = 50_000_000
 
 
 class Nodes(NamedTuple):
-    """Nodes with equally many undecided columns.
+    """Nodes with equally many undecided columns."""
 
-    Attributes
-    ----------
-    inverse : ndarray of shape (n_nodes, r, r)
-        Inverse of the products of the node's columns, at the undecided ones.
-    beta : ndarray of shape (n_nodes, r)
-        Their coefficients in the node's model.
-    columns : ndarray of shape (n_nodes, r)
-        Which columns they are.
-    rss : ndarray of shape (n_nodes,)
-        Residual sum of squares of the node's model.
-    kept : ndarray of shape (n_nodes, n_columns)
-        The node's columns, decided or not.
-    """
-
+    # (n_nodes, r, r): inverse of the products of the node's columns, at the undecided ones
     inverse: FloatArray
-    beta: FloatArray
-    columns: NDArray[np.intp]
-    rss: FloatArray
-    kept: BoolArray
+    beta: FloatArray  # (n_nodes, r): their coefficients in the node's model
+    columns: NDArray[np.intp]  # (n_nodes, r): which columns they are
+    rss: FloatArray  # residual sum of squares of the node's model
+    kept: BoolArray  # (n_nodes, n_columns): the node's columns, decided or not
 
     def part(self, rows: slice) -> "Nodes":
         """Return some of the nodes."""
@@ -50,21 +37,11 @@ class Nodes(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A least-squares problem in products; forced columns are already regressed out.
+    """A least-squares problem in products; forced columns are already regressed out."""
 
-    Attributes
-    ----------
-    gram : ndarray of shape (p, p)
-        Products of the columns, positive definite.
-    cross : ndarray of shape (p,)
-        Products with the target.
-    total : float
-        Sum of squares of the target.
-    """
-
-    gram: FloatArray
-    cross: FloatArray
-    total: float
+    gram: FloatArray  # (p, p): products of the columns, positive definite
+    cross: FloatArray  # products with the target
+    total: float  # sum of squares of the target
 
     def root(self) -> Nodes:
         """Return the node with all columns, none of them decided."""
@@ -90,20 +67,6 @@ class Problem(NamedTuple):
 def search(problem: Problem, goal: Goal) -> Iterator[float]:
     """Show ``goal`` every subset that may lie within its limits.
 
-    Parameters
-    ----------
-    problem : Problem
-        Products of the columns.
-    goal : Goal
-        Limits, narrowed as good subsets turn up.
-
-    Yields
-    ------
-    float
-        Share of all subsets that is decided.
-
-    Notes
-    -----
     Nodes of equal size are expanded together, so that NumPy works on long arrays. Within a node
     the columns are sorted, dearest first: the child that drops the dearest has the most
     descendants, and is cut first.

@@ -11,17 +11,7 @@ from foldwise.subset.moments import ALIASED, FloatArray, Moments
 def independent(gram: FloatArray, columns: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the columns that are not linear combinations of the ones before them.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (q, q)
-        Products of all columns.
-    columns : ndarray of intp
-        The columns to look at, in order.
-
-    Returns
-    -------
-    ndarray of intp
-        Those that R's ``lm`` would give a coefficient.
+    Shapes: ``gram`` (q, q).
     """
     left = gram[np.ix_(columns, columns)].copy()
     floors = ALIASED * np.diagonal(left).copy()
@@ -34,18 +24,8 @@ def independent(gram: FloatArray, columns: NDArray[np.intp]) -> NDArray[np.intp]
 def least_squares(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
     """Return the coefficients (intercept, x_1, ..., x_p) of the model on some columns.
 
-    Parameters
-    ----------
-    moments : Moments
-        Over one set of rows.
-    columns : ndarray of intp
-        Columns of the model, counted with the intercept as 0. Others get zero, and so do
-        columns aliased with earlier ones.
-
-    Returns
-    -------
-    ndarray of shape (p + 1,)
-        Coefficients in the units of the data.
+    ``columns``: Columns of the model, counted with the intercept as 0. Others get zero, and so do
+    columns aliased with earlier ones.
     """
     scaled = np.zeros(len(moments.gram) - 1)
     used, beta = _solve(moments.gram, columns)
@@ -56,20 +36,6 @@ def least_squares(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
 def least_squares_by_split(moments: Moments, subsets: Sequence[NDArray[np.intp]]) -> FloatArray:
     """Return the coefficients of one subset a split.
 
-    Parameters
-    ----------
-    moments : Moments
-        A stack with one entry a split.
-    subsets : sequence of ndarray of intp
-        The columns of each split's model, as in :func:`least_squares`.
-
-    Returns
-    -------
-    ndarray of shape (n_splits, p + 1)
-        Coefficients in the units of the data.
-
-    Notes
-    -----
     All splits are solved together, unless columns are aliased in one of them.
     """
     n_splits, q = len(subsets), moments.gram.shape[-1] - 1
@@ -92,15 +58,7 @@ def least_squares_by_split(moments: Moments, subsets: Sequence[NDArray[np.intp]]
 def all_independent(parts: FloatArray) -> bool:
     """Tell whether no column of any of the matrices is aliased with earlier ones.
 
-    Parameters
-    ----------
-    parts : ndarray of shape (..., q, q)
-        Products of columns.
-
-    Returns
-    -------
-    bool
-        True where R's ``lm`` would give every column a coefficient.
+    Shapes: ``parts`` (..., q, q).
     """
     try:
         # The squares on the diagonal are what each column has left after those before it.

@@ -12,18 +12,10 @@ from foldwise.errors import did_you_mean, invalid_parameter
 
 @dataclass(frozen=True)
 class Choice:
-    """What there is to choose from. Columns are counted from 1; 0 is the intercept.
+    """What there is to choose from. Columns are counted from 1; 0 is the intercept."""
 
-    Attributes
-    ----------
-    units : list of list of int
-        Columns that come and go together, in order.
-    forced : list of int
-        Columns in every model, the intercept first where there is one.
-    """
-
-    units: list[list[int]]
-    forced: list[int]
+    units: list[list[int]]  # columns that come and go together, in order
+    forced: list[int]  # columns in every model, the intercept first where there is one
 
     @property
     def widths(self) -> list[int]:
@@ -60,28 +52,7 @@ def choose_from(
     *,
     intercept: bool,
 ) -> Choice:
-    """Return the choice that the parameters ``forced`` and ``column_groups`` describe.
-
-    Parameters
-    ----------
-    owner : str
-        Name of the estimator, for errors.
-    n_columns : int
-        Number of columns of X.
-    names : sequence of str or None
-        Their names, where X had them.
-    forced : iterable of int or str, or None
-        Columns in every model.
-    groups : iterable of iterables of int or str, or None
-        Columns that come and go together; columns in no group are alone.
-    intercept : bool
-        Whether every model has an intercept.
-
-    Returns
-    -------
-    Choice
-        Units in the order of their first column.
-    """
+    """Return the choice that the parameters ``forced`` and ``column_groups`` describe."""
     always = [_position(owner, "forced", c, n_columns, names) for c in forced or ()]
     together = [
         [_position(owner, "column_groups", c, n_columns, names) for c in g] for g in groups or ()

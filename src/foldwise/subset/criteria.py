@@ -13,23 +13,12 @@ Score = Callable[[FloatArray, NDArray[np.intp]], FloatArray]
 
 @dataclass(frozen=True)
 class Sample:
-    """What the criteria know about the data.
+    """What the criteria know about the data."""
 
-    Attributes
-    ----------
-    n_rows : float
-        Number of rows, or the sum of their weights.
-    total : float
-        Sum of squares of y, about its mean when there is an intercept.
-    intercept : int
-        1 when all models have an intercept, else 0.
-    noise : float
-        Residual variance of the model with all columns; NaN when it has no rows to spare.
-    """
-
-    n_rows: float
-    total: float
-    intercept: int = 1
+    n_rows: float  # number of rows, or the sum of their weights
+    total: float  # sum of squares of y, about its mean when there is an intercept
+    intercept: int = 1  # 1 when all models have an intercept, else 0
+    # residual variance of the model with all columns; NaN when it has no rows to spare
     noise: float = float("nan")
 
 
@@ -91,25 +80,7 @@ def criterion(name: str, sample: Sample) -> Score:
 
 
 def largest_rss(score: Score, sizes: NDArray[np.intp], bound: float, total: float) -> FloatArray:
-    """Return, for each size, the largest residual sum of squares that scores at most ``bound``.
-
-    Parameters
-    ----------
-    score : callable
-        Increasing in the residual sum of squares.
-    sizes : ndarray of intp
-        Numbers of columns.
-    bound : float
-        The score to stay at or below.
-    total : float
-        No residual sum of squares is larger.
-
-    Returns
-    -------
-    ndarray of float
-        Found by bisection on the logarithm, to the last digit; 0 where even a perfect fit
-        scores more.
-    """
+    """Return, for each size, the largest residual sum of squares that scores at most ``bound``."""
     low = np.full(len(sizes), np.log(PERFECT * total) - 1)
     high = np.full(len(sizes), np.log(total) + 1e-6)
     impossible = score(np.exp(low), sizes) > bound

@@ -32,25 +32,14 @@ SPEED = 2e7
 
 @dataclass(frozen=True)
 class Block:
-    """Subsets that are carried through the columns together.
+    """Subsets that are carried through the columns together."""
 
-    Attributes
-    ----------
-    ids : ndarray of int64, or of int beyond 62 units
-        Subset numbers: unit ``j`` of ``q`` is the bit of value ``2 ** (q - 1 - j)``, so that of
-        two subsets of one size the larger number comes first in lexicographic order.
-    sizes : ndarray of intp
-        Number of columns of each, less ``more``; in ascending order.
-    more : int
-        Columns that all have beyond ``sizes``.
-    more_id : int
-        Units that all have beyond ``ids``.
-    """
-
+    # subset numbers: unit ``j`` of ``q`` is the bit of value ``2 ** (q - 1 - j)``, so that of two
+    # subsets of one size the larger number comes first in lexicographic order
     ids: NDArray[Any]
-    sizes: NDArray[np.intp]
-    more: int = 0
-    more_id: int = 0
+    sizes: NDArray[np.intp]  # number of columns of each, less ``more``; in ascending order
+    more: int = 0  # columns that all have beyond ``sizes``
+    more_id: int = 0  # units that all have beyond ``ids``
 
 
 class Sink(Protocol):
@@ -91,31 +80,15 @@ def sweep_all(
 ) -> Iterator[int]:
     """Give the test errors of all subsets of ``units`` to ``sink``.
 
-    Parameters
-    ----------
-    train, test : ndarray of shape (n_folds, q, q)
-        Products of the columns over the training and the test rows of each fold; the last
-        column is the target.
-    units : sequence of sequences of int
-        The columns that come and go together, in order.
-    forced : sequence of int
-        Columns in every subset; they do not count in its size.
-    max_size : int
-        Subsets with more columns are left out.
-    sink : Sink
-        Gets every block of errors once.
-
-    Yields
-    ------
-    int
-        Number of subsets done since the last time.
-
-    Notes
-    -----
     A column that is linearly dependent on the included ones before it, in the training rows,
     gets a zero coefficient, as in R. Errors below 1e-13 of a fold's sum of squares are rounding
     and count as 1e-13 of it, so that perfect fits are ties. Memory is O(LENGTH * q ** 3),
     whatever the number of subsets; time about 24 flops a subset and fold.
+
+    ``train, test``: Products of the columns over the training and the test rows of each fold; the
+    last column is the target.
+
+    Shapes: ``train, test`` (n_folds, q, q).
     """
     order = [*forced, *(column for unit in units for column in unit), train.shape[1] - 1]
     both = np.array([train, test])[:, :, order][..., order]
@@ -131,17 +104,7 @@ def sweep_all(
 def regress_out(both: FloatArray, floor: FloatArray | None) -> FloatArray:
     """Regress the first column out of all later ones.
 
-    Parameters
-    ----------
-    both : ndarray of shape (r, r, 2, n_folds, n_subsets)
-        Products over training rows, and over test rows.
-    floor : ndarray or None
-        At or below it the column is aliased and left alone; None where it cannot be.
-
-    Returns
-    -------
-    ndarray of shape (r - 1, r - 1, 2, n_folds, n_subsets)
-        Products of what is left.
+    Shapes: ``both`` (r, r, 2, n_folds, n_subsets), returns (r - 1, r - 1, 2, n_folds, n_subsets).
     """
     row = both[0, 1:]
     slope = row[:, :1] * inverse_pivot(both[0, 0, :1], floor)
@@ -162,17 +125,7 @@ def inverse_pivot(pivot: FloatArray, floor: FloatArray | None) -> FloatArray:
 def smallest_pivots(gram: FloatArray, floors: FloatArray) -> FloatArray:
     """Return each column's sum of squares when all columns before it are regressed out.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (q, q, n_folds)
-        Products; the last column is the target and has no pivot.
-    floors : ndarray of shape (q, n_folds)
-        At or below it a column is aliased and not regressed out.
-
-    Returns
-    -------
-    ndarray of shape (q - 1, n_folds)
-        With fewer columns before it, no column is left with less.
+    Shapes: ``gram`` (q, q, n_folds), ``floors`` (q, n_folds), returns (q - 1, n_folds).
     """
     gram = gram.copy()
     pivots = np.empty((len(gram) - 1, gram.shape[2]))
@@ -204,20 +157,13 @@ def sweep_work(widths: Sequence[int], max_size: int) -> float:
 
 
 class State(NamedTuple):
-    """Products of the columns not yet decided, each an array (n_folds, n_subsets).
+    """Products of the columns not yet decided, each an array (n_folds, n_subsets)."""
 
-    Attributes
-    ----------
-    train, test : list of list of ndarray
-        Upper triangles; that of ``train`` has no row for the target, which is never regressed
-        out.
-    floors : list of ndarray of shape (n_folds, 1)
-        At or below it a column is aliased.
-    """
-
+    # upper triangles; that of ``train`` has no row for the target, which is never regressed out
     train: Rows
+    # upper triangles; that of ``train`` has no row for the target, which is never regressed out
     test: Rows
-    floors: list[FloatArray]
+    floors: list[FloatArray]  # (n_folds, 1): at or below it a column is aliased
 
     def without(self, width: int) -> "State":
         """Return the state when the first columns are left out."""

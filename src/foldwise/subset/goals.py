@@ -27,17 +27,7 @@ def earlier(kept: BoolArray, other: BoolArray) -> bool:
 
 
 class BestOfEachSize:
-    """The subset with the least residual sum of squares of every size up to ``max_size``.
-
-    Parameters
-    ----------
-    n_columns : int
-        Columns to choose from.
-    max_size : int
-        Largest size of interest.
-    total : float
-        Sum of squares of the target.
-    """
+    """The subset with the least residual sum of squares of every size up to ``max_size``."""
 
     def __init__(self, n_columns: int, max_size: int, total: float) -> None:
         self.rss = np.full(n_columns + 1, np.inf)
@@ -68,20 +58,7 @@ class BestOfEachSize:
 class WithinWindow:
     """All subsets that score within ``slack`` of the best, at most ``at_most`` of them.
 
-    Parameters
-    ----------
-    score : callable
-        Score of a residual sum of squares and a size; lower is better.
-    n_columns : int
-        Columns to choose from.
-    max_size : int
-        Largest size of interest.
-    total : float
-        Sum of squares of the target.
-    slack : float, default=0.0
-        How much worse than the best a subset may score.
-    at_most : int, default=1
-        With more subsets in the window, the best of them.
+    ``score``: Score of a residual sum of squares and a size; lower is better.
     """
 
     def __init__(

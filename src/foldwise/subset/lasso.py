@@ -13,31 +13,7 @@ def best_lasso(
     split: Split,
     n_alphas: int,
 ) -> tuple[float, FloatArray, float]:
-    """Return the best penalty for one fold, its coefficients and its squared test error.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Features.
-    y : ndarray of shape (n_samples,)
-        Targets.
-    weights : ndarray of shape (n_samples,)
-        Weights of the rows.
-    split : tuple of index arrays
-        Training and test rows.
-    n_alphas : int
-        Length of the path.
-
-    Returns
-    -------
-    alpha : float
-        Penalty on the standardised columns with the least squared error on the test rows; of
-        equals the largest.
-    beta : ndarray of shape (n_features + 1,)
-        Intercept and coefficients of the training rows.
-    error : float
-        Weighted sum of squared errors on the test rows.
-    """
+    """Return the best penalty for one fold, its coefficients and its squared test error."""
     train, test = split
     alphas = penalties(X[train], y[train], weights[train], n_alphas)
     betas = lasso(X[train], y[train], weights[train], alphas)

@@ -38,27 +38,9 @@ def fit_all(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the maximum-likelihood coefficients and log losses of many subsets of columns.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_rows, q)
-        Columns, about unit size; the first is the intercept's.
-    y : ndarray of shape (n_rows,)
-        0 or 1.
-    weights : ndarray of shape (n_rows,)
-        Weights of the rows.
-    kept : ndarray of bool of shape (n_models, q)
-        Columns of each model.
-
-    Returns
-    -------
-    beta : ndarray of shape (n_models, q)
-        Coefficients; zero for columns left out and for columns aliased with earlier ones.
-    losses : ndarray of shape (n_models,)
-        Minus the log-likelihoods.
-
-    Notes
-    -----
     Where the classes can be separated no maximum exists; a tiny ridge picks one model there.
+
+    Shapes: ``Z`` (n_rows, q), ``kept`` (n_models, q), returns (n_models, q).
     """
     gram = Z.T @ (weights[:, None] * Z)
     floors = ALIASED * np.diagonal(gram)

@@ -47,26 +47,8 @@ def walk(
 ) -> Iterator[float]:
     """Walk over the models, and offer every visited one with all its neighbours to ``goal``.
 
-    Parameters
-    ----------
-    problem : Problem
-        Products of the columns.
-    score : callable
-        Minus twice the log posterior of a residual sum of squares and a size.
-    goal : Goal
-        Collects what lies within its limits.
-    max_size : int
-        Largest model.
-    n_steps : int
-        Proposals: a column drawn at random is put in or taken out, and the step taken with the
-        Metropolis probability.
-    rng : numpy Generator
-        Source of chance.
-
-    Yields
-    ------
-    float
-        Share of the steps done.
+    ``n_steps``: Proposals: a column drawn at random is put in or taken out, and the step taken with
+    the Metropolis probability.
 
     References
     ----------

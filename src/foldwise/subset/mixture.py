@@ -11,22 +11,7 @@ def mixture_quantile(
 ) -> FloatArray:
     """Return a quantile of one mixture a row.
 
-    Parameters
-    ----------
-    level : float
-        Probability, between 0 and 1.
-    weights : ndarray of shape (n_parts,)
-        Weights of the parts; they sum to one.
-    means, scales : ndarray of shape (n_rows, n_parts)
-        Centres and scales of the parts.
-    df : ndarray of shape (n_parts,)
-        Degrees of freedom.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Found by Newton's method, or bisection where it leaves the bracket, between the lowest
-        and the highest quantile of the parts.
+    Shapes: ``means, scales`` (n_rows, n_parts).
 
     Examples
     --------

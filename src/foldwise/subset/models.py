@@ -20,23 +20,8 @@ def solve_all(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the inverses and coefficients of many subsets of columns.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (p, p)
-        Products of the columns.
-    cross : ndarray of shape (p,)
-        Products with the target.
-    kept : ndarray of bool of shape (n_models, p)
-        The subsets.
-    floors : ndarray of shape (p,)
-        At or below it a column is aliased and gets zeros.
-
-    Returns
-    -------
-    inverse : ndarray of shape (n_models, p, p)
-        Inverse of each subset's products, zero in rows and columns left out.
-    beta : ndarray of shape (n_models, p)
-        Coefficients, zero for columns left out.
+    Shapes: ``gram`` (p, p), ``kept`` (n_models, p), returns (n_models, p, p), returns (n_models,
+    p).
     """
     p = len(cross)
     swept = np.empty((len(kept), p + 1, p + 1))
@@ -59,48 +44,29 @@ def solve_all(
 
 
 class Fits(NamedTuple):
-    """Models on scaled columns.
+    """Models on scaled columns."""
 
-    Attributes
-    ----------
-    beta : ndarray of shape (n_models, 1 + p)
-        Coefficients of the intercept and all columns.
-    variance : ndarray of shape (n_models, 1 + p)
-        Their variances for noise of variance 1.
-    """
-
-    beta: FloatArray
-    variance: FloatArray
+    beta: FloatArray  # coefficients of the intercept and all columns
+    variance: FloatArray  # their variances for noise of variance 1
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """A problem whose forced columns are regressed out of the free ones and of the target.
+    """A problem whose forced columns are regressed out of the free ones and of the target."""
 
-    Attributes
-    ----------
-    base : ndarray of intp
-        The forced columns that are not aliased.
-    free : ndarray of intp
-        The others.
-    base_inverse : ndarray
-        Inverse of the products of ``base``.
-    slopes : ndarray of shape (n_base, n_free)
-        Coefficients of the free columns on the forced ones.
-    base_beta : ndarray of shape (n_base,)
-        Coefficients of the target on the forced columns.
-    gram, cross, floors : ndarray
-        Products of what is left of the free columns, with each other and with the target; and
-        the floors below which they are aliased.
-    """
-
-    base: NDArray[np.intp]
-    free: NDArray[np.intp]
-    base_inverse: FloatArray
-    slopes: FloatArray
-    base_beta: FloatArray
+    base: NDArray[np.intp]  # the forced columns that are not aliased
+    free: NDArray[np.intp]  # the others
+    base_inverse: FloatArray  # inverse of the products of ``base``
+    slopes: FloatArray  # (n_base, n_free): coefficients of the free columns on the forced ones
+    base_beta: FloatArray  # coefficients of the target on the forced columns
+    # products of what is left of the free columns, with each other and with the target; and the
+    # floors below which they are aliased
     gram: FloatArray
+    # products of what is left of the free columns, with each other and with the target; and the
+    # floors below which they are aliased
     cross: FloatArray
+    # products of what is left of the free columns, with each other and with the target; and the
+    # floors below which they are aliased
     floors: FloatArray
 
     @classmethod

@@ -21,21 +21,12 @@ PERFECT = 1e-13
 
 @dataclass(frozen=True)
 class Moments:
-    """Products of the columns (1, x_1, ..., x_p, y), over one set of rows or a stack of sets.
+    """Products of the columns (1, x_1, ..., x_p, y), over one set of rows or a stack of sets."""
 
-    Attributes
-    ----------
-    gram : ndarray of shape (..., p + 2, p + 2)
-        Weighted products of centred and scaled columns; the intercept comes first, y last.
-    centre : ndarray of shape (p + 2,)
-        What was subtracted from each column.
-    scale : ndarray of shape (p + 2,)
-        What each column was divided by.
-    """
-
+    # weighted products of centred and scaled columns; the intercept comes first, y last
     gram: FloatArray
-    centre: FloatArray
-    scale: FloatArray
+    centre: FloatArray  # what was subtracted from each column
+    scale: FloatArray  # what each column was divided by
 
     @property
     def n_columns(self) -> int:
@@ -86,26 +77,6 @@ def by_split(
 ) -> tuple[Moments, Moments]:
     """Return the moments of the training rows and of the test rows of every split.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Features.
-    y : ndarray of shape (n_samples,)
-        Targets.
-    weights : ndarray of shape (n_samples,)
-        Non-negative weights of the rows.
-    splits : iterable of (train, test) index arrays
-        Any splits: they need not cover all rows, nor be complements.
-    centred : bool, default=True
-        Whether all models have an intercept.
-
-    Returns
-    -------
-    train, test : Moments
-        Stacks with one entry a split.
-
-    Notes
-    -----
     Where train and test are complements the training moments are the total less the test
     moments, so that K folds cost one pass over the rows.
     """

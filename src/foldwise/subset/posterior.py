@@ -16,18 +16,8 @@ LogPrior = Callable[[NDArray[np.intp]], FloatArray]
 def model_prior(name: str, n_columns: int) -> LogPrior:
     """Return the log prior probability of one model, given how many columns it has.
 
-    Parameters
-    ----------
-    name : {"uniform", "beta_binomial"}
-        "uniform" gives all models the same, so most of it to models of middling size;
-        "beta_binomial" gives all sizes the same.
-    n_columns : int
-        Columns to choose from.
-
-    Returns
-    -------
-    callable
-        From sizes to log probabilities.
+    ``name``: "uniform" gives all models the same, so most of it to models of middling size;
+    "beta_binomial" gives all sizes the same.
 
     Examples
     --------
@@ -59,26 +49,7 @@ def bic_score(sample: Sample, log_prior: LogPrior, n_always: int) -> Score:
 def g_score(
     g: float | None, base_rss: float, spare: float, log_prior: LogPrior, n_always: int
 ) -> Score:
-    """Return minus twice the log posterior under Zellner's g-prior.
-
-    Parameters
-    ----------
-    g : float or None
-        The prior's g; None is the one that makes the data most likely, model by model.
-    base_rss : float
-        Residual sum of squares of the model with the forced columns alone.
-    spare : float
-        Rows that model has to spare.
-    log_prior : callable
-        Log prior probability by size.
-    n_always : int
-        Forced columns, which count in the sizes.
-
-    Returns
-    -------
-    callable
-        From residual sums of squares and sizes to scores; the base model has Bayes factor 1.
-    """
+    """Return minus twice the log posterior under Zellner's g-prior."""
 
     def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
         k = np.asarray(size) - n_always
@@ -114,21 +85,7 @@ def occams_window(
 ) -> NDArray[np.intp]:
     """Return the models in Occam's window, best first.
 
-    Parameters
-    ----------
-    kept : ndarray of bool of shape (n_models, n_columns)
-        The models.
-    scores : ndarray of shape (n_models,)
-        Minus twice their log posteriors.
-    ratio : float or None
-        Models less probable than the best by more than this are left out; None keeps all.
-    strict : bool
-        Whether to leave out models with a submodel in the window that is more probable.
-
-    Returns
-    -------
-    ndarray of intp
-        Positions of the models that stay.
+    Shapes: ``kept`` (n_models, n_columns).
 
     References
     ----------

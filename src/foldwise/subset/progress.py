@@ -16,24 +16,7 @@ def drive(
     verbose: int = 0,
     time_limit: float | None = None,
 ) -> bool:
-    """Run a search to its end, or until time or patience runs out.
-
-    Parameters
-    ----------
-    shares : iterable of float
-        The search; each step gives the share of subsets that is decided.
-    owner : str
-        Name of the estimator, for messages.
-    verbose : int, default=0
-        With 1 or more, a line every two seconds on the standard error stream.
-    time_limit : float or None, default=None
-        Seconds after which the search stops.
-
-    Returns
-    -------
-    bool
-        Whether the search came to its end. If not, a warning says so.
-    """
+    """Run a search to its end, or until time or patience runs out."""
     start = time.monotonic()
     said = start
     try:

@@ -33,23 +33,12 @@ FEW_DEPENDENT = 1 << 22
 
 @dataclass(frozen=True)
 class Run:
-    """Who searches, and how long it may take.
+    """Who searches, and how long it may take."""
 
-    Attributes
-    ----------
-    owner : str
-        Name of the estimator, for messages.
-    verbose : int
-        Whether to show progress.
-    time_limit : float or None
-        Seconds.
-    instead : str
-        What to do where a search of all subsets takes too long.
-    """
-
-    owner: str
-    verbose: int = 0
-    time_limit: float | None = None
+    owner: str  # name of the estimator, for messages
+    verbose: int = 0  # whether to show progress
+    time_limit: float | None = None  # seconds
+    # what to do where a search of all subsets takes too long
     instead: str = "Set max_size or raise time_limit."
 
 
@@ -64,13 +53,7 @@ class Found(NamedTuple):
 def sweep(
     train: FloatArray, test: FloatArray, choice: Choice, max_size: int, sink: Sink, run: Run
 ) -> bool:
-    """Show ``sink`` the errors of all subsets, after a look at the clock.
-
-    Raises
-    ------
-    InvalidParameterError
-        When it would take longer than the time limit.
-    """
+    """Show ``sink`` the errors of all subsets, after a look at the clock."""
     n_subsets = count_subsets(choice.widths, max_size)
     if n_subsets > FEW:
         seconds = sweep_work(choice.widths, max_size) * len(train) / SPEED
@@ -240,17 +223,7 @@ RIDGE = 1e-8
 
 
 class Checked:
-    """A goal whose offers are solved again, one by one, since the ridge blurs them.
-
-    Parameters
-    ----------
-    goal : Goal
-        Who is really asking.
-    moments : Moments
-        Products of all columns.
-    choice : Choice
-        Units and forced columns.
-    """
+    """A goal whose offers are solved again, one by one, since the ridge blurs them."""
 
     def __init__(self, goal: Goal, moments: Moments, choice: Choice) -> None:
         self.goal = goal

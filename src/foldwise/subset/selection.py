@@ -27,55 +27,25 @@ CRITERIA = ["aic", "aicc", "bic", "cp", "adjusted_r2"]
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be chosen from, and how thoroughly.
+    """What is to be chosen from, and how thoroughly."""
 
-    Attributes
-    ----------
-    choice : Choice
-        Units and forced columns.
-    max_size : int
-        Most columns, forced ones not counted.
-    empty_model : bool
-        Whether the subset without any unit may win.
-    each_size : bool
-        Whether the best of every size is wanted.
-    keep_all : bool
-        Whether all subsets are wanted.
-    """
-
-    choice: Choice
-    max_size: int
-    empty_model: bool = True
-    each_size: bool = True
-    keep_all: bool = False
+    choice: Choice  # units and forced columns
+    max_size: int  # most columns, forced ones not counted
+    empty_model: bool = True  # whether the subset without any unit may win
+    each_size: bool = True  # whether the best of every size is wanted
+    keep_all: bool = False  # whether all subsets are wanted
 
 
 @dataclass(frozen=True)
 class Selected:
-    """The chosen subset and its rivals.
+    """The chosen subset and its rivals."""
 
-    Attributes
-    ----------
-    kept : ndarray of bool of shape (n_units,)
-        The chosen units.
-    score : float
-        Its criterion.
-    rivals : ndarray of bool of shape (n_rivals, n_units)
-        The best subset of each size, or the chosen one alone.
-    rivals_table : DataFrame
-        Their criteria.
-    every : tuple of (ndarray of bool, DataFrame) or None
-        All subsets and their errors.
-    complete : bool
-        Whether the search was finished.
-    """
-
-    kept: BoolArray
-    score: float
-    rivals: BoolArray
-    rivals_table: pd.DataFrame
-    every: tuple[BoolArray, pd.DataFrame] | None
-    complete: bool
+    kept: BoolArray  # the chosen units
+    score: float  # its criterion
+    rivals: BoolArray  # (n_rivals, n_units): the best subset of each size, or the chosen one alone
+    rivals_table: pd.DataFrame  # their criteria
+    every: tuple[BoolArray, pd.DataFrame] | None  # all subsets and their errors
+    complete: bool  # whether the search was finished
 
 
 def by_criterion(name: str, moments: Moments, task: Task, run: Run) -> Selected:

@@ -16,11 +16,6 @@ class BestBySize:
     """The subset with the lowest error, summed over folds, of each size.
 
     Ties go to the subset that comes first in lexicographic order.
-
-    Parameters
-    ----------
-    max_size : int
-        Largest number of columns.
     """
 
     def __init__(self, max_size: int) -> None:
@@ -57,13 +52,6 @@ class BestByFold:
     """The subset with the lowest error on each fold.
 
     Ties go to the smaller subset, then to the one that comes first in lexicographic order.
-
-    Parameters
-    ----------
-    n_folds : int
-        Number of folds.
-    empty_model : bool, default=True
-        Whether the subset without any unit may win.
     """
 
     def __init__(self, n_folds: int, *, empty_model: bool = True) -> None:

@@ -10,18 +10,7 @@ from foldwise.auto.portfolio.member import Settings
 
 
 def in_log(build: Callable[[Settings], Any]) -> Callable[[Settings], Any]:
-    """Return a builder of the same learner for the logarithm of the target.
-
-    Parameters
-    ----------
-    build : callable
-        Builds the learner.
-
-    Returns
-    -------
-    callable
-        Builds it inside a TransformedTargetRegressor; log(1 + y) where the target may be zero.
-    """
+    """Return a builder of the same learner for the logarithm of the target."""
 
     def build_in_log(settings: Settings) -> Any:
         maps = (np.log1p, np.expm1) if settings.facts.has_zero else (np.log, np.exp)

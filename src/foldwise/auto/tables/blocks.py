@@ -41,20 +41,7 @@ class Choices:
 
 
 class Blocks:
-    """The columns in use, sorted by what is done with them.
-
-    Parameters
-    ----------
-    columns : list of ColumnKind
-        Columns that are used.
-    choices : Choices
-        How.
-
-    Attributes
-    ----------
-    names, sources : list of str
-        Of the output columns, and the input columns they come from.
-    """
+    """The columns in use, sorted by what is done with them."""
 
     def __init__(self, columns: list[ColumnKind], choices: Choices) -> None:
         self.columns = columns

@@ -16,19 +16,10 @@ N_QUANTILES = 256
 class NumberCleaner:
     """Cleans a matrix of numbers by what its training rows held.
 
-    Parameters
-    ----------
-    impute : bool
-        Replace missing cells by the column's median, and mark them in columns of their own.
-    scale : {None, "standard", "squash", "quantile"}
-        See :class:`~foldwise.auto.tables.TableEncoder`.
-    seed : int
-        Of the rows that the quantiles are told from.
-
-    Notes
-    -----
     An infinite cell counts as the column's largest or smallest finite one, and no number is
     beyond 1e30: single precision, which forests use, ends at 3e38.
+
+    ``impute``: Replace missing cells by the column's median, and mark them in columns of their own.
     """
 
     def __init__(self, impute: bool, scale: str | None, seed: int) -> None:

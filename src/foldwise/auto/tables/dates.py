@@ -12,16 +12,7 @@ DAY = np.timedelta64(1, "D").astype("timedelta64[us]").astype(np.float64)
 def date_parts(dates: NDArray[np.datetime64]) -> NDArray[np.float64]:
     """Return the parts of points in time, NaN where there is none.
 
-    Parameters
-    ----------
-    dates : ndarray of datetime64[us], shape (n_samples,)
-        Points in time.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, 8)
-        Days since 2000 with their fraction, year, month, day, weekday (Monday is 0), day of the
-        year, hour, minute.
+    Shapes: returns (n_samples, 8).
 
     Examples
     --------

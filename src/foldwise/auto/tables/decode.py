@@ -18,20 +18,8 @@ SINGLE_BYTE = ("cp1252", "latin-1")
 def decode(name: str, content: bytes) -> tuple[str, str]:
     """Return the text of a file and its encoding.
 
-    Parameters
-    ----------
-    name : str
-        The file, for messages.
-    content : bytes
-        What is in it.
-
-    Returns
-    -------
-    text : str
-        Without a byte order mark.
-    encoding : str
-        By its mark; else UTF-16 where every second byte is zero, UTF-8 where that is valid, and
-        Windows-1252 or Latin-1, in which any byte is a letter, for the rest.
+    By its mark; else UTF-16 where every second byte is zero, UTF-8 where that is valid, and
+    Windows-1252 or Latin-1, in which any byte is a letter, for the rest.
 
     Examples
     --------

@@ -23,48 +23,22 @@ GROUPED = {
 class Dialect:
     r"""How a table is written.
 
-    Parameters
-    ----------
-    delimiter, quote, decimal : str
-        One character each.
-    skip : int
-        Letters before the header: a line ``sep=;``, as spreadsheets write it.
-
     Examples
     --------
     >>> dialect_of("a;b\n1,5;2\n")
     Dialect(delimiter=';', quote='"', decimal=',', skip=0)
     """
 
-    delimiter: str = ","
-    quote: str = '"'
-    decimal: str = "."
-    skip: int = 0
+    delimiter: str = ","  # one character each
+    quote: str = '"'  # one character each
+    decimal: str = "."  # one character each
+    skip: int = 0  # letters before the header: a line ``sep=;``, as spreadsheets write it
 
 
 def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Yield the line each record begins on, counted from 1, and its fields.
 
     Blank lines are left out.
-
-    Parameters
-    ----------
-    text : str
-        The whole table.
-    dialect : Dialect
-        How it is written.
-
-    Yields
-    ------
-    line : int
-        Where the record begins.
-    fields : list of str
-        As text.
-
-    Raises
-    ------
-    csv.Error
-        Where quotes do not match; ``error.args[1]`` is the line the record begins on.
     """
     lines = io.StringIO(text, newline="")
     lines.seek(dialect.skip)
@@ -86,17 +60,9 @@ def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
 def dialect_of(text: str) -> Dialect:
     """Return how a table is written.
 
-    Parameters
-    ----------
-    text : str
-        The whole table.
-
-    Returns
-    -------
-    Dialect
-        The delimiter that gives most of the first 500 records as many fields as the header, and
-        of those the one that gives the most fields. Single quotes where there are no double ones
-        and fields begin and end with them. The decimal mark that more numbers are written with.
+    The delimiter that gives most of the first 500 records as many fields as the header, and of
+    those the one that gives the most fields. Single quotes where there are no double ones and
+    fields begin and end with them. The decimal mark that more numbers are written with.
     """
     said = SEPARATOR_LINE.match(text)
     skip = said.end() if said else 0

@@ -22,18 +22,6 @@ def is_frame(X: Any) -> bool:
 def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
     """Return a table as a pandas frame whose names are distinct strings.
 
-    Parameters
-    ----------
-    X : data frame, ndarray or nested list
-        pandas, polars, Arrow; an array's columns are called x0, x1, ...
-    owner : str
-        Who complains.
-
-    Returns
-    -------
-    DataFrame
-        Not a copy where none is needed: do not write into it.
-
     Examples
     --------
     >>> import polars as pl

@@ -32,35 +32,15 @@ ID_CAMEL = re.compile(r"[a-z](?:Id|ID|UUID|Key|Index)$")
 
 @dataclass(frozen=True)
 class Guess:
-    """What a column is, and why.
+    """What a column is, and why."""
 
-    Parameters
-    ----------
-    kind : str
-        One of the kinds.
-    why : str
-        The reason, for people.
-    date_format : str
-        How dates are written, "" if they are dates already.
-    """
-
-    kind: str
-    why: str
-    date_format: str = ""
+    kind: str  # one of the kinds
+    why: str  # the reason, for people
+    date_format: str = ""  # how dates are written, "" if they are dates already
 
 
 def guess(column: Any) -> Guess:
     """Return what a column of at least two different cells is.
-
-    Parameters
-    ----------
-    column : Series
-        One column, named.
-
-    Returns
-    -------
-    Guess
-        Kind and reason.
 
     Examples
     --------

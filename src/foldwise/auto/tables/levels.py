@@ -15,17 +15,9 @@ MISSING = "(missing)"
 class Levels:
     """The levels of one column of categories.
 
-    Parameters
-    ----------
-    column : Series
-        Training cells.
+    ``words``: The levels: in the order of an ordered categorical, else by number or alphabet.
 
-    Attributes
-    ----------
-    words : list of str
-        The levels: in the order of an ordered categorical, else by number or alphabet.
-    has_missing : bool
-        Whether a training cell was missing: then that is a level of its own, the last.
+    ``has_missing``: Whether a training cell was missing: then that is a level of its own, the last.
     """
 
     def __init__(self, column: Any) -> None:
@@ -42,18 +34,7 @@ class Levels:
         return [*self.words, MISSING] if self.has_missing else list(self.words)
 
     def codes(self, column: Any) -> Codes:
-        """Return the level of each cell; -1 if it was not in the training cells.
-
-        Parameters
-        ----------
-        column : Series
-            Cells.
-
-        Returns
-        -------
-        ndarray of int
-            0 to ``len(self) - 1``, or -1.
-        """
+        """Return the level of each cell; -1 if it was not in the training cells."""
         text = text_of(column)
         codes = pd.Index(self.words, dtype=object).get_indexer(pd.Index(text, dtype=object))
         if self.has_missing:
@@ -75,17 +56,7 @@ def _in_order(column: Any, words: Any) -> list[str]:
 def indicators(codes: Codes, n_levels: int) -> NDArray[np.float64]:
     """Return one column of zeros and ones a level; of two levels, the second alone.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_samples,)
-        Levels, -1 for none.
-    n_levels : int
-        Number of levels.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_levels), or (n_samples, 1) for two levels
-        A row of no level is all zeros; of two levels, one half.
+    Shapes: returns (n_samples, n_levels).
 
     Examples
     --------

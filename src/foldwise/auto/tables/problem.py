@@ -28,31 +28,15 @@ MOST_CLASSES = 200
 
 @dataclass(frozen=True)
 class TableProblem:
-    """What is to be learnt from a table.
+    """What is to be learnt from a table."""
 
-    Attributes
-    ----------
-    X : DataFrame
-        The features.
-    y : ndarray
-        The target: floats, or classes as whole numbers or words.
-    task : {"regression", "classification"}
-        What the target is.
-    kinds : Kinds
-        What the features are.
-    sample_weight, groups : ndarray or None
-        One entry a row.
-    notes : tuple of str
-        What was decided on the way, for people.
-    """
-
-    X: pd.DataFrame
-    y: NDArray[Any]
-    task: str
-    kinds: Kinds
-    sample_weight: NDArray[np.float64] | None
-    groups: NDArray[Any] | None
-    notes: tuple[str, ...]
+    X: pd.DataFrame  # the features
+    y: NDArray[Any]  # the target: floats, or classes as whole numbers or words
+    task: str  # what the target is
+    kinds: Kinds  # what the features are
+    sample_weight: NDArray[np.float64] | None  # one entry a row
+    groups: NDArray[Any] | None  # one entry a row
+    notes: tuple[str, ...]  # what was decided on the way, for people
 
 
 def table_problem(
@@ -67,26 +51,8 @@ def table_problem(
 ) -> TableProblem:
     """Take a table apart into features, target, weights and groups.
 
-    Parameters
-    ----------
-    frame : data frame
-        pandas, polars or Arrow.
-    target : str
-        The column to be predicted. Rows where it is missing are left out, with a note.
-    task : {"auto", "regression", "classification"}, default="auto"
-        What the target is. "auto": words and truth values are classes, and whole numbers of at
-        most ten values, each in twenty rows on average; other numbers are a quantity.
-    groups, weight : str or None
-        Columns that say which rows belong together, and how much each counts.
-    drop : sequence of str
-        Columns that are not to be used.
-    fewest_rows : int, default=1
-        How many rows with a target there must be.
-
-    Returns
-    -------
-    TableProblem
-        All but these columns are features.
+    ``task``: What the target is. "auto": words and truth values are classes, and whole numbers of
+    at most ten values, each in twenty rows on average; other numbers are a quantity.
 
     Examples
     --------

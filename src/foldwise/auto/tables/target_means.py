@@ -13,18 +13,6 @@ MOST_WHOLE_NUMBER_CLASSES = 30
 def is_quantity(y: NDArray[Any], task: str = "auto") -> bool:
     """Return whether a target is a quantity rather than classes.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        The target.
-    task : {"auto", "regression", "classification"}
-        "auto": floats, and whole numbers of more than 30 values, are quantities.
-
-    Returns
-    -------
-    bool
-        True for regression.
-
     Examples
     --------
     >>> import numpy as np
@@ -41,19 +29,7 @@ def is_quantity(y: NDArray[Any], task: str = "auto") -> bool:
 def target_columns(y: NDArray[Any], quantity: bool) -> tuple[FloatArray, list[str]]:
     """Return what is averaged, one column each, and its names.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        The target.
-    quantity : bool
-        False for classes: a column a class, the second alone for two.
-
-    Returns
-    -------
-    columns : ndarray of shape (n_samples, n_columns)
-        The quantity, or whether the row has the class.
-    names : list of str
-        What each column is.
+    Shapes: returns (n_samples, n_columns).
 
     Examples
     --------
@@ -78,25 +54,10 @@ def level_means(codes: Codes, targets: FloatArray, n_levels: int) -> FloatArray:
     from the mean of all, with m the variance inside levels over the variance between them, both
     estimated from the same rows by the moments of the one-way layout.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_samples,)
-        The level of each row, 0 to n_levels - 1; -1 for none.
-    targets : ndarray of shape (n_samples, n_targets)
-        What is averaged.
-    n_levels : int
-        Number of levels.
-
-    Returns
-    -------
-    ndarray of shape (n_levels + 1, n_targets)
-        One row a level; the last one, the mean of all rows, is for rows of no level, so that
-        the code -1 finds it.
-
-    Notes
-    -----
     Where nothing differs between levels, or every level has one row, all means are the mean of
     all rows. O(n_samples * n_targets).
+
+    Shapes: ``targets`` (n_samples, n_targets), returns (n_levels + 1, n_targets).
 
     Examples
     --------
@@ -138,21 +99,7 @@ def _variances(
 def out_of_fold_means(codes: Codes, targets: FloatArray, n_levels: int, folds: Codes) -> FloatArray:
     """Return for each row its level's mean, told from the rows of the other folds.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n_samples,)
-        The level of each row, -1 for none.
-    targets : ndarray of shape (n_samples, n_targets)
-        What is averaged.
-    n_levels : int
-        Number of levels.
-    folds : ndarray of int, shape (n_samples,)
-        The fold of each row, dealt without looking at the targets.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_targets)
-        No entry depends on its own row's target, nor on those of its fold.
+    Shapes: ``targets`` (n_samples, n_targets), returns (n_samples, n_targets).
 
     Examples
     --------

@@ -16,15 +16,6 @@ BUCKETS = 2**14
 class HashedText:
     """Numbers for one column of free text.
 
-    Parameters
-    ----------
-    width : int
-        How many directions to keep.
-    seed : int
-        Of the randomised decomposition.
-
-    Notes
-    -----
     Words and pairs of neighbouring words are hashed into 16,384 buckets (nothing is stored but
     weights), weighted by rarity, and projected to the directions of most variance. The length of
     the text is kept beside them. A missing text is an empty one.

@@ -100,18 +100,6 @@ def _truth(value: Any) -> float:
 def dates_of(column: Any, date_format: str) -> NDArray[np.datetime64]:
     """Return the cells as points in time without zone, NaT where they are not.
 
-    Parameters
-    ----------
-    column : Series
-        Dates, or text written in the format.
-    date_format : str
-        A ``strptime`` format, "ISO8601", or "" for cells that are dates already.
-
-    Returns
-    -------
-    ndarray of datetime64[us]
-        Wall clock times; text with an offset is in UTC.
-
     Examples
     --------
     >>> import pandas as pd
@@ -137,18 +125,6 @@ def parse_dates(words: Any, date_format: str) -> NDArray[np.datetime64]:
 
 def date_format_of(words: "pd.Series[Any]", share: float = 0.98) -> str:
     """Return the format nearly all words are dates in, "" if there is none.
-
-    Parameters
-    ----------
-    words : Series of str
-        Distinct words.
-    share : float
-        How many must be dates.
-
-    Returns
-    -------
-    str
-        The first of the formats that fits; day before month where both would.
 
     Examples
     --------

@@ -31,31 +31,11 @@ def logistic_coefficients(
 ) -> FloatArray:
     """Return the coefficients of a penalised logistic regression.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (n_samples, n_columns)
-        A few columns; a column of ones for an intercept.
-    y : ndarray of int of shape (n_samples,)
-        0 or 1.
-    weight : ndarray of shape (n_samples,)
-        Weights of the rows.
-    towards : sequence of float
-        The coefficients the penalty pulls to.
-    ridge : float
-        Half of it times the squared distance is added to the sum of the rows' log-losses.
-    non_negative : sequence of int
-        Columns whose coefficient must not be negative.
-
-    Returns
-    -------
-    ndarray of shape (n_columns,)
-        The minimiser.
-
-    Notes
-    -----
     Damped Newton steps from zero, O(n_samples * n_columns**2) each. The few constraints are
     met by trying every subset of them as equalities; the problem is convex, so the best
     feasible one is the answer.
+
+    Shapes: ``columns`` (n_samples, n_columns).
 
     Examples
     --------
