@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from foldwise.arrays import Array
 from foldwise.auto.budget import TRIAL_SHARE, Plan, plan_for, trial_seconds
 from foldwise.auto.encodings import encoded
 from foldwise.auto.facts import facts_of
@@ -74,7 +74,7 @@ class BaseAutoStack(BaseEstimator):
         self.verbose = verbose
 
     @abstractmethod
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], int | None]:
+    def _read_target(self, y: Any) -> tuple[Array, int | None]:
         """Return targets or class codes, and the number of classes."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class BaseAutoStack(BaseEstimator):
         """Return the stack on top, unfitted."""
 
     @abstractmethod
-    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+    def _named(self, y: Array) -> Array:
         """Return targets, or the classes behind codes."""
 
     @property

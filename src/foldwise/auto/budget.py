@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import IntArray
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.learners.general import Assignment, fit_at_node
 
@@ -67,7 +67,7 @@ def trial_seconds(
     return seconds
 
 
-def _trial_rows(data: TrainingData, seed: int) -> NDArray[np.intp]:
+def _trial_rows(data: TrainingData, seed: int) -> IntArray:
     n_rows = data.X.shape[0]
     order = np.random.default_rng(seed).permutation(n_rows)
     if data.n_classes is None:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.auto.base import BaseAutoStack
 from foldwise.auto.presets import Preset
 from foldwise.stack import StackingClassifier
@@ -99,15 +99,15 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     """
 
     stack_: StackingClassifier
-    classes_: NDArray[Any]
+    classes_: Array
     # One weight a learner on log-probabilities; weights a class must be clearly better.
     _stackers = ("pool", "logistic")
 
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], int]:
+    def _read_target(self, y: Any) -> tuple[Array, int]:
         codes, self.classes_ = checked_classes(self._owner, y)
         return codes, len(self.classes_)
 
-    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+    def _named(self, y: Array) -> Array:
         return np.asarray(self.classes_[y])
 
     def _on_top(self, preset: Preset) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     def _new_stack(self, **parameters: Any) -> StackingClassifier:
         return StackingClassifier(**parameters)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Predict classes.
 
         Parameters
@@ -133,7 +133,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         rows = self._new_rows(X)
         return np.asarray(self.stack_.predict(rows))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Predict probabilities of the classes.
 
         Parameters
@@ -149,7 +149,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         rows = self._new_rows(X)
         return np.asarray(self.stack_.predict_proba(rows))
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters

@@ -1,12 +1,11 @@
 """What is known about a problem before anything is fitted."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import skew
 
+from foldwise.arrays import Array
 from foldwise.auto.tables import Kinds
 from foldwise.auto.tables.kinds import DROPPED
 
@@ -35,7 +34,7 @@ class Facts:
 
 
 def facts_of(
-    kinds: Kinds, y: NDArray[Any], *, n_classes: int | None = None, weighted: bool = False
+    kinds: Kinds, y: Array, *, n_classes: int | None = None, weighted: bool = False
 ) -> Facts:
     """Return the facts of a problem.
 

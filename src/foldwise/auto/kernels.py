@@ -3,10 +3,11 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from foldwise.arrays import FloatArray
 
 
 class KernelFeatures(TransformerMixin, BaseEstimator):
@@ -44,7 +45,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         ).fit(X)
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> FloatArray:
         """Return the features.
 
         Shapes: returns (n_samples, n_components).

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.auto.base import BaseAutoStack
 from foldwise.errors import Plain, invalid_data
 from foldwise.stack import StackingRegressor
@@ -104,7 +104,7 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     # Weights by log score are hardly moved by outliers; a ridge must be clearly better.
     _stackers = ("log_score", "ridge")
 
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], None]:
+    def _read_target(self, y: Any) -> tuple[Array, None]:
         values = np.asarray(y)
         if values.ndim > 1 and values.shape[1] > 1:
             raise invalid_data(
@@ -116,13 +116,13 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
             )
         return checked_values(self._owner, column_or_1d(values, warn=True)), None
 
-    def _named(self, y: NDArray[Any]) -> NDArray[Any]:
+    def _named(self, y: Array) -> Array:
         return y
 
     def _new_stack(self, **parameters: Any) -> StackingRegressor:
         return StackingRegressor(**parameters)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> FloatArray:
         """Predict targets.
 
         Parameters
@@ -138,9 +138,7 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         rows = self._new_rows(X)
         return np.asarray(self.stack_.predict(rows))
 
-    def predict_interval(
-        self, X: Any, coverage: float = 0.9
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return prediction intervals by CV+ from the hold-out stacks.
 
         Parameters

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import (
     GroupShuffleSplit,
     ShuffleSplit,
@@ -12,6 +11,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
+from foldwise.arrays import IntArray
 from foldwise.auto.budget import HELD_OUT
 from foldwise.auto.facts import Facts
 from foldwise.learners import TrainingData
@@ -24,9 +24,9 @@ class Rows:
     """Checked rows."""
 
     data: TrainingData  # the table as a pandas frame, targets or class codes, weights, groups
-    order: NDArray[np.intp] | None = None  # where each row stood before they were sorted in time
+    order: IntArray | None = None  # where each row stood before they were sorted in time
 
-    def sorted(self, order: NDArray[np.intp]) -> "Rows":
+    def sorted(self, order: IntArray) -> "Rows":
         """Return the rows in another order."""
         data = self.data
         moved = TrainingData(

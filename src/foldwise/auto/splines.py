@@ -3,10 +3,11 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import SplineTransformer
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from foldwise.arrays import FloatArray
 
 FEW_VALUES = 10
 
@@ -41,7 +42,7 @@ class SplineColumns(TransformerMixin, BaseEstimator):
             self.splines_ = splines.fit(X[:, self.many_])
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> FloatArray:
         """Return all columns, and after them the splines of those with many values.
 
         Shapes: returns (n_samples, n_out).

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import IntArray
 from foldwise.auto.tables.values import date_format_of, parse_dates
 from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 
 
-def order_in_time(owner: str, frame: pd.DataFrame, time_column: Any) -> NDArray[np.intp]:
+def order_in_time(owner: str, frame: pd.DataFrame, time_column: Any) -> IntArray:
     """Return the rows from the earliest to the latest.
 
     Examples

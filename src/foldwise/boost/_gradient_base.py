@@ -9,6 +9,7 @@ from sklearn.tree import BaseDecisionTree, DecisionTreeRegressor
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost._parameters import (
     check_boosting,
     check_choice,
@@ -16,15 +17,7 @@ from foldwise.boost._parameters import (
 )
 from foldwise.boost.additive import Additive
 from foldwise.boost.early_stopping import inner_splits, stop_early
-from foldwise.boost.learner import (
-    FloatArray,
-    Indices,
-    Table,
-    check_features,
-    check_groups,
-    make_table,
-    require_weights,
-)
+from foldwise.boost.learner import Table, check_features, check_groups, make_table, require_weights
 from foldwise.boost.loss import Loss, check_loss
 from foldwise.boost.progress import Progress
 from foldwise.boost.pursuit import Recipe, Sample, boost_additive
@@ -93,7 +86,7 @@ class GradientBoosting(BaseEstimator):
         seed, split_seed = (int(number) for number in rng.randint(2**31 - 1, size=2))
         progress = Progress(owner, self.n_estimators, self.verbose)
 
-        def run(rows: Indices, apart: Indices | None, rounds: int) -> Additive:
+        def run(rows: IntArray, apart: IntArray | None, rounds: int) -> Additive:
             part = sample if len(rows) == len(y) else sample.rows(rows)
             watch = None if apart is None else sample.rows(apart)
             recipe = self._recipe(learners, len(rows), seed)

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import FloatArray
 from foldwise.boost._newton_fit import table_of
-from foldwise.boost.learner import FloatArray
 
 
 class NewtonBoosting(BaseEstimator):

@@ -9,10 +9,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost._parameters import check_boosting, check_count, check_number
 from foldwise.boost.categories import categorical_columns, encode, learn_categories
 from foldwise.boost.early_stopping import inner_splits, stop_early
-from foldwise.boost.learner import FloatArray, Indices, check_groups, is_frame
+from foldwise.boost.learner import check_groups, is_frame
 from foldwise.boost.loss import Loss, check_loss
 from foldwise.boost.newton_trees import NewtonTrees, Rows, Words, train, tree_words
 from foldwise.boost.progress import Progress
@@ -85,7 +86,7 @@ def fit_newton(
     rows = Rows(table, y - shift, weight, given)
     progress = Progress(owner, estimator.n_estimators, estimator.verbose)
 
-    def run(inside: Indices, apart: Indices | None, rounds: int) -> NewtonTrees:
+    def run(inside: IntArray, apart: IntArray | None, rounds: int) -> NewtonTrees:
         return train(
             words,
             loss,

@@ -6,8 +6,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array
 from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 
 
@@ -81,7 +81,7 @@ def check_boosting(estimator: Any) -> None:
         )
 
 
-def needs_two_classes(estimator: Any, classes: NDArray[Any]) -> None:
+def needs_two_classes(estimator: Any, classes: Array) -> None:
     """Raise if there is nothing to tell apart."""
     if len(classes) < 2:
         raise invalid_data(

@@ -4,19 +4,17 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.boost._parameters import check_boosting, check_choice, needs_two_classes
 from foldwise.boost.class_losses import class_codes
 from foldwise.boost.early_stopping import inner_splits, stop_early
 from foldwise.boost.learner import (
-    FloatArray,
-    Indices,
     Table,
     ask,
     check_features,
@@ -173,12 +171,12 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _boost(
-        self, table: Table, codes: Indices, start: FloatArray, groups: Any, rng: Any
+        self, table: Table, codes: IntArray, start: FloatArray, groups: Any, rng: Any
     ) -> Committee:
         seeds = rng.randint(2**31 - 1, size=self.n_estimators * 2 + 2)
         progress = Progress(type(self).__name__, self.n_estimators, self.verbose)
 
-        def run(rows: Indices, apart: Indices | None, rounds: int) -> Committee:
+        def run(rows: IntArray, apart: IntArray | None, rounds: int) -> Committee:
             part = table if len(rows) == len(table) else table.rows(rows)
             return boost_committee(
                 round_fitter(
@@ -264,7 +262,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         """Yield :meth:`decision_function` after each round."""
         return (_scores(votes) for votes in self._staged_votes(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the class with the most votes.
 
         Parameters
@@ -280,7 +278,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         best = self._votes(X).argmax(axis=1)
         return self.classes_[best]
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+    def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield :meth:`predict` after each round."""
         return (self.classes_[votes.argmax(axis=1)] for votes in self._staged_votes(X))
 
@@ -324,7 +322,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         """Yield :meth:`margins` after each round."""
         return (class_margins(votes, self._codes(y)) for votes in self._staged_votes(X))
 
-    def _codes(self, y: Any) -> Indices:
+    def _codes(self, y: Any) -> IntArray:
         codes = np.searchsorted(self.classes_, np.asarray(y)).clip(0, len(self.classes_) - 1)
         if (self.classes_[codes] != np.asarray(y)).any():
             raise invalid_data(

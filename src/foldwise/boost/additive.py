@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.tree import BaseDecisionTree
 
-from foldwise.boost.learner import FloatArray, Indices, Table, ask
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.boost.learner import Table, ask
 from foldwise.boost.loss import Loss
 
 
@@ -17,7 +18,7 @@ class Stage:
 
     # one for each raw prediction of a row. The leaves of a tree hold their own steps.
     learners: tuple[Any, ...]
-    columns: Indices | None  # the columns they read; None for all
+    columns: IntArray | None  # the columns they read; None for all
     step: float  # α
     member: int  # which learner of the set was the best
 

@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from foldwise._sklearn import take
+from foldwise.arrays import Array, FloatArray
 from foldwise.boost.learner import is_frame
 from foldwise.errors import Plain, invalid_parameter, listing
 
-FloatArray = NDArray[np.float64]
-Categories = dict[int, NDArray[Any]]
+Categories = dict[int, Array]
 WORDS = ("categor", "enum", "str", "utf8", "object")
 
 
@@ -54,14 +53,14 @@ def learn_categories(X: Any, columns: list[int]) -> Categories:
     return {i: _sorted(pd.Series(_values(X, i)).dropna().unique()) for i in columns}
 
 
-def _sorted(values: Any) -> NDArray[Any]:
+def _sorted(values: Any) -> Array:
     try:
         return np.asarray(sorted(values))
     except TypeError:
         return np.asarray(sorted(values, key=str), dtype=object)
 
 
-def _values(X: Any, i: int) -> NDArray[Any]:
+def _values(X: Any, i: int) -> Array:
     return np.asarray(take(X, i, axis=1)) if is_frame(X) else np.asarray(X)[:, i]
 
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
-from foldwise.boost.loss import CustomLoss, FloatArray, Loss
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.boost.loss import CustomLoss, Loss
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
 
 RAREST = 1e-12  # share of a class of which no row has weight
@@ -142,7 +142,7 @@ def class_loss(owner: str, loss: Any, n_classes: int) -> Loss:
     return loss if isinstance(loss, Loss) else two_class[loss]()
 
 
-def class_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def class_codes(y: Array) -> tuple[Array, IntArray]:
     """Return the sorted classes and each row's code."""
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.reshape(-1)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
@@ -15,19 +14,19 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from foldwise.boost.learner import Indices
+from foldwise.arrays import Array, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 
-Splits = list[tuple[Indices, Indices]]
+Splits = list[tuple[IntArray, IntArray]]
 
 
 def inner_splits(
     owner: str,
     validation: Any,
-    y: NDArray[Any],
+    y: Array,
     *,
     classes: bool,
-    groups: NDArray[Any] | None,
+    groups: Array | None,
     seed: int,
 ) -> Splits:
     """Return the (training, validation) rows on which the rounds are found.
@@ -142,7 +141,7 @@ Model = TypeVar("Model", bound=Stageable)
 
 
 def stop_early(
-    run: Callable[[Indices, Indices | None, int], Model],
+    run: Callable[[IntArray, IntArray | None, int], Model],
     splits: Splits,
     n_samples: int,
     rounds: int,

@@ -4,20 +4,15 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.boost._gradient_base import GradientBoosting
 from foldwise.boost._parameters import (
     needs_two_classes,
 )
 from foldwise.boost.class_losses import class_codes, class_loss
-from foldwise.boost.learner import (
-    FloatArray,
-    check_features,
-    check_targets,
-    check_weights,
-)
+from foldwise.boost.learner import check_features, check_targets, check_weights
 
 
 class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
@@ -183,7 +178,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         """
         return self._probabilities(self._raw(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the likeliest class.
 
         Parameters
@@ -203,7 +198,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
         """Yield :meth:`predict_proba` after each round."""
         return (self._probabilities(raw) for raw in self._staged_raw(X))
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+    def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield :meth:`predict` after each round."""
         return (self.classes_[p.argmax(axis=1)] for p in self.staged_predict_proba(X))
 

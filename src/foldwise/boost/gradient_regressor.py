@@ -5,16 +5,12 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
+from foldwise.arrays import FloatArray
 from foldwise.boost._gradient_base import GradientBoosting
 from foldwise.boost._parameters import (
     check_number,
 )
-from foldwise.boost.learner import (
-    FloatArray,
-    check_features,
-    check_targets,
-    check_weights,
-)
+from foldwise.boost.learner import check_features, check_targets, check_weights
 from foldwise.boost.regression_losses import regression_loss
 
 

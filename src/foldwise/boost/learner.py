@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import clone
@@ -18,10 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from foldwise._sklearn import take
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, unsupported
-
-FloatArray = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -36,11 +33,11 @@ class Table:
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
-    def rows(self, indices: Indices) -> "Table":
+    def rows(self, indices: IntArray) -> "Table":
         """Return some of the rows."""
         return Table(take(self.X, indices, axis=0), self.trusted)
 
-    def columns(self, indices: Indices | None) -> "Table":
+    def columns(self, indices: IntArray | None) -> "Table":
         """Return some of the columns; None stands for all of them."""
         return self if indices is None else Table(take(self.X, indices, axis=1), self.trusted)
 
@@ -82,7 +79,7 @@ def check_features(estimator: Any, X: Any, learners: list[Any], *, reset: bool) 
     )
 
 
-def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> NDArray[Any]:
+def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> Array:
     """Return ``y`` as a checked one-dimensional array."""
     if y is None:
         raise invalid_data(
@@ -130,7 +127,7 @@ def check_weights(estimator: Any, sample_weight: Any, n_samples: int) -> FloatAr
     return weight
 
 
-def check_groups(estimator: Any, groups: Any, n_samples: int) -> NDArray[Any] | None:
+def check_groups(estimator: Any, groups: Any, n_samples: int) -> Array | None:
     """Return the groups as an array as long as the rows, or None."""
     if groups is None:
         return None
@@ -193,7 +190,7 @@ def seeded(learner: Any, seed: int) -> Any:
     return copy
 
 
-def fit_learner(learner: Any, table: Table, y: NDArray[Any], weight: FloatArray | None) -> Any:
+def fit_learner(learner: Any, table: Table, y: Array, weight: FloatArray | None) -> Any:
     """Fit the learner in place and return it."""
     extra: dict[str, Any] = {"check_input": False} if table.trusted else {}
     if weight is not None:
@@ -204,7 +201,7 @@ def fit_learner(learner: Any, table: Table, y: NDArray[Any], weight: FloatArray 
     return learner.fit(table.X, y, **extra)
 
 
-def ask(learner: Any, table: Table, method: str = "predict") -> NDArray[Any]:
+def ask(learner: Any, table: Table, method: str = "predict") -> Array:
     """Return what a method of the fitted learner says about the rows."""
     extra = {"check_input": False} if table.trusted else {}
     return np.asarray(getattr(learner, method)(table.X, **extra))

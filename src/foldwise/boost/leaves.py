@@ -1,16 +1,14 @@
 """The best step of each leaf of a tree: a formula, a Newton step, or a search."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foldwise.boost.loss import FloatArray, Loss
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.boost.loss import Loss
 from foldwise.boost.regression_losses import leaf_sums
-
-LeafOf = NDArray[np.intp]
 
 
 def leaf_steps(
-    loss: Loss, y: FloatArray, raw: FloatArray, weight: FloatArray, leaf: LeafOf, n_leaves: int
+    loss: Loss, y: FloatArray, raw: FloatArray, weight: FloatArray, leaf: IntArray, n_leaves: int
 ) -> FloatArray:
     """Return for each leaf a step v that does not raise Σ w l(y, F + v) over its rows.
 
@@ -36,7 +34,7 @@ def leaf_steps(
 
 
 def newton_steps(
-    gradient: FloatArray, hessian: FloatArray, weight: FloatArray, leaf: LeafOf, n_leaves: int
+    gradient: FloatArray, hessian: FloatArray, weight: FloatArray, leaf: IntArray, n_leaves: int
 ) -> FloatArray:
     """Return −G/H of each leaf, 0 where H vanishes.
 
@@ -57,7 +55,7 @@ def safe_steps(
     y: FloatArray,
     raw: FloatArray,
     weight: FloatArray,
-    leaf: LeafOf,
+    leaf: IntArray,
     steps: FloatArray,
 ) -> FloatArray:
     """Return the steps, halved in every leaf whose loss they would raise.
@@ -79,7 +77,7 @@ def safe_steps(
 
 
 def searched_steps(
-    loss: Loss, y: FloatArray, raw: FloatArray, weight: FloatArray, leaf: LeafOf, n_leaves: int
+    loss: Loss, y: FloatArray, raw: FloatArray, weight: FloatArray, leaf: IntArray, n_leaves: int
 ) -> FloatArray:
     """Return the root of each leaf's slope, by doubling and then bisecting all leaves at once.
 

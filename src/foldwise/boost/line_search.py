@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from foldwise.boost.loss import FloatArray, Loss
+from foldwise.arrays import FloatArray
+from foldwise.boost.loss import Loss
 
 LONGEST_STEP = 1024.0
 

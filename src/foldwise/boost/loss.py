@@ -4,12 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter
-
-FloatArray = NDArray[np.float64]
 
 
 class Loss:
@@ -62,7 +60,7 @@ class Loss:
         y: FloatArray,
         raw: FloatArray,
         weight: FloatArray,
-        leaf: NDArray[np.intp],
+        leaf: IntArray,
         n_leaves: int,
     ) -> FloatArray | None:
         """Return the best step of each leaf where there is a formula for it, else None."""

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray, IntArray
 
 
 def centred(votes: FloatArray) -> FloatArray:
@@ -21,7 +20,7 @@ def centred(votes: FloatArray) -> FloatArray:
     return votes - votes.mean(axis=1, keepdims=True)
 
 
-def class_margins(votes: FloatArray, codes: NDArray[np.intp]) -> FloatArray:
+def class_margins(votes: FloatArray, codes: IntArray) -> FloatArray:
     """Return each row's margin, between −1 and 1; positive if the vote is right.
 
     Shapes: ``votes`` (n_samples, n_classes).
@@ -79,9 +78,7 @@ class BoostingPath:
         """Return the path before the first round."""
         return cls(*(np.empty(0) for _ in range(4)))
 
-    def extended(
-        self, votes: FloatArray, codes: NDArray[np.intp], weight: FloatArray, say: float
-    ) -> Self:
+    def extended(self, votes: FloatArray, codes: IntArray, weight: FloatArray, say: float) -> Self:
         """Return the path with one round more, from the votes after it."""
         own = votes[np.arange(len(votes)), codes] - votes.mean(axis=1)
         margin = class_margins(votes, codes)
@@ -102,7 +99,7 @@ class BoostingPath:
         return type(self)(*(a[:rounds] for a in old))
 
 
-def coefficient_path(answers: NDArray[np.intp], says: FloatArray) -> FloatArray:
+def coefficient_path(answers: IntArray, says: FloatArray) -> FloatArray:
     """Return how the coefficient of each distinct learner grows with the rounds.
 
     Shapes: ``answers`` (n_rounds, n_samples), returns (n_rounds, n_distinct).

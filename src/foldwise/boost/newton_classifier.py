@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.boost._newton_base import NewtonBoosting
 from foldwise.boost._newton_fit import check_newton, fit_newton, table_of
 from foldwise.boost._parameters import needs_two_classes
 from foldwise.boost.class_losses import class_codes, class_loss
-from foldwise.boost.learner import FloatArray, check_targets, check_weights
+from foldwise.boost.learner import check_targets, check_weights
 
 
 class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):
@@ -207,7 +207,7 @@ class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):
         """
         return self._probabilities(self._raw(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the likeliest class.
 
         Parameters
@@ -227,7 +227,7 @@ class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):
         """Yield :meth:`predict_proba` after each round."""
         return (self._probabilities(raw) for raw in self._staged_raw(X))
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+    def staged_predict(self, X: Any) -> Iterator[Array]:
         """Yield :meth:`predict` after each round."""
         return (self.classes_[p.argmax(axis=1)] for p in self.staged_predict_proba(X))
 

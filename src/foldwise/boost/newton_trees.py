@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import lightgbm
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.class_losses import Logistic, Multinomial
 from foldwise.boost.loss import Loss, total_loss
 from foldwise.boost.regression_losses import (
@@ -19,7 +19,6 @@ from foldwise.boost.regression_losses import (
     Tweedie,
 )
 
-FloatArray = NDArray[np.float64]
 Words = dict[str, Any]
 
 
@@ -136,7 +135,7 @@ class Rows:
     weight: FloatArray
     given: bool
 
-    def part(self, indices: NDArray[np.intp]) -> "Rows":
+    def part(self, indices: IntArray) -> "Rows":
         """Return some of the rows."""
         return Rows(self.X[indices], self.y[indices], self.weight[indices], self.given)
 

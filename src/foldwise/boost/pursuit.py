@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.tree import BaseDecisionTree
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.additive import Additive, Stage
 from foldwise.boost.early_stopping import Patience
-from foldwise.boost.learner import FloatArray, Indices, Table, fit_learner, seeded
+from foldwise.boost.learner import Table, fit_learner, seeded
 from foldwise.boost.leaves import leaf_steps, newton_steps
 from foldwise.boost.line_search import line_step
 from foldwise.boost.loss import Loss, total_loss
@@ -37,7 +38,7 @@ class Sample:
     weight: FloatArray
     given: bool
 
-    def rows(self, indices: Indices) -> "Sample":
+    def rows(self, indices: IntArray) -> "Sample":
         """Return some of the rows."""
         return Sample(self.table.rows(indices), self.y[indices], self.weight[indices], self.given)
 
@@ -135,7 +136,7 @@ def _fit_outputs(
     sample: Sample,
     residuals: FloatArray,
     inside: Any,
-    columns: Indices | None,
+    columns: IntArray | None,
     rng: np.random.Generator,
 ) -> tuple[Any, ...]:
     table, weight = sample.table.columns(columns), sample.weight if sample.given else None

@@ -3,13 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foldwise.boost.loss import FloatArray, Loss
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.boost.loss import Loss
 from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
 
 
-def leaf_sums(values: FloatArray, leaf: NDArray[np.intp], n_leaves: int) -> FloatArray:
+def leaf_sums(values: FloatArray, leaf: IntArray, n_leaves: int) -> FloatArray:
     """Return the sum of the values in each leaf."""
     return np.bincount(leaf, weights=values, minlength=n_leaves).astype(np.float64, copy=False)
 
@@ -18,7 +18,7 @@ def leaf_quantiles(
     values: FloatArray,
     weight: FloatArray,
     level: float,
-    leaf: NDArray[np.intp],
+    leaf: IntArray,
     n_leaves: int,
 ) -> FloatArray:
     """Return the weighted quantile of the values in each leaf.
@@ -110,7 +110,7 @@ class Quantile(Loss):
         y: FloatArray,
         raw: FloatArray,
         weight: FloatArray,
-        leaf: NDArray[np.intp],
+        leaf: IntArray,
         n_leaves: int,
     ) -> FloatArray:
         """Return the quantile of each leaf's residuals."""
@@ -186,7 +186,7 @@ class Huber(Loss):
         y: FloatArray,
         raw: FloatArray,
         weight: FloatArray,
-        leaf: NDArray[np.intp],
+        leaf: IntArray,
         n_leaves: int,
     ) -> FloatArray:
         """Return each leaf's median residual plus the mean clipped distance from it."""
@@ -243,7 +243,7 @@ class Tweedie(Loss):
         y: FloatArray,
         raw: FloatArray,
         weight: FloatArray,
-        leaf: NDArray[np.intp],
+        leaf: IntArray,
         n_leaves: int,
     ) -> FloatArray:
         """Return log(pull / push) of each leaf; −1, the Newton step, where all y are 0."""

@@ -4,22 +4,21 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foldwise.boost.learner import FloatArray, Table, fit_learner, seeded
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.boost.learner import Table, fit_learner, seeded
 from foldwise.boost.samme import gridded
 from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
 
-Codes = NDArray[np.intp]
 FitRound = Callable[[int, FloatArray], Any]
 
 
 def round_fitter(
     learner: Any,
     table: Table,
-    codes: Codes,
+    codes: IntArray,
     start: FloatArray,
-    seeds: NDArray[Any],
+    seeds: Array,
     *,
     draw: bool,
 ) -> FitRound:
@@ -46,7 +45,7 @@ def round_fitter(
 
 def _by_columns(
     table: Table,
-    codes: Codes,
+    codes: IntArray,
     start: FloatArray,
     fresh: Callable[[int], Any],
     otherwise: FitRound,

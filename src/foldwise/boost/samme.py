@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.boost.early_stopping import Patience
-from foldwise.boost.learner import FloatArray, Table, ask
+from foldwise.boost.learner import Table, ask
 from foldwise.boost.margins import BoostingPath
-
-Codes = NDArray[np.intp]
 
 
 def vote_weight(error: float, n_classes: int, n_rows: float) -> float:
@@ -27,9 +25,7 @@ def vote_weight(error: float, n_classes: int, n_rows: float) -> float:
     return odds / 2 if n_classes == 2 else odds + float(np.log(n_classes - 1))
 
 
-def reweighted(
-    weight: FloatArray, wrong: NDArray[np.bool_], say: float, n_classes: int
-) -> FloatArray:
+def reweighted(weight: FloatArray, wrong: BoolArray, say: float, n_classes: int) -> FloatArray:
     """Return the row weights after a round, summing to one.
 
     Examples
@@ -60,7 +56,7 @@ def gridded(weight: FloatArray, start: FloatArray) -> FloatArray:
     return start * np.ldexp(np.rint(np.ldexp(ratio, 30)), -30)
 
 
-def add_votes(votes: FloatArray, answers: Codes, say: float) -> None:
+def add_votes(votes: FloatArray, answers: IntArray, say: float) -> None:
     """Add a learner's say to the votes of the classes it names; two-class says count double."""
     votes[np.arange(len(votes)), answers] += 2 * say if votes.shape[1] == 2 else say
 
@@ -92,13 +88,13 @@ class Committee:
 def boost_committee(
     fit_round: Callable[[int, FloatArray], Any],
     table: Table,
-    codes: Codes,
+    codes: IntArray,
     n_classes: int,
     start: FloatArray,
     rounds: int,
     *,
     learning_rate: float,
-    watch: tuple[Table, Codes] | None,
+    watch: tuple[Table, IntArray] | None,
     patience: int,
     report: Callable[[int], None],
 ) -> Committee:
@@ -141,7 +137,7 @@ def boost_committee(
 class _Judge:
     """Follows the error on the rows set apart, if there are any."""
 
-    def __init__(self, watch: tuple[Table, Codes] | None, n_classes: int, patience: int) -> None:
+    def __init__(self, watch: tuple[Table, IntArray] | None, n_classes: int, patience: int) -> None:
         self.watch = watch
         self.patience = Patience(patience)
         self.errors: list[float] = []

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import Array, FloatArray, IntArray
+
 SAME_VALUE = 1e-7  # scikit-learn's trees do not split between values closer than this
 
 
@@ -45,7 +45,7 @@ class Split:
 class SortedColumns:
     """Rows sorted by each column, ready to be split for any weights."""
 
-    def __init__(self, X: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> None:
+    def __init__(self, X: Array, codes: IntArray, n_classes: int) -> None:
         self.n_classes = n_classes
         self.codes = codes
         self.orders = [np.argsort(column, kind="stable") for column in X.T]

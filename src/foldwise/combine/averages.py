@@ -1,13 +1,10 @@
 """Averages of predictions that learn nothing: means, median, votes."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import trim_mean
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import Array, FloatArray
 
 
 def weighted_mean(predictions: FloatArray, weights: FloatArray) -> FloatArray:
@@ -83,9 +80,7 @@ def soft_vote(probabilities: FloatArray, weights: FloatArray | None = None) -> F
     return weighted_mean(probabilities, votes / votes.sum())
 
 
-def majority_vote(
-    votes: NDArray[Any], n_classes: int, weights: FloatArray | None = None
-) -> FloatArray:
+def majority_vote(votes: Array, n_classes: int, weights: FloatArray | None = None) -> FloatArray:
     """Return the share of votes for each class.
 
     Parameters

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray
+
 DRAWS_AT_ONCE = 2_000_000
 
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.combine.sums import AnySums, LogSums, SquaredSums, Sums
 from foldwise.errors import did_you_mean, invalid_parameter
 
-FloatArray = NDArray[np.float64]
 TOLERANCE = 1e-12
 
 
@@ -28,7 +27,7 @@ class Selection:
         Number of models to choose from.
     """
 
-    order: NDArray[np.intp]
+    order: IntArray
     losses: FloatArray
     n_models: int
 
@@ -73,7 +72,7 @@ class BaggedSelection:
     """
 
     bags: tuple[Selection, ...]
-    models: tuple[NDArray[np.intp], ...]
+    models: tuple[IntArray, ...]
     n_models: int
 
     def weights(self, n_steps: int | None = None, shrinkage: float = 0.0) -> FloatArray:
@@ -86,7 +85,7 @@ class BaggedSelection:
 
 def running_sums(
     predictions: FloatArray,
-    y: NDArray[Any],
+    y: Array,
     sample_weight: FloatArray | None = None,
     loss: str | Callable[[FloatArray], float] = "squared",
 ) -> Sums:
@@ -127,7 +126,7 @@ def running_sums(
 
 def greedy_selection(
     predictions: FloatArray,
-    y: NDArray[Any],
+    y: Array,
     sample_weight: FloatArray | None = None,
     *,
     loss: str | Callable[[FloatArray], float] = "squared",
@@ -258,7 +257,7 @@ def bagged_selection(
 
 def greedy_weights(
     predictions: FloatArray,
-    y: NDArray[Any],
+    y: Array,
     sample_weight: FloatArray | None = None,
     *,
     shrinkage: float = 0.0,
@@ -290,7 +289,7 @@ def greedy_weights(
     return greedy_selection(predictions, y, sample_weight, **how).weights(shrinkage=shrinkage)
 
 
-def _least(losses: FloatArray, chosen: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> int:
+def _least(losses: FloatArray, chosen: BoolArray, allowed: BoolArray) -> int:
     least = losses.min()
     tied = allowed & ~(losses > least + TOLERANCE * abs(least))
     known = tied & chosen

@@ -1,19 +1,15 @@
 """Lasso regression on predictions, along a grid of penalties."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.combine.shapes import row_shares
 from foldwise.paths import lasso_path
-
-FloatArray = NDArray[np.float64]
 
 
 def lasso_coefficients(
     predictions: FloatArray,
-    y: NDArray[Any],
+    y: Array,
     ratios: FloatArray,
     sample_weight: FloatArray | None = None,
     *,

@@ -1,12 +1,11 @@
 """Stacking of predictive densities: the convex weights with the greatest log score."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.combine.quadratic import pull_to_mean, simplex_minimum
 from foldwise.combine.shapes import row_shares
 
-FloatArray = NDArray[np.float64]
 MOST_STEPS = 100
 GAP = 1e-10
 

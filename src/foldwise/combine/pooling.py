@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import Array, FloatArray, IntArray
+
 Loss = Callable[[FloatArray], float]
 Newton = Callable[[FloatArray], tuple[FloatArray, float]]
 MOST_STEPS = 50
@@ -48,7 +47,7 @@ class LogitPool:
 
 def logit_pool(
     logits: FloatArray,
-    y: NDArray[Any],
+    y: Array,
     sample_weight: FloatArray | None = None,
     *,
     C: float = 1.0,
@@ -114,7 +113,7 @@ def logit_pool(
 
 
 def _two_classes(
-    logits: FloatArray, codes: NDArray[np.intp], weight: FloatArray, C: float
+    logits: FloatArray, codes: IntArray, weight: FloatArray, C: float
 ) -> tuple[Loss, Newton]:
     """Return the goal for two classes; the last parameter is the difference of intercepts."""
     n_models = logits.shape[1]
@@ -140,7 +139,7 @@ def _two_classes(
 
 def _several_classes(
     sides: FloatArray,
-    codes: NDArray[np.intp],
+    codes: IntArray,
     weight: FloatArray,
     C: float,
     centre: FloatArray,

@@ -1,10 +1,9 @@
 """The convex weights with the least quadratic loss."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray
 
 
 def simplex_minimum(rows: FloatArray) -> FloatArray:

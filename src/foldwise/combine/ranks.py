@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.combine.shapes import row_shares
 
-FloatArray = NDArray[np.float64]
 MOST_KNOTS = 1000
 
 

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.temperature import fit_temperature
 from foldwise.errors import did_you_mean, invalid_parameter
 
-FloatArray = NDArray[np.float64]
 STRATEGIES = ("quantile", "uniform")
 
 
@@ -62,7 +61,7 @@ class LossParts:
 
 def reliability_curve(
     probabilities: FloatArray,
-    y: NDArray[np.intp],
+    y: IntArray,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
@@ -120,7 +119,7 @@ def reliability_curve(
 
 def expected_calibration_error(
     probabilities: FloatArray,
-    y: NDArray[np.intp],
+    y: IntArray,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
@@ -159,7 +158,7 @@ def expected_calibration_error(
 
 def decompose_loss(
     probabilities: FloatArray,
-    y: NDArray[np.intp],
+    y: IntArray,
     loss: str = "log_loss",
     *,
     sample_weight: FloatArray | None = None,
@@ -226,7 +225,7 @@ def decompose_loss(
     return LossParts(total, total - refinement, refinement, uncertainty, uncertainty - refinement)
 
 
-def _believed(probabilities: FloatArray, y: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+def _believed(probabilities: FloatArray, y: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the probability that is examined, and whether it came true."""
     if probabilities.ndim == 1:
         return probabilities, (y == 1).astype(np.float64)
@@ -236,9 +235,7 @@ def _believed(probabilities: FloatArray, y: NDArray[np.intp]) -> tuple[FloatArra
     return probabilities[np.arange(len(y)), top], (top == y).astype(np.float64)
 
 
-def _places(
-    believed: FloatArray, weight: FloatArray, n_bins: int, strategy: str
-) -> NDArray[np.intp]:
+def _places(believed: FloatArray, weight: FloatArray, n_bins: int, strategy: str) -> IntArray:
     if strategy == "uniform":
         return np.minimum((believed * n_bins).astype(np.intp), n_bins - 1)
     _, place = np.unique(believed, return_inverse=True)
@@ -255,7 +252,7 @@ def _wilson(share: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
-def _recalibrated(given: FloatArray, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+def _recalibrated(given: FloatArray, y: IntArray, weight: FloatArray) -> FloatArray:
     if given.shape[1] > 2:
         logs = np.log(np.clip(given, np.finfo(np.float64).tiny, None))
         return fit_temperature(logs, y, weight, ridge=0.0).predict(logs)
@@ -268,12 +265,12 @@ def _recalibrated(given: FloatArray, y: NDArray[np.intp], weight: FloatArray) ->
     return np.column_stack([1.0 - positive, positive])
 
 
-def _log(probabilities: FloatArray, y: NDArray[np.intp]) -> FloatArray:
+def _log(probabilities: FloatArray, y: IntArray) -> FloatArray:
     tiny = np.finfo(np.float64).eps
     return -np.log(np.clip(probabilities[np.arange(len(y)), y], tiny, 1.0))
 
 
-def _brier(probabilities: FloatArray, y: NDArray[np.intp]) -> FloatArray:
+def _brier(probabilities: FloatArray, y: IntArray) -> FloatArray:
     if probabilities.shape[1] == 2:
         return (probabilities[:, 1] - y) ** 2
     wanted = np.eye(probabilities.shape[1])[y]

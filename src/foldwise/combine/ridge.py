@@ -1,9 +1,8 @@
 """Ridge regression at many penalties from one eigendecomposition."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray
 
 
 def ridge_coefficients(

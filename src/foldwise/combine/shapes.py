@@ -1,11 +1,9 @@
 """What all combiners do first: rows below each other, shares of rows, probability of the truth."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import Array, FloatArray
+
 TINY = float(np.finfo(np.float64).eps)
 
 
@@ -23,7 +21,7 @@ def row_shares(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArr
 
 
 def one_column_a_model(
-    predictions: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
+    predictions: FloatArray, y: Array, sample_weight: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return predictions, targets and shares with targets or classes below each other.
 
@@ -41,7 +39,7 @@ def one_column_a_model(
     return columns, target.astype(np.float64).ravel(), np.repeat(shares / width, width)
 
 
-def truth_probabilities(probabilities: FloatArray, y: NDArray[Any]) -> FloatArray:
+def truth_probabilities(probabilities: FloatArray, y: Array) -> FloatArray:
     """Return each model's probability of what came true.
 
     Shapes: ``probabilities`` (n_samples, n_models) or (n_samples, n_models, width), returns

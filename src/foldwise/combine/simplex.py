@@ -1,25 +1,23 @@
 """Convex weights: non-negative, summing to one, for squared error, log-loss and any loss."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.combine.averages import weighted_mean
 from foldwise.combine.log_score import log_score_weights
 from foldwise.combine.quadratic import pull_to_mean, simplex_minimum, triangle
 from foldwise.combine.shapes import one_column_a_model, truth_probabilities
 from foldwise.errors import did_you_mean, invalid_parameter
 
-FloatArray = NDArray[np.float64]
 AnyLoss = Callable[[FloatArray], float]
 SMALLEST_STEP = 1 / 256
 
 
 def simplex_weights(
     predictions: FloatArray,
-    y: NDArray[Any],
+    y: Array,
     sample_weight: FloatArray | None = None,
     *,
     loss: str | AnyLoss = "squared",

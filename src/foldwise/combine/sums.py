@@ -5,15 +5,13 @@ Each class here answers from sums it keeps, without forming that mean for every 
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.combine.shapes import one_column_a_model, row_shares, truth_probabilities
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 # So that what is computed from them stays in the processor's cache.
 ROWS_AT_ONCE = 2048
 
@@ -29,7 +27,7 @@ class Sums(Protocol):
     def add(self, model: int) -> None:
         """Add a model to the selected ones."""
 
-    def among(self, models: NDArray[np.intp]) -> "Sums":
+    def among(self, models: IntArray) -> "Sums":
         """Return fresh sums over some of the models only."""
 
 
@@ -47,7 +45,7 @@ class SquaredSums:
 
     @classmethod
     def of(
-        cls, predictions: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
+        cls, predictions: FloatArray, y: Array, sample_weight: FloatArray | None = None
     ) -> "SquaredSums":
         """Return the sums of predictions, of shape (n, n_models) or (n, n_models, width)."""
         columns, target, shares = one_column_a_model(predictions, y, sample_weight)
@@ -70,7 +68,7 @@ class SquaredSums:
         self._cross += self.gram[model]
         self._count += 1
 
-    def among(self, models: NDArray[np.intp]) -> "SquaredSums":
+    def among(self, models: IntArray) -> "SquaredSums":
         """Return fresh sums over some of the models only."""
         return SquaredSums(self.gram[np.ix_(models, models)])
 
@@ -94,7 +92,7 @@ class LogSums:
 
     @classmethod
     def of(
-        cls, probabilities: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
+        cls, probabilities: FloatArray, y: Array, sample_weight: FloatArray | None = None
     ) -> "LogSums":
         """Return the sums of probabilities, of shape (n, n_models) or (n, n_models, width)."""
         n, n_models = probabilities.shape[:2]
@@ -139,7 +137,7 @@ class LogSums:
         self._total += self.truth[model]
         self._count += 1
 
-    def among(self, models: NDArray[np.intp]) -> "LogSums":
+    def among(self, models: IntArray) -> "LogSums":
         """Return fresh sums over some of the models only."""
         return LogSums(self.truth[models], self.shares)
 
@@ -182,6 +180,6 @@ class AnySums:
         self._total = self._total + self.predictions[:, model]
         self._count += 1
 
-    def among(self, models: NDArray[np.intp]) -> "AnySums":
+    def among(self, models: IntArray) -> "AnySums":
         """Return fresh sums over some of the models only."""
         return AnySums(self.predictions[:, models], self.loss)

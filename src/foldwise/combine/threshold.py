@@ -3,11 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import did_you_mean, invalid_parameter
 
-FloatArray = NDArray[np.float64]
 Counts = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 
 
@@ -67,7 +66,7 @@ def thresholds_between(probabilities: FloatArray) -> FloatArray:
 
 def best_threshold(
     probabilities: FloatArray,
-    y: NDArray[np.intp],
+    y: IntArray,
     metric: str | Counts = "balanced_accuracy",
     sample_weight: FloatArray | None = None,
 ) -> tuple[float, float]:

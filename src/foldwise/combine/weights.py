@@ -1,10 +1,9 @@
 """Weights of models from their predictions."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray
 
 
 def mean_weights(n_models: int) -> FloatArray:

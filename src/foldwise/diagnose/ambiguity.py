@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.diagnose.losses import loss_and_values
 from foldwise.diagnose.table import OutOfFoldTable, table_of
 from foldwise.errors import invalid_parameter
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

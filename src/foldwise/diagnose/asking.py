@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foldwise._sklearn import take
-from foldwise.diagnose.columns import Rows, shuffled
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.diagnose.columns import shuffled
 
 MOST_CELLS = 4_000_000
 RESPONSES = ("predict_proba", "decision_function", "predict")
@@ -45,8 +45,8 @@ def scores_when_shuffled(
     model: Any,
     X: Any,
     score: Callable[[Any, Any], float],
-    shuffles: Sequence[tuple[Sequence[int], Rows]],
-) -> tuple[float, NDArray[np.float64]]:
+    shuffles: Sequence[tuple[Sequence[int], IntArray]],
+) -> tuple[float, FloatArray]:
     """Score a model on a table as it is, and with columns in other orders.
 
     The first score shows which of a model's methods are used. These are then asked about many
@@ -64,7 +64,7 @@ def scores_when_shuffled(
 
 
 def _batches(
-    model: Any, X: Any, shuffles: Sequence[tuple[Sequence[int], Rows]], asked: Sequence[str]
+    model: Any, X: Any, shuffles: Sequence[tuple[Sequence[int], IntArray]], asked: Sequence[str]
 ) -> Iterator[tuple[Sequence[Any], dict[str, list[Any]]]]:
     n_rows, n_columns = X.shape
     size = max(1, MOST_CELLS // max(n_rows * n_columns, 1))
@@ -81,7 +81,7 @@ def _batches(
         )
 
 
-def stacked(X: Any, shuffles: Sequence[tuple[Sequence[int], Rows]]) -> Any:
+def stacked(X: Any, shuffles: Sequence[tuple[Sequence[int], IntArray]]) -> Any:
     """Return a table below itself, once a shuffle, each time with its columns in its order.
 
     Examples
@@ -93,7 +93,7 @@ def stacked(X: Any, shuffles: Sequence[tuple[Sequence[int], Rows]]) -> Any:
     """
     n_rows = X.shape[0]
     table = take(X, np.tile(np.arange(n_rows), len(shuffles)))
-    orders: dict[tuple[int, ...], Rows] = {}
+    orders: dict[tuple[int, ...], IntArray] = {}
     for number, (columns, order) in enumerate(shuffles):
         whole = orders.setdefault(tuple(columns), np.arange(n_rows * len(shuffles)))
         whole[number * n_rows : (number + 1) * n_rows] = order + number * n_rows

@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
+from foldwise.arrays import IntArray
 from foldwise.errors import did_you_mean, invalid_parameter
 
-Rows = NDArray[np.intp]
 
-
-def shuffled(X: Any, columns: Sequence[int], order: Rows) -> Any:
+def shuffled(X: Any, columns: Sequence[int], order: IntArray) -> Any:
     """Return a copy whose named columns have their rows in another order, all the same.
 
     Examples

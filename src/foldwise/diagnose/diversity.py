@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.diagnose.overall import (
     coincident_failure_diversity,
     difficulty,
@@ -24,8 +24,6 @@ from foldwise.diagnose.pairwise import (
     q_statistics,
 )
 from foldwise.diagnose.table import classes_needed, table_of
-
-FloatArray = NDArray[np.float64]
 
 # What Kuncheva and Whitaker's arrows say: whether more or less of it is more diverse.
 PAIRWISE = {

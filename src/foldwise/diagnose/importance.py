@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import FloatArray
 from foldwise.diagnose.asking import scores_when_shuffled
 from foldwise.diagnose.columns import column_groups
 from foldwise.errors import invalid_data, invalid_parameter
 
-FloatArray = NDArray[np.float64]
 OWNER = "permutation_importance"
 
 

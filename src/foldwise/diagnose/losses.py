@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.diagnose.table import OutOfFoldTable, classes_needed
 from foldwise.errors import did_you_mean, invalid_parameter
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,11 @@ the agreement is 1.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-Correct = NDArray[np.bool_]
+from foldwise.arrays import BoolArray, FloatArray
 
 
-def entropy(correct: Correct, share: FloatArray) -> float:
+def entropy(correct: BoolArray, share: FloatArray) -> float:
     """Return how evenly votes split: 0 if all models agree, 1 if as many are right as wrong.
 
     Shapes: ``correct`` (n_rows, n_models).
@@ -29,7 +27,7 @@ def entropy(correct: Correct, share: FloatArray) -> float:
     return float(share @ np.minimum(right, n_models - right) / most) if most else 0.0
 
 
-def kohavi_wolpert_variance(correct: Correct, share: FloatArray) -> float:
+def kohavi_wolpert_variance(correct: BoolArray, share: FloatArray) -> float:
     """Return the variance of being right between the models: half the mean disagreement, shrunk.
 
     Parameters are those of :func:`entropy`.
@@ -45,7 +43,7 @@ def kohavi_wolpert_variance(correct: Correct, share: FloatArray) -> float:
     return float(share @ (right * (n_models - right)) / n_models**2)
 
 
-def interrater_agreement(correct: Correct, share: FloatArray) -> float:
+def interrater_agreement(correct: BoolArray, share: FloatArray) -> float:
     """Return Fleiss's kappa of being right: 1 for the same errors, 0 for errors by chance.
 
     Parameters are those of :func:`entropy`.
@@ -65,7 +63,7 @@ def interrater_agreement(correct: Correct, share: FloatArray) -> float:
     return 1.0 - n_models / (n_models - 1) * variance / chance
 
 
-def difficulty(correct: Correct, share: FloatArray) -> float:
+def difficulty(correct: BoolArray, share: FloatArray) -> float:
     """Return the variance over rows of the share of models that are right: low is diverse.
 
     Parameters are those of :func:`entropy`.
@@ -80,7 +78,7 @@ def difficulty(correct: Correct, share: FloatArray) -> float:
     return float(share @ (right - share @ right) ** 2)
 
 
-def generalised_diversity(correct: Correct, share: FloatArray) -> float:
+def generalised_diversity(correct: BoolArray, share: FloatArray) -> float:
     """Return 1 if a failing model is never joined by another drawn at random, 0 if always.
 
     Parameters are those of :func:`entropy`.
@@ -100,7 +98,7 @@ def generalised_diversity(correct: Correct, share: FloatArray) -> float:
     return 1.0 - two / one
 
 
-def coincident_failure_diversity(correct: Correct, share: FloatArray) -> float:
+def coincident_failure_diversity(correct: BoolArray, share: FloatArray) -> float:
     """Return 1 if failures are of one model at a time, 0 if of all models together or never.
 
     Parameters are those of :func:`entropy`.

@@ -8,9 +8,8 @@ right (or wrong) on every row, they are 0: a constant is independent of everythi
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class JointShares:
     neither: FloatArray
 
 
-def joint_shares(correct: NDArray[np.bool_], share: FloatArray) -> JointShares:
+def joint_shares(correct: BoolArray, share: FloatArray) -> JointShares:
     """Count each pair's agreements.
 
     Shapes: ``correct`` (n_rows, n_models).

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray, IntArray
+
 Predict = Callable[[pd.DataFrame], FloatArray]
 MOST_ROWS_AT_ONCE = 20_000
 
@@ -95,7 +95,7 @@ def row_effects(
 
 
 def _predict_paths(
-    predict: Predict, pool: pd.DataFrame, ways: list[NDArray[np.intp]], starts: NDArray[np.intp]
+    predict: Predict, pool: pd.DataFrame, ways: list[IntArray], starts: IntArray
 ) -> FloatArray:
     """Return the predictions on the way from each start to row 0 of the pool, one row a way."""
     n_steps = pool.shape[1] + 1
@@ -111,7 +111,7 @@ def _predict_paths(
     return np.concatenate(paths).reshape(len(ways), n_steps)
 
 
-def _sources(way: NDArray[np.intp], start: int) -> NDArray[np.intp]:
+def _sources(way: IntArray, start: int) -> IntArray:
     """Return the pool's row that each cell is taken from, shape (n_columns + 1, n_columns)."""
     turn = np.empty(len(way), dtype=np.intp)
     turn[way] = np.arange(len(way))

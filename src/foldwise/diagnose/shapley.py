@@ -4,9 +4,9 @@ from collections.abc import Callable
 from math import factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray, IntArray
+
 Worth = Callable[[tuple[int, ...]], float]
 
 
@@ -90,7 +90,7 @@ def sampled_shapley(
     return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(len(pairs))
 
 
-def _gains(worth: Worth, order: NDArray[np.intp]) -> FloatArray:
+def _gains(worth: Worth, order: IntArray) -> FloatArray:
     gains = np.empty(len(order))
     joined: tuple[int, ...] = ()
     before = worth(joined)

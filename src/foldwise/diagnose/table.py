@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, unsupported
 
-FloatArray = NDArray[np.float64]
 Subset = tuple[int, ...]
 
 
@@ -76,10 +75,10 @@ class OutOfFoldTable:
 
     names: tuple[str, ...]
     predictions: FloatArray
-    y: NDArray[Any]
-    classes: NDArray[Any] | None = None
+    y: Array
+    classes: Array | None = None
     weight: FloatArray | None = None
-    fold: NDArray[np.intp] | None = None
+    fold: IntArray | None = None
     score_of: Callable[[Subset], float] | None = field(default=None, repr=False)
     metric: str = "score"
     claims: Callable[[], tuple[Claim, ...]] | None = field(default=None, repr=False)
@@ -171,7 +170,7 @@ class OutOfFoldTable:
         return self.y.reshape(self.n_rows, -1).astype(np.float64)
 
     @cached_property
-    def correct(self) -> NDArray[np.bool_]:
+    def correct(self) -> BoolArray:
         """Whether each model names the right class, of shape (n_repeats * n_rows, n_models)."""
         right = self.predictions.argmax(axis=3) == self.y[None, :, None]
         return right.reshape(-1, self.n_models)
@@ -208,7 +207,7 @@ def classes_needed(table: OutOfFoldTable, owner: str, instead: str) -> None:
         )
 
 
-def _codes(values: NDArray[Any], labels: NDArray[Any], name: str) -> NDArray[np.intp]:
+def _codes(values: Array, labels: Array, name: str) -> IntArray:
     order = np.argsort(labels)
     places = np.clip(np.searchsorted(labels[order], values), 0, len(labels) - 1)
     codes = order[places]
@@ -224,7 +223,7 @@ def _codes(values: NDArray[Any], labels: NDArray[Any], name: str) -> NDArray[np.
     return codes
 
 
-def _check_shape(values: FloatArray, y: NDArray[Any], labels: NDArray[Any] | None) -> None:
+def _check_shape(values: FloatArray, y: Array, labels: Array | None) -> None:
     width = 1 if y.ndim == 1 else y.shape[1]
     if labels is not None:
         width = len(labels)

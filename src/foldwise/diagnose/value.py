@@ -5,14 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.diagnose.losses import loss_and_values
 from foldwise.diagnose.shapley import exact_shapley, sampled_shapley
 from foldwise.diagnose.table import OutOfFoldTable, Subset, table_of
 from foldwise.errors import did_you_mean, invalid_parameter
 
-FloatArray = NDArray[np.float64]
 MOST_EXACT = 12
 METHODS = ("auto", "exact", "sampled")
 
@@ -166,9 +165,7 @@ class PlainMeanScore:
         return -float(table.share @ kind.loss(target[None], mean).mean(axis=0))
 
 
-def naive_predictions(
-    target: FloatArray, share: FloatArray, fold: NDArray[np.intp] | None
-) -> FloatArray:
+def naive_predictions(target: FloatArray, share: FloatArray, fold: IntArray | None) -> FloatArray:
     """Return for each row the mean target of the rows outside its fold.
 
     Shapes: ``target`` (n_rows, width), returns (n_rows, width).

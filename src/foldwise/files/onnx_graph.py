@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from foldwise.arrays import Array
 
 OPSET = {"": 17, "ai.onnx.ml": 3}
 INPUT = "X"
@@ -70,7 +71,7 @@ class Graph:
         """Return some columns of a matrix."""
         return self.node("Gather", source, self.constant(places, np.int64), axis=1)
 
-    def linear(self, source: str, coefficients: NDArray[Any], intercept: NDArray[Any]) -> str:
+    def linear(self, source: str, coefficients: Array, intercept: Array) -> str:
         """Return a matrix times coefficients, and the intercept."""
         product = self.node("MatMul", source, self.constant(coefficients))
         return self.node("Add", product, self.constant(intercept))

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -15,6 +14,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 
+from foldwise.arrays import Array, IntArray
 from foldwise.errors import FoldsWarning, Plain, invalid_parameter, warn
 from foldwise.folds.lattice import Lattice
 
@@ -26,8 +26,8 @@ def deal(
     cv: Any,
     n_rows: int,
     *,
-    classes: NDArray[np.intp] | None = None,
-    groups: NDArray[Any] | None = None,
+    classes: IntArray | None = None,
+    groups: Array | None = None,
     given: tuple[Any, Any, Any] | None = None,
     seed: int = 0,
     repeat: int = 0,
@@ -98,8 +98,8 @@ def deal(
 def _own_splitter(
     cv: Any,
     n_rows: int,
-    classes: NDArray[np.intp] | None,
-    groups: NDArray[Any] | None,
+    classes: IntArray | None,
+    groups: Array | None,
     seed: int,
     repeat: int,
     n_layers: int,
@@ -123,8 +123,8 @@ def _own_splitter(
 def _folds_that_fit(
     n_folds: int,
     n_rows: int,
-    classes: NDArray[np.intp] | None,
-    groups: NDArray[Any] | None,
+    classes: IntArray | None,
+    groups: Array | None,
     n_layers: int,
     owner: str,
 ) -> int:
@@ -177,7 +177,7 @@ def _cannot_repeat(cv: Any, owner: str) -> Exception:
 
 
 def _check_number_of_nodes(
-    splitter: Any, n_rows: int, groups: NDArray[Any] | None, n_layers: int, owner: str
+    splitter: Any, n_rows: int, groups: Array | None, n_layers: int, owner: str
 ) -> None:
     """Refuse leave-one-out before its splits are made."""
     try:

@@ -8,11 +8,10 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, IntArray
 from foldwise.errors import Plain, invalid_parameter, listing
 
-Rows = NDArray[np.intp]
 Node = frozenset[int]
 Kind = Literal["partition", "forward", "single"]
 
@@ -21,7 +20,7 @@ EVERYTHING: Node = frozenset()
 
 @dataclass(frozen=True)
 class Lattice:
-    """Rows dealt into folds; a node is a set of left-out folds.
+    """IntArray dealt into folds; a node is a set of left-out folds.
 
     Attributes
     ----------
@@ -44,8 +43,8 @@ class Lattice:
     """
 
     n_rows: int
-    trains: tuple[Rows, ...]
-    tests: tuple[Rows, ...]
+    trains: tuple[IntArray, ...]
+    tests: tuple[IntArray, ...]
     kind: Kind
 
     @classmethod
@@ -83,7 +82,7 @@ class Lattice:
         return len(self.tests)
 
     @cached_property
-    def fold_of(self) -> Rows:
+    def fold_of(self) -> IntArray:
         """The fold that tests each row, -1 where none does."""
         fold = np.full(self.n_rows, -1, dtype=np.intp)
         for i, test in enumerate(self.tests):
@@ -91,13 +90,13 @@ class Lattice:
         return fold
 
     @cached_property
-    def _in_train(self) -> NDArray[np.bool_]:
+    def _in_train(self) -> BoolArray:
         inside = np.zeros((self.n_folds, self.n_rows), dtype=bool)
         for i, train in enumerate(self.trains):
             inside[i, train] = True
         return inside
 
-    def rows(self, node: Node) -> Rows:
+    def rows(self, node: Node) -> IntArray:
         """Return the training rows of a node: what all its splits train on.
 
         Parameters
@@ -140,7 +139,7 @@ class Lattice:
         return self._canonical[node]
 
 
-def _row_numbers(part: Any, n_rows: int, owner: str) -> Rows:
+def _row_numbers(part: Any, n_rows: int, owner: str) -> IntArray:
     rows = np.asarray(part)
     if rows.dtype == bool:
         rows = np.flatnonzero(rows)
@@ -158,7 +157,7 @@ def _row_numbers(part: Any, n_rows: int, owner: str) -> Rows:
     return rows
 
 
-def _check_splits(pairs: Sequence[tuple[Rows, Rows]], n_rows: int, owner: str) -> None:
+def _check_splits(pairs: Sequence[tuple[IntArray, IntArray]], n_rows: int, owner: str) -> None:
     if not pairs:
         raise invalid_parameter(
             owner, "cv", must="give at least one split", got=Plain("none"), fix="Use cv=5."
@@ -193,7 +192,7 @@ def _check_splits(pairs: Sequence[tuple[Rows, Rows]], n_rows: int, owner: str) -
         )
 
 
-def _kind(trains: Sequence[Rows], tests: Sequence[Rows]) -> Kind:
+def _kind(trains: Sequence[IntArray], tests: Sequence[IntArray]) -> Kind:
     if len(tests) == 1:
         return "single"
     past_only = all(train[-1] < test[0] for train, test in zip(trains, tests, strict=True))

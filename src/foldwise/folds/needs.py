@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from foldwise.folds.lattice import Lattice, Node, Rows
+from foldwise.arrays import IntArray
+from foldwise.folds.lattice import Lattice, Node
 from foldwise.folds.reading import Block, Reading, Ref, first_folds, rows_before, rows_inside
 
 
@@ -13,13 +14,13 @@ from foldwise.folds.reading import Block, Reading, Ref, first_folds, rows_before
 class Needs:
     """What a layer of learners must be fitted at, and which rows each node predicts."""
 
-    rows: dict[Node, list[Rows]] = field(default_factory=dict)  # the rows asked of each node
+    rows: dict[Node, list[IntArray]] = field(default_factory=dict)  # the rows asked of each node
 
-    def add(self, node: Node, rows: Rows) -> None:
+    def add(self, node: Node, rows: IntArray) -> None:
         """Ask a node for some rows."""
         self.rows.setdefault(node, []).append(rows)
 
-    def of(self, node: Node) -> Rows:
+    def of(self, node: Node) -> IntArray:
         """Return all rows asked of a node, sorted."""
         asked = [rows for rows in self.rows[node] if len(rows)]
         held = np.zeros(max((rows.max() + 1 for rows in asked), default=0), dtype=bool)

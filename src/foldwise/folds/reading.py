@@ -12,8 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from foldwise.arrays import IntArray
 from foldwise.errors import Plain, invalid_parameter
-from foldwise.folds.lattice import EVERYTHING, Lattice, Node, Rows
+from foldwise.folds.lattice import EVERYTHING, Lattice, Node
 
 PredictWith = Literal["auto", "folds", "refit", "pairs"]
 HoldOut = Literal["auto", "node", "mean"]
@@ -52,7 +53,7 @@ class Block:
         Multiplies the rows' weights.
     """
 
-    rows: Rows
+    rows: IntArray
     refs: tuple[Ref, ...]
     fold: int = 0
     share: float = 1.0
@@ -106,7 +107,7 @@ class Reading:
     final: tuple[Block, ...]
     deployed: tuple[Ref, ...]
     unjudged: tuple[int, ...] = ()
-    trainable: tuple[Rows, ...] = ()
+    trainable: tuple[IntArray, ...] = ()
     in_order: bool = False
     predict_with: str = "folds"
     hold_out: str = "node"
@@ -334,14 +335,14 @@ def _read_single(
     )
 
 
-def rows_inside(rows: Rows, train: Rows) -> Rows:
+def rows_inside(rows: IntArray, train: IntArray) -> IntArray:
     """Return the rows that lie in the training part."""
     place = np.minimum(np.searchsorted(train, rows), len(train) - 1)
     inside = train[place] == rows
     return rows if inside.all() else rows[inside]
 
 
-def rows_before(rows: Rows, train: Rows) -> Rows:
+def rows_before(rows: IntArray, train: IntArray) -> IntArray:
     """Return the rows no later than the training part, so that a gap stays a gap."""
     return rows[rows <= train[-1]]
 

@@ -1,4 +1,4 @@
-"""Rows that always go together: atoms, of which the rows of every node are a union."""
+"""IntArray that always go together: atoms, of which the rows of every node are a union."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from foldwise.learners.tasks import Rows
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 
 MAX_ATOMS = 4096
 WORD = 48
@@ -18,26 +18,26 @@ WORD = 48
 class Atoms:
     """A partition of the rows."""
 
-    label: NDArray[np.intp]  # the atom of each row, -1 for rows that no part holds
-    members: NDArray[np.bool_]  # (n_parts, n_atoms): which atoms each part is made of
+    label: IntArray  # the atom of each row, -1 for rows that no part holds
+    members: BoolArray  # (n_parts, n_atoms): which atoms each part is made of
 
     @property
     def n_atoms(self) -> int:
         """Number of atoms."""
         return self.members.shape[1]
 
-    def counts(self) -> NDArray[np.float64]:
+    def counts(self) -> FloatArray:
         """Return the number of rows of each atom."""
         return np.bincount(self.label + 1, minlength=self.n_atoms + 1)[1:].astype(np.float64)
 
-    def rows(self) -> list[Rows]:
+    def rows(self) -> list[IntArray]:
         """Return the rows of each atom, ascending."""
         order = np.argsort(self.label, kind="stable")
         bounds = np.searchsorted(self.label[order], np.arange(self.n_atoms + 1))
         return [order[a:b] for a, b in pairwise(bounds)]
 
 
-def atoms_of(parts: Sequence[Rows], n_rows: int) -> Atoms | None:
+def atoms_of(parts: Sequence[IntArray], n_rows: int) -> Atoms | None:
     """Return the coarsest partition of which every part is a union.
 
     Examples
@@ -67,7 +67,7 @@ def atoms_of(parts: Sequence[Rows], n_rows: int) -> Atoms | None:
     return _numbered(parts, label, held)
 
 
-def _numbered(parts: Sequence[Rows], label: NDArray[np.int64], held: NDArray[np.bool_]) -> Atoms:
+def _numbered(parts: Sequence[IntArray], label: NDArray[np.int64], held: BoolArray) -> Atoms:
     """Leave out the rows in no part; the atoms stay in the order of their first rows."""
     if not held.all():
         nowhere = label[np.argmin(held)]

@@ -4,20 +4,20 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.learners.atoms import atoms_of
-from foldwise.learners.matrix import Floats
-from foldwise.learners.tasks import NodeTask, Rows
+from foldwise.learners.tasks import NodeTask
 
 # Small enough that the allocator hands the same memory out again.
 BLOCK_BYTES = 2**20
 
 # Given rows of X and numbers of tasks, one matrix of responses for each of these tasks.
-Responder = Callable[[Rows, list[int]], Sequence[Floats]]
+Responder = Callable[[IntArray, list[int]], Sequence[FloatArray]]
 
 
 def predict_blocks(
     tasks: Sequence[NodeTask], shape: tuple[int, int], respond: Responder
-) -> list[Floats]:
+) -> list[FloatArray]:
     """Return the predictions of each task, asked for in blocks of rows tested together.
 
     Shapes: returns (n_test, width).
@@ -37,7 +37,7 @@ def predict_blocks(
 
 def _tested_together(
     tasks: Sequence[NodeTask], n_rows: int
-) -> Iterator[tuple[Rows, list[int], list[Rows]]]:
+) -> Iterator[tuple[IntArray, list[int], list[IntArray]]]:
     """Yield rows, the tasks that test all of them, and their places in each task's test."""
     atoms = atoms_of([task.test for task in tasks], n_rows)
     if atoms is None:

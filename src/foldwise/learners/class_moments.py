@@ -7,10 +7,10 @@ and the moments of a node depend on no class label outside of it, not even in th
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.learners.atoms import Atoms
-from foldwise.learners.matrix import Floats, Matrix, centre_of
+from foldwise.learners.matrix import Matrix, centre_of
 from foldwise.learners.moments import blocks_of_atoms
 from foldwise.learners.tasks import TrainingData
 
@@ -19,28 +19,30 @@ from foldwise.learners.tasks import TrainingData
 class CellMoments:
     """Moments of each cell."""
 
-    centre: Floats  # subtracted from the rows of X before anything else
-    count: Floats  # (n_atoms, n_classes): number of rows, and their weight
-    weight: Floats  # (n_atoms, n_classes): number of rows, and their weight
-    mean: Floats  # (n_atoms, n_classes, n_features): weighted means, less the centre
-    scatter: Floats  # weighted products about the cell means; its shape depends on their kind
-    plain: Floats  # (n_atoms, 2, n_features): unweighted sums and sums of squares about the centre
+    centre: FloatArray  # subtracted from the rows of X before anything else
+    count: FloatArray  # (n_atoms, n_classes): number of rows, and their weight
+    weight: FloatArray  # (n_atoms, n_classes): number of rows, and their weight
+    mean: FloatArray  # (n_atoms, n_classes, n_features): weighted means, less the centre
+    scatter: FloatArray  # weighted products about the cell means; its shape depends on their kind
+    plain: (
+        FloatArray  # (n_atoms, 2, n_features): unweighted sums and sums of squares about the centre
+    )
 
 
 @dataclass(frozen=True)
 class ClassMoments:
     """Moments of the classes present at one node."""
 
-    classes: NDArray[np.intp]  # the classes that have rows
-    count: Floats  # number of rows, and their weight
-    weight: Floats  # number of rows, and their weight
-    mean: Floats  # (n_present, n_features): weighted means
+    classes: IntArray  # the classes that have rows
+    count: FloatArray  # number of rows, and their weight
+    weight: FloatArray  # number of rows, and their weight
+    mean: FloatArray  # (n_present, n_features): weighted means
     # weighted products about the class means: (n_present, n_features, n_features), pooled
     # (n_features, n_features), or of each column alone (n_present, n_features)
-    scatter: Floats
-    variance: Floats  # unweighted variance of all rows
+    scatter: FloatArray
+    variance: FloatArray  # unweighted variance of all rows
     # size of the numbers that were subtracted from each other, or by scikit-learn are
-    reach: Floats
+    reach: FloatArray
 
 
 @np.errstate(invalid="ignore", over="ignore")
@@ -75,7 +77,7 @@ def cell_moments(matrix: Matrix, data: TrainingData, atoms: Atoms, kind: str) ->
     return CellMoments(centre, count, weight, mean, scatter, plain)
 
 
-def _one_hot(codes: NDArray[np.intp], n_classes: int, weight: Floats) -> Floats:
+def _one_hot(codes: IntArray, n_classes: int, weight: FloatArray) -> FloatArray:
     hot = np.zeros((len(codes), n_classes))
     hot[np.arange(len(codes)), codes] = weight
     return hot
@@ -89,7 +91,7 @@ def _scatter_shape(shape: tuple[int, int, int], kind: str) -> tuple[int, ...]:
 
 
 def _add_scatter(
-    scatter: Floats, x: Floats, codes: NDArray[np.intp], weight: Floats, kind: str
+    scatter: FloatArray, x: FloatArray, codes: IntArray, weight: FloatArray, kind: str
 ) -> None:
     """Add the products of rows measured from the means of their cells."""
     if kind == "diagonal":
@@ -104,7 +106,7 @@ def _add_scatter(
         scatter[label] += inside.T @ inside
 
 
-def class_moments(cells: CellMoments, members: NDArray[np.bool_], kind: str) -> ClassMoments | None:
+def class_moments(cells: CellMoments, members: BoolArray, kind: str) -> ClassMoments | None:
     """Return the moments of the classes in a union of atoms, None if one has no weight."""
     inside = np.flatnonzero(members)
     count = cells.count[inside].sum(axis=0)

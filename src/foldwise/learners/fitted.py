@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.learners.blocks import predict_blocks
 from foldwise.learners.general import respond, take_rows
-from foldwise.learners.matrix import Floats
 from foldwise.learners.prepare import prepared
-from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
+from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 
 def fitted(learner: Any, X: Any, seed: int | None, learned: dict[str, Any]) -> Any:
@@ -38,7 +38,7 @@ def predicted_by_models(
     done = [number for number, model in enumerate(models) if model is not None]
     start = time.perf_counter()
 
-    def respond_block(rows: Rows, numbers: list[int]) -> list[Floats]:
+    def respond_block(rows: IntArray, numbers: list[int]) -> list[FloatArray]:
         X = take_rows(data.X, rows)
         return [
             respond(models[done[i]], X, method, data, len(tasks[done[i]].train)) for i in numbers

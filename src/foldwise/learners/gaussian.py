@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
+from foldwise.arrays import FloatArray
 from foldwise.learners.atoms import atoms_of
 from foldwise.learners.class_moments import ClassMoments, cell_moments, class_moments
 from foldwise.learners.fitted import fitted, predicted_by_models
-from foldwise.learners.matrix import Floats, matrix_of
+from foldwise.learners.matrix import matrix_of
 from foldwise.learners.moments import fits_in_memory
 from foldwise.learners.solve import EPSILON, MAX_GROWTH
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
@@ -158,7 +159,7 @@ def learn_qda(learner: Any, moments: ClassMoments) -> dict[str, Any] | None:
     }
 
 
-def _principal_axes(covariance: Floats) -> tuple[Floats, Floats] | None:
+def _principal_axes(covariance: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Return variances and directions, None if eight digits are not sure.
 
     The singular values of a Cholesky factor are as accurate as those of the rows: their
@@ -219,7 +220,7 @@ def learn_lda(learner: Any, moments: ClassMoments) -> dict[str, Any] | None:
     }
 
 
-def _whitening(moments: ClassMoments, tol: float) -> Floats | None:
+def _whitening(moments: ClassMoments, tol: float) -> FloatArray | None:
     """Return the columns that make the pooled covariance one, None if digits are lost."""
     std = np.sqrt(np.diagonal(moments.scatter) / moments.count.sum())
     constant = std == 0

@@ -9,13 +9,13 @@ from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from foldwise._sklearn import n_samples, take
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine.task import without_frames
 from foldwise.learners.prepare import (
     over_all_classes,
@@ -23,7 +23,7 @@ from foldwise.learners.prepare import (
     stops_early_on_given_rows,
     weight_argument,
 )
-from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
+from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 INNER_SHARE = 0.1
 ALIGNMENT = 64
@@ -56,7 +56,7 @@ def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str)
     return fit
 
 
-def take_rows(X: Any, rows: Rows) -> Any:
+def take_rows(X: Any, rows: IntArray) -> Any:
     """Return a fresh copy of some rows of an array, sparse matrix or data frame.
 
     An array's begins at a multiple of 64 bytes, wherever the rows come from: compiled loops
@@ -70,7 +70,7 @@ def take_rows(X: Any, rows: Rows) -> Any:
     return np.take(X, rows, axis=0, out=copied, mode="clip")
 
 
-def _at_boundary(array: NDArray[Any]) -> NDArray[Any]:
+def _at_boundary(array: Array) -> Array:
     if array.dtype.hasobject or array.ctypes.data % ALIGNMENT == 0 or not array.flags.c_contiguous:
         return array
     copied = _room(array.dtype, array.shape)
@@ -78,7 +78,7 @@ def _at_boundary(array: NDArray[Any]) -> NDArray[Any]:
     return copied
 
 
-def _room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def _room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
     """Return an empty array that begins at a multiple of 64 bytes."""
     size = dtype.itemsize * math.prod(shape)
     raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
@@ -169,7 +169,7 @@ class _Node:
                     arguments[name] = [self.weight[held]]
         model.fit(take_rows(X, kept), self.y[kept], **arguments)
 
-    def inner_split(self, seed: int | None) -> tuple[Rows, Rows]:
+    def inner_split(self, seed: int | None) -> tuple[IntArray, IntArray]:
         """Set aside rows of this node to stop on, so that no predicted row is used for it."""
         rows = np.arange(len(self.y))
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
@@ -213,9 +213,7 @@ def overwrites(model: Any) -> bool:
     )
 
 
-def respond(
-    model: Any, X: Any, method: str, data: TrainingData, n_train: int
-) -> NDArray[np.float64]:
+def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
     """Return a fitted model's response as a finite matrix, columns aligned to all classes."""
     values = np.asarray(getattr(model, method)(X), dtype=np.float64)
     n_rows = n_samples(X)

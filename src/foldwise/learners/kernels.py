@@ -11,10 +11,11 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
+from foldwise.arrays import FloatArray
 from foldwise.learners.fitted import fitted
 from foldwise.learners.general import take_rows
 from foldwise.learners.linear import is_plain_target
-from foldwise.learners.matrix import Floats, matrix_of
+from foldwise.learners.matrix import matrix_of
 from foldwise.learners.solve import factored, solved_by
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
@@ -23,8 +24,8 @@ MAX_BYTES = 2**28
 
 # Given kernel matrix and task: the dual coefficients (n_train, n_targets), what to add to and
 # multiply the predictions with, and the fitted attributes; None if eight digits are not sure.
-Dual = tuple[Floats, Any, Any, dict[str, Any]]
-Solve = Callable[[Floats, NodeTask], "Dual | None"]
+Dual = tuple[FloatArray, Any, Any, dict[str, Any]]
+Solve = Callable[[FloatArray, NodeTask], "Dual | None"]
 
 
 def handles_kernel_ridge(learner: Any, data: TrainingData) -> bool:
@@ -78,7 +79,7 @@ def fit_kernel_ridge(
     y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
     alpha = np.broadcast_to(np.asarray(learner.alpha, dtype=np.float64), (y.shape[1],))
 
-    def solve(kernel: Floats, task: NodeTask) -> Dual | None:
+    def solve(kernel: FloatArray, task: NodeTask) -> Dual | None:
         targets = y[task.train]
         root = np.ones(len(targets))
         if data.sample_weight is not None:
@@ -111,7 +112,7 @@ def fit_gaussian_process(
     function = ConstantKernel() * RBF() if learner.kernel is None else clone(learner.kernel)
     kernel = function(X)
 
-    def solve(kernel: Floats, task: NodeTask) -> Dual | None:
+    def solve(kernel: FloatArray, task: NodeTask) -> Dual | None:
         if np.intersect1d(task.train, task.test).size:
             # A white kernel is on the diagonal of the rows it was fitted on only.
             return None
@@ -145,7 +146,7 @@ def fit_gaussian_process(
     return _fit_dual(learner, data, tasks, method, (kernel, start), solve)
 
 
-def _finite_rows(data: TrainingData) -> Floats | None:
+def _finite_rows(data: TrainingData) -> FloatArray | None:
     matrix = matrix_of(data.X)
     if matrix is None:
         return None
@@ -153,7 +154,7 @@ def _finite_rows(data: TrainingData) -> Floats | None:
     return X if np.isfinite(X).all() else None
 
 
-def _log_likelihood(factor: Floats, y: Floats, dual: Floats) -> float:
+def _log_likelihood(factor: FloatArray, y: FloatArray, dual: FloatArray) -> float:
     """Return the log-marginal likelihood, summed over the targets."""
     n_targets = 1 if y.ndim == 1 else y.shape[1]
     constant = np.log(np.diagonal(factor)).sum() + len(y) / 2 * np.log(2 * np.pi)
@@ -165,7 +166,7 @@ def _fit_dual(
     data: TrainingData,
     tasks: Sequence[NodeTask],
     method: str,
-    shared: tuple[Floats, float],
+    shared: tuple[FloatArray, float],
     solve: Solve,
 ) -> list[NodeFit | None] | None:
     """Solve and predict at each node with its part of the kernel matrix."""

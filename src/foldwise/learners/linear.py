@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.learners.atoms import Atoms, atoms_of
 from foldwise.learners.blocks import predict_blocks
 from foldwise.learners.fitted import learned_by
-from foldwise.learners.matrix import Floats, Matrix, matrix_of
+from foldwise.learners.matrix import Matrix, matrix_of
 from foldwise.learners.moments import (
     AtomMoments,
     NodeMoments,
@@ -30,14 +31,14 @@ from foldwise.learners.solve import (
     ridge,
     scaling_of,
 )
-from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
+from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 
 @dataclass(frozen=True)
 class Solution:
     """A linear model of one node."""
 
-    coefficients: Floats  # (n_features, n_targets): of the columns before any scaling
+    coefficients: FloatArray  # (n_features, n_targets): of the columns before any scaling
     # fitted attributes beside the coefficients and the intercept
     learned: dict[str, Any] = field(default_factory=dict)
     flat: bool = True  # whether ``coef_`` of one target is a vector even if y was a matrix
@@ -52,14 +53,14 @@ class LinearFit:
     problem: Problem
     solution: Solution
 
-    def constant(self) -> Floats:
+    def constant(self) -> FloatArray:
         """Return the prediction at the centre of the moments."""
-        level: Floats = self.problem.level - self.problem.point @ self.solution.coefficients
+        level: FloatArray = self.problem.level - self.problem.point @ self.solution.coefficients
         return level
 
 
 # Given the last step, the equations and the node's rows: the solution, None if not sure.
-Solver = Callable[[Any, Problem, Rows], Solution | None]
+Solver = Callable[[Any, Problem, IntArray], Solution | None]
 
 
 def handles_least_squares(learner: Any, data: TrainingData) -> bool:
@@ -91,7 +92,7 @@ def fit_least_squares(
 ) -> list[NodeFit | None] | None:
     """Fit LinearRegression at all nodes from per-atom moments."""
 
-    def solve(last: Any, problem: Problem, rows: Rows) -> Solution | None:
+    def solve(last: Any, problem: Problem, rows: IntArray) -> Solution | None:
         found = least_squares(problem, getattr(last, "tol", 1e-6))
         if found is None or len(rows) <= len(problem.gram):
             return None
@@ -107,7 +108,7 @@ def fit_ridge(
 ) -> list[NodeFit | None] | None:
     """Fit Ridge at all nodes from per-atom moments."""
 
-    def solve(last: Any, problem: Problem, _rows: Rows) -> Solution | None:
+    def solve(last: Any, problem: Problem, _rows: IntArray) -> Solution | None:
         alpha = np.broadcast_to(np.asarray(last.alpha, dtype=np.float64), problem.level.shape)
         coefficients = ridge(problem, alpha)
         if coefficients is None:
@@ -157,7 +158,7 @@ def _shared_moments(
 
 
 def _fit_one(
-    learner: Any, moments: NodeMoments | None, solve: Solver, rows: Rows
+    learner: Any, moments: NodeMoments | None, solve: Solver, rows: IntArray
 ) -> LinearFit | None:
     scaler, last = split(learner)
     if moments is None:
@@ -218,14 +219,14 @@ def _finished(
     return results
 
 
-def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -> list[Floats]:
+def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -> list[FloatArray]:
     if not fits:
         return []
     centre = fits[0].moments.centre
     coefficients = np.stack([fit.solution.coefficients for fit in fits])
     constants = np.stack([fit.constant() for fit in fits])
 
-    def respond(rows: Rows, numbers: list[int]) -> list[Floats]:
+    def respond(rows: IntArray, numbers: list[int]) -> list[FloatArray]:
         x = matrix.take(rows) - centre
         wide = np.concatenate(coefficients[numbers], axis=1)
         values = (x @ wide).reshape(len(rows), len(numbers), -1) + constants[numbers]
@@ -256,7 +257,7 @@ def _model(learner: Any, data: TrainingData, seed: int | None, fit: Any) -> Any:
     return model
 
 
-def _scaler_attributes(scaler: Any, fit: LinearFit, mean: Floats) -> dict[str, Any]:
+def _scaler_attributes(scaler: Any, fit: LinearFit, mean: FloatArray) -> dict[str, Any]:
     scaled = scaler.with_std
     return {
         "mean_": mean if scaler.with_mean or scaled else None,

@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from foldwise.learners.tasks import Rows
-
-Floats = NDArray[np.float64]
+from foldwise.arrays import FloatArray, IntArray
 
 BLOCK_BYTES = 2**21
 SAMPLED_ROWS = 2048
@@ -23,7 +20,7 @@ class Matrix:
     table: Any  # as the user gave it
     shape: tuple[int, int]  # number of rows and columns
 
-    def rows(self, start: int, stop: int) -> Floats:
+    def rows(self, start: int, stop: int) -> FloatArray:
         """Return some consecutive rows; not to be written to."""
         table = self.table
         if isinstance(table, np.ndarray):
@@ -34,7 +31,7 @@ class Matrix:
             block = table.slice(start, stop - start).to_numpy()
         return np.asarray(block, dtype=np.float64)
 
-    def take(self, rows: Rows) -> Floats:
+    def take(self, rows: IntArray) -> FloatArray:
         """Return a copy of some rows."""
         table = self.table
         if isinstance(table, np.ndarray):
@@ -45,7 +42,7 @@ class Matrix:
             block = table[rows].to_numpy()
         return np.asarray(block, dtype=np.float64)
 
-    def blocks(self) -> Iterator[tuple[slice, Floats]]:
+    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Yield all rows in blocks that fit a processor's cache."""
         n_rows, n_columns = self.shape
         step = max(64, BLOCK_BYTES // (8 * max(n_columns, 1)))
@@ -92,7 +89,7 @@ def _is_double(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iub" or dtype == np.float64
 
 
-def centre_of(matrix: Matrix) -> Floats:
+def centre_of(matrix: Matrix) -> FloatArray:
     """Return a point in the middle of the rows: the mean of an even sample of them.
 
     A column that is constant in the sample has exactly its value, so that the centred

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.learners.atoms import Atoms
-from foldwise.learners.matrix import Floats, Matrix, centre_of
-from foldwise.learners.tasks import Rows
+from foldwise.learners.matrix import Matrix, centre_of
 
 MEMORY_SHARE = 0.25
 MEMORY_FLOOR = 2**26
@@ -22,36 +22,36 @@ MEMORY_FLOOR = 2**26
 class AtomMoments:
     """Moments of each atom."""
 
-    centre: Floats  # subtracted from the rows of X
+    centre: FloatArray  # subtracted from the rows of X
     # (n_atoms, n_features, n_features): weighted products of the columns of X, centred
-    gram: Floats
+    gram: FloatArray
     # (n_atoms, n_features, n_targets + 1): weighted products of the columns of X with those of y,
     # centred, and 1
-    side: Floats
-    left: Floats  # weighted sums of the columns of y, centred, and 1
+    side: FloatArray
+    left: FloatArray  # weighted sums of the columns of y, centred, and 1
     # (n_atoms, n_targets): what was subtracted from the targets: their weighted mean in each atom
-    y_mean: Floats
-    plain: Floats  # (n_atoms, 2, n_features): unweighted sums and sums of squares of X, centred
-    count: Floats  # number of rows
+    y_mean: FloatArray
+    plain: FloatArray  # (n_atoms, 2, n_features): unweighted sums and sums of squares of X, centred
+    count: FloatArray  # number of rows
 
 
 @dataclass(frozen=True)
 class NodeMoments:
     """Moments of the rows of one node, X centred by ``centre``, y by its mean."""
 
-    xx: Floats  # (n_features, n_features): weighted products
-    xy: Floats  # (n_features, n_features): weighted products
-    x: Floats  # weighted mean of X less the centre, and of y
-    y_mean: Floats  # weighted mean of X less the centre, and of y
+    xx: FloatArray  # (n_features, n_features): weighted products
+    xy: FloatArray  # (n_features, n_features): weighted products
+    x: FloatArray  # weighted mean of X less the centre, and of y
+    y_mean: FloatArray  # weighted mean of X less the centre, and of y
     weight: float  # sum of the weights, number of rows
     count: float  # sum of the weights, number of rows
-    plain_mean: Floats  # unweighted mean of X less the centre, and variance
-    plain_var: Floats  # unweighted mean of X less the centre, and variance
-    plain_square: Floats  # unweighted mean square about the centre
-    centre: Floats  # subtracted from the rows of X
+    plain_mean: FloatArray  # unweighted mean of X less the centre, and variance
+    plain_var: FloatArray  # unweighted mean of X less the centre, and variance
+    plain_square: FloatArray  # unweighted mean square about the centre
+    centre: FloatArray  # subtracted from the rows of X
 
 
-def blocks_of_atoms(matrix: Matrix, atoms: Atoms) -> Iterator[tuple[int, Rows, Floats]]:
+def blocks_of_atoms(matrix: Matrix, atoms: Atoms) -> Iterator[tuple[int, IntArray, FloatArray]]:
     """Yield atom, rows and a scratch copy of these rows of X, until all atoms are read.
 
     The rows of X are read in order, a block at a time: those of a data frame lie apart.
@@ -77,7 +77,7 @@ def fits_in_memory(n_matrices: int, width: int, matrix: Matrix) -> bool:
 
 @np.errstate(invalid="ignore", over="ignore")
 def atom_moments(
-    matrix: Matrix, y: Floats, weight: Floats | None, atoms: Atoms
+    matrix: Matrix, y: FloatArray, weight: FloatArray | None, atoms: Atoms
 ) -> AtomMoments | None:
     """Return the moments of each atom, None if a number is not finite.
 
@@ -110,7 +110,7 @@ def atom_moments(
     return AtomMoments(centre, gram, side, left, y_mean, plain, atoms.counts())
 
 
-def _atom_means(y: Floats, weight: Floats | None, atoms: Atoms) -> Floats:
+def _atom_means(y: FloatArray, weight: FloatArray | None, atoms: Atoms) -> FloatArray:
     """Return the weighted mean of the targets in each atom, zero where it has no weight."""
     held = atoms.label >= 0
     label = atoms.label[held]

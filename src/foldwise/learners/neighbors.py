@@ -11,16 +11,16 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.learners.atoms import Atoms, atoms_of
 from foldwise.learners.blocks import predict_blocks
 from foldwise.learners.general import take_rows
-from foldwise.learners.matrix import Floats, Matrix, matrix_of
+from foldwise.learners.matrix import Matrix, matrix_of
 from foldwise.learners.prepare import aligned, prepared
 from foldwise.learners.solve import EPSILON
-from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
+from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
 ANGLES = ("cosine", "correlation")
@@ -67,7 +67,7 @@ def fit_neighbors(
     vote = _Vote(learner, data, tasks, method)
     unsure: set[int] = {i for i, task in enumerate(tasks) if len(task.train) < learner.n_neighbors}
 
-    def respond(rows: Rows, numbers: list[int]) -> list[Floats]:
+    def respond(rows: IntArray, numbers: list[int]) -> list[FloatArray]:
         found = search.nearest(rows, np.any(atoms.members[numbers], axis=0))
         responses = []
         for number in numbers:
@@ -94,7 +94,11 @@ def fit_neighbors(
 
 
 def _finished(
-    learner: Any, data: TrainingData, task: NodeTask, values: Floats, shares: tuple[float, float]
+    learner: Any,
+    data: TrainingData,
+    task: NodeTask,
+    values: FloatArray,
+    shares: tuple[float, float],
 ) -> NodeFit:
     start = time.perf_counter()
     model = None
@@ -108,11 +112,11 @@ def _finished(
 class _Near:
     """Nearest rows, nearest first or (before merging) atom by atom."""
 
-    distance: Floats
-    row: Rows
-    atom: NDArray[np.intp]
+    distance: FloatArray
+    row: IntArray
+    atom: IntArray
 
-    def within(self, members: NDArray[np.bool_], wanted: int) -> "_Near":
+    def within(self, members: BoolArray, wanted: int) -> "_Near":
         """Return the nearest rows of some atoms."""
         columns = np.flatnonzero(members[self.atom])
         distance, row = self.distance[:, columns], self.row[:, columns]
@@ -140,7 +144,7 @@ class _Search:
         if self.finite:
             self.structures = [self._structure(matrix.take(rows)) for rows in self.rows]
 
-    def _structure(self, X: Floats) -> Any:
+    def _structure(self, X: FloatArray) -> Any:
         learner = self.learner
         return NearestNeighbors(
             n_neighbors=learner.n_neighbors,
@@ -151,7 +155,7 @@ class _Search:
             n_jobs=learner.n_jobs,
         ).fit(X)
 
-    def nearest(self, rows: Rows, needed: NDArray[np.bool_]) -> _Near:
+    def nearest(self, rows: IntArray, needed: BoolArray) -> _Near:
         """Return one more than the wanted nearest rows of each needed atom."""
         X = self.matrix.take(rows)
         distances, found, atoms = [], [], []
@@ -198,13 +202,13 @@ class _Vote:
         self.width = 1 if labels else n_classes if self.classifies else self.y.shape[1]
         self.seen = [np.unique(data.y[task.train]) for task in tasks] if self.classifies else []
 
-    def of(self, near: _Near, number: int) -> Floats | None:
+    def of(self, near: _Near, number: int) -> FloatArray | None:
         """Return the response for a task, None if a vote is too close to call."""
         k = self.learner.n_neighbors
         row, weight = near.row[:, :k], self._weights(near.distance[:, :k])
         if not self.classifies:
             y = self.y[row]
-            values: Floats = np.einsum("ij,ijk->ik", weight, y) / weight.sum(axis=1)[:, None]
+            values: FloatArray = np.einsum("ij,ijk->ik", weight, y) / weight.sum(axis=1)[:, None]
             return values
         seen, n_classes = self.seen[number], int(self.data.n_classes or 0)
         votes = np.zeros((len(row), n_classes))
@@ -218,7 +222,7 @@ class _Vote:
         votes = votes[:, seen] / votes.sum(axis=1, keepdims=True)
         return aligned(votes, seen, n_classes, len(self.tasks[number].train), self.method)
 
-    def _weights(self, distance: Floats) -> Floats:
+    def _weights(self, distance: FloatArray) -> FloatArray:
         if self.learner.weights == "uniform":
             return np.ones_like(distance)
         with np.errstate(divide="ignore"):

@@ -4,10 +4,11 @@ import inspect
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
+
+from foldwise.arrays import FloatArray, IntArray
 
 EARLY_STOPPING = ("early_stopping_rounds", "early_stopping_round")
 
@@ -94,8 +95,8 @@ def absent_class_share(n_train: int, n_classes: int) -> float:
 
 
 def aligned(
-    values: NDArray[np.float64], seen: NDArray[np.intp], n_classes: int, n_train: int, method: str
-) -> NDArray[np.float64]:
+    values: FloatArray, seen: IntArray, n_classes: int, n_train: int, method: str
+) -> FloatArray:
     """Spread columns of the classes a model saw over all classes.
 
     Shapes: ``values`` (n_samples, n_seen), returns (n_samples, n_classes).
@@ -120,8 +121,8 @@ def aligned(
 
 
 def over_all_classes(
-    values: NDArray[np.float64], seen: Any, n_classes: int, n_train: int, method: str
-) -> NDArray[np.float64]:
+    values: FloatArray, seen: Any, n_classes: int, n_train: int, method: str
+) -> FloatArray:
     """Spread a model's response over all classes, one column of two classes included."""
     codes = np.asarray(seen, dtype=np.intp)
     if values.shape[1] == 1 and len(codes) == 2 and n_classes > 2:

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.learners.linear import Solution, fit_linear, is_plain_target
-from foldwise.learners.matrix import BLOCK_BYTES, Floats, Matrix, centre_of, matrix_of
+from foldwise.learners.matrix import BLOCK_BYTES, Matrix, centre_of, matrix_of
 from foldwise.learners.solve import Problem, ridge
-from foldwise.learners.tasks import NodeFit, NodeTask, Rows, TrainingData
+from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 # The best penalty must win by this share of its score, or rounding might have chosen it.
 CLEAR_WIN = 1e-7
@@ -42,7 +43,7 @@ def fit_ridge_grid(
     centre = centre_of(matrix)
     y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
 
-    def solve(last: Any, problem: Problem, rows: Rows) -> Solution | None:
+    def solve(last: Any, problem: Problem, rows: IntArray) -> Solution | None:
         alphas = np.asarray(last.alphas, dtype=np.float64).reshape(-1)
         losses = leave_one_out_losses(
             problem, alphas, _Rows(matrix, centre, y, data.sample_weight, rows), last.fit_intercept
@@ -67,7 +68,12 @@ class _Rows:
     """The rows of a node, read a block at a time."""
 
     def __init__(
-        self, matrix: Matrix, centre: Floats, y: Floats, weight: Floats | None, rows: Rows
+        self,
+        matrix: Matrix,
+        centre: FloatArray,
+        y: FloatArray,
+        weight: FloatArray | None,
+        rows: IntArray,
     ) -> None:
         self.matrix, self.centre, self.y, self.rows = matrix, centre, y, rows
         self.weight = np.ones(len(y)) if weight is None else weight
@@ -77,8 +83,8 @@ class _Rows:
 
 
 def leave_one_out_losses(
-    problem: Problem, alphas: Floats, node: _Rows, fit_intercept: bool
-) -> Floats | None:
+    problem: Problem, alphas: FloatArray, node: _Rows, fit_intercept: bool
+) -> FloatArray | None:
     """Return the mean squared leave-one-out error for each penalty and target.
 
     In the basis of eigenvectors, the leverage of a row is a sum of its squared coordinates,
@@ -105,7 +111,7 @@ def leave_one_out_losses(
     return losses / len(node.rows)
 
 
-def _clear_winners(losses: Floats) -> Rows | None:
+def _clear_winners(losses: FloatArray) -> IntArray | None:
     """Return the row of the smallest loss in each column, None if one is nearly tied."""
     chosen = np.argmin(losses, axis=0)
     best = losses[chosen, np.arange(losses.shape[1])]

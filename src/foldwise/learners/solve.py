@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from foldwise.learners.matrix import Floats
+from foldwise.arrays import FloatArray
 from foldwise.learners.moments import NodeMoments
 
 # Rounding errors of about 1e-16 may grow this much before eight digits are in danger.
@@ -17,9 +17,9 @@ EPSILON = float(np.finfo(np.float64).eps)
 class Scaling:
     """What a StandardScaler does to the columns: subtract, then divide."""
 
-    mean: Floats  # mean (less the centre of the moments) and variance of the node's rows
-    var: Floats  # mean (less the centre of the moments) and variance of the node's rows
-    scale: Floats  # divisor
+    mean: FloatArray  # mean (less the centre of the moments) and variance of the node's rows
+    var: FloatArray  # mean (less the centre of the moments) and variance of the node's rows
+    scale: FloatArray  # divisor
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Problem:
     """Normal equations of a linear model, X measured from ``point``, y from ``level``."""
 
     # (n_features, n_features): products of the (scaled) columns, and of columns and targets
-    gram: Floats
+    gram: FloatArray
     # (n_features, n_features): products of the (scaled) columns, and of columns and targets
-    right: Floats
-    point: Floats  # where X (less the centre of the moments) and y are measured from
-    level: Floats  # where X (less the centre of the moments) and y are measured from
-    scale: Floats  # divisors of the columns
+    right: FloatArray
+    point: FloatArray  # where X (less the centre of the moments) and y are measured from
+    level: FloatArray  # where X (less the centre of the moments) and y are measured from
+    scale: FloatArray  # divisors of the columns
     growth: float  # how much rounding errors grew when the columns were measured from ``point``
 
 
@@ -77,7 +77,7 @@ def problem_of(
     )
 
 
-def solved(gram: Floats, right: Floats, growth: float) -> Floats | None:
+def solved(gram: FloatArray, right: FloatArray, growth: float) -> FloatArray | None:
     """Return the solution of a positive definite system, None if eight digits are not sure.
 
     Scaled to a unit diagonal first, as the accuracy of Cholesky's method does not depend
@@ -97,7 +97,7 @@ def solved(gram: Floats, right: Floats, growth: float) -> Floats | None:
     return None if found is None else solved_by(found, right)
 
 
-def factored(gram: Floats, growth: float) -> tuple[Floats, Floats] | None:
+def factored(gram: FloatArray, growth: float) -> tuple[FloatArray, FloatArray] | None:
     """Return the Cholesky factor of a matrix scaled to a unit diagonal, and the scaling.
 
     Shapes: ``gram`` (n, n).
@@ -117,14 +117,14 @@ def factored(gram: Floats, growth: float) -> tuple[Floats, Floats] | None:
     return (factor, unit) if rcond * MAX_GROWTH > growth else None
 
 
-def solved_by(factor: tuple[Floats, Floats], right: Floats) -> Floats:
+def solved_by(factor: tuple[FloatArray, FloatArray], right: FloatArray) -> FloatArray:
     """Return the solution of the system whose factor is given."""
     lower, unit = factor
-    solution: Floats = lapack.dpotrs(lower, right * unit[:, None], lower=1)[0]
+    solution: FloatArray = lapack.dpotrs(lower, right * unit[:, None], lower=1)[0]
     return solution * unit[:, None]
 
 
-def ridge(problem: Problem, alpha: Floats) -> Floats | None:
+def ridge(problem: Problem, alpha: FloatArray) -> FloatArray | None:
     """Return ridge coefficients of the unscaled columns, one column a target."""
     coefficients = np.empty_like(problem.right)
     for penalty in np.unique(alpha):
@@ -138,7 +138,7 @@ def ridge(problem: Problem, alpha: Floats) -> Floats | None:
     return coefficients / problem.scale[:, None]
 
 
-def least_squares(problem: Problem, tol: float) -> tuple[Floats, Floats] | None:
+def least_squares(problem: Problem, tol: float) -> tuple[FloatArray, FloatArray] | None:
     """Return least-squares coefficients of the unscaled columns and the singular values.
 
     Columns of zeros get the coefficient zero, as in the solution of smallest norm.

@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Rows = NDArray[np.intp]
+from foldwise.arrays import Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,10 @@ class TrainingData:
     """
 
     X: Any
-    y: NDArray[Any]
-    sample_weight: NDArray[np.float64] | None = None
+    y: Array
+    sample_weight: FloatArray | None = None
     n_classes: int | None = None
-    groups: NDArray[Any] | None = None
+    groups: Array | None = None
     shared: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
@@ -51,8 +50,8 @@ class NodeTask:
         Whether the fitted model is needed afterwards.
     """
 
-    train: Rows
-    test: Rows
+    train: IntArray
+    test: IntArray
     seed: int | None = None
     keep_model: bool = True
 
@@ -72,7 +71,7 @@ class NodeFit:
         Time spent.
     """
 
-    predictions: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    predictions: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     model: Any = None
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.paths.cross_validation import CVPath, held_out, judged, judged_path
 from foldwise.paths.follow import Grid, path_of_rows
@@ -14,8 +15,6 @@ from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
 from foldwise.paths.threads import one_blas_thread
-
-FloatArray = NDArray[np.float64]
 
 
 def adaptive_factors(coefs: FloatArray, power: float = 1.0) -> FloatArray:

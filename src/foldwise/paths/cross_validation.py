@@ -9,17 +9,14 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.paths.follow import Grid, path_of_moments, path_of_rows
 from foldwise.paths.gram import Gram, fold_grams, iterate_fold_grams
 from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
 from foldwise.paths.threads import one_blas_thread
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 # Moments of all folds are kept while they fit into this many bytes; else they are made twice.
 KEPT_BYTES = 5e8

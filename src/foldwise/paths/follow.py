@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.paths.curvature import Dictionary
 from foldwise.paths.gram import Moments, fold_grams
@@ -17,8 +17,6 @@ from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty, lambda_grid
 from foldwise.paths.rows import Rows
 from foldwise.paths.squared import MomentsPath
-
-FloatArray = NDArray[np.float64]
 
 # In units of the loss of the zero predictor: how precise the best constant is, whatever is asked
 # of the path, and the least loss of it that still serves as a unit.

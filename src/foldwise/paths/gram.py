@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray
 
 ROWS_AT_A_TIME = 4096
 # Below this density a sparse product beats expanding blocks of rows for BLAS.

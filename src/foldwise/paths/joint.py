@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logsumexp, softmax
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.paths.losses import LEAST_CURVATURE
 from foldwise.paths.newton import INNER, KEEP_WHILE, MAX_STEPS, Problem, damping
 from foldwise.paths.quadratic import solve_quadratic
-
-FloatArray = NDArray[np.float64]
 
 
 class JointNewton:
@@ -23,7 +21,7 @@ class JointNewton:
     ``targets``: One for the class of each row, zero for the others. Shape (C, n).
     """
 
-    def __init__(self, problem: Problem, targets: FloatArray, columns: NDArray[np.intp]) -> None:
+    def __init__(self, problem: Problem, targets: FloatArray, columns: IntArray) -> None:
         self.problem, self.targets = problem, targets
         D = problem.dictionary.columns(columns)
         D = D.toarray() if sparse.issparse(D) else D

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr, expit, xlogy
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray
 
 # Curvatures below this are raised to it, as glmnet does, so that a row whose probability has
 # reached 0 or 1 cannot make a Newton step infinite.

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, optimize
 
+from foldwise.arrays import FloatArray
 from foldwise.paths.gram import Moments, fold_grams
 from foldwise.paths.pivoting import ActiveSet
 from foldwise.paths.rows import checked_rows
 from foldwise.paths.stagewise import StagewisePath
 from foldwise.paths.threads import one_blas_thread
-
-FloatArray = NDArray[np.float64]
 
 # Relative to the largest correlation: how near counts as equal to it.
 TIE = 1e-9

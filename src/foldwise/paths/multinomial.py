@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.paths.joint import JointNewton
 from foldwise.paths.losses import Logistic
 from foldwise.paths.newton import KKT_SLACK, MAX_STEPS, Predictor, Problem
-
-FloatArray = NDArray[np.float64]
 
 LOGISTIC = Logistic()
 # Up to here the curvature between all classes is worth its price.
@@ -18,7 +16,7 @@ MOST_JOINT_COEFFICIENTS = 800
 CYCLES_BEFORE_JOINT = 4
 
 
-def multinomial_loss(codes: NDArray[np.intp], eta: FloatArray) -> FloatArray:
+def multinomial_loss(codes: IntArray, eta: FloatArray) -> FloatArray:
     """Return the log-loss of each row.
 
     Shapes: ``eta`` (..., C, n), returns (..., n).
@@ -36,13 +34,13 @@ def multinomial_loss(codes: NDArray[np.intp], eta: FloatArray) -> FloatArray:
 class Classes:
     """One predictor per class; the loss of each is logistic with the others as an offset."""
 
-    def __init__(self, problem: Problem, codes: NDArray[np.intp], offset: FloatArray) -> None:
+    def __init__(self, problem: Problem, codes: IntArray, offset: FloatArray) -> None:
         self.problem = problem
         self.targets = [(codes == k).astype(float) for k in range(len(offset))]
         self.predictors = [Predictor.zero(row, problem.dictionary.shape[1]) for row in offset]
         self.eta = offset.copy()
 
-    def step(self, k: int, lam: float, columns: NDArray[np.intp]) -> float:
+    def step(self, k: int, lam: float, columns: IntArray) -> float:
         """Move class ``k`` by one Newton step; return what it promised."""
         at, others = self.predictors[k], self._others(k)
         at.eta = self.eta[k] - others
@@ -60,7 +58,7 @@ class Classes:
             at.eta = self.eta[k] - self._others(k)
             self.problem.refresh(at, LOGISTIC, self.targets[k])
 
-    def settle(self, lam: float, working: list[NDArray[np.bool_]]) -> None:
+    def settle(self, lam: float, working: list[BoolArray]) -> None:
         """Step until no step promises anything: in turn, and jointly if that takes long."""
         union = np.flatnonzero(np.any(working, axis=0))
         joint = (len(union) + 1) * len(self.predictors) <= MOST_JOINT_COEFFICIENTS
@@ -69,7 +67,7 @@ class Classes:
             self._settle_jointly(lam, union)
         self.refresh()
 
-    def _settle_jointly(self, lam: float, columns: NDArray[np.intp]) -> None:
+    def _settle_jointly(self, lam: float, columns: IntArray) -> None:
         joint = JointNewton(self.problem, np.array(self.targets), columns)
         theta = np.array([np.r_[at.intercept, at.w[columns]] for at in self.predictors])
         theta, self.eta = joint.settle(theta, self.eta, lam)
@@ -78,7 +76,7 @@ class Classes:
             at.w[columns] = each[1:]
             at.curvature = None
 
-    def _settle_in_turn(self, lam: float, working: list[NDArray[np.bool_]], cycles: int) -> bool:
+    def _settle_in_turn(self, lam: float, working: list[BoolArray], cycles: int) -> bool:
         columns = [np.flatnonzero(each) for each in working]
         for at in self.predictors:
             at.promised = np.inf

@@ -6,15 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.paths.curvature import Curvature, Dictionary
 from foldwise.paths.losses import Loss
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.quadratic import solve_quadratic
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 MAX_STEPS = 100
 HALVINGS = 30

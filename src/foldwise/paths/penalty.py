@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import BoolArray, FloatArray
 
 # With a pure ridge penalty no finite lambda sets all coefficients to zero; its path begins where
 # this mixture would, as glmnet's does.
@@ -21,7 +21,7 @@ class Penalty:
     l1_ratio: float  # one is the lasso, zero is ridge
     # what each column pays, a finite number; zero frees it from penalty and sign
     factor: FloatArray
-    allowed: NDArray[np.bool_]  # columns that may enter at all
+    allowed: BoolArray  # columns that may enter at all
     non_negative: bool  # whether penalised coefficients must not be negative
 
     @classmethod
@@ -31,7 +31,7 @@ class Penalty:
         return cls(l1_ratio, every.astype(float), every, non_negative)
 
     @property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> BoolArray:
         """Columns without a penalty."""
         return self.allowed & (self.factor == 0)
 
@@ -75,7 +75,7 @@ class Penalty:
         threshold = self.l1(max(2.0 * lam - last, 0.0))
         return self.allowed & ((w != 0) | (self.pull(gradient) >= threshold))
 
-    def violated(self, gradient: FloatArray, lam: float, slack: float) -> NDArray[np.bool_]:
+    def violated(self, gradient: FloatArray, lam: float, slack: float) -> BoolArray:
         """Return the columns whose coefficient cannot stay at zero at ``lam``."""
         return self.allowed & (self.pull(gradient) > self.l1(lam) + slack)
 

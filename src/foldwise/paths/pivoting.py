@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 
 # A column that keeps less than this of its variance beside the others is made of them.
 DEPENDENT = 1e-9
@@ -104,7 +102,7 @@ class ActiveSet:
         self.columns = np.concatenate([self.columns, new[chosen]])
         self.signs = np.concatenate([self.signs, signs[chosen]])
 
-    def drop(self, gone: NDArray[np.bool_]) -> None:
+    def drop(self, gone: BoolArray) -> None:
         """Let some of the columns in use go."""
         if not gone.any():
             return

@@ -5,14 +5,12 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, optimize
 from sklearn.exceptions import ConvergenceWarning
 
 from foldwise._sklearn import enet_coordinate_descent_gram
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.paths.pivoting import ActiveSet
-
-FloatArray = NDArray[np.float64]
 
 EPOCHS_BETWEEN_CHECKS = 10
 MAX_EPOCHS = 100_000
@@ -136,7 +134,7 @@ def _without_free(
     l1: FloatArray,
     l2: FloatArray,
     start: FloatArray,
-    free: NDArray[np.bool_],
+    free: BoolArray,
     non_negative: bool,
     gap: float,
 ) -> FloatArray:
@@ -152,7 +150,7 @@ def _without_free(
 
 
 def regress_out(
-    Q: FloatArray, q: FloatArray, yy: float, free: NDArray[np.bool_]
+    Q: FloatArray, q: FloatArray, yy: float, free: BoolArray
 ) -> tuple[tuple[FloatArray, FloatArray, float], FloatArray]:
     """Return the moments of the other columns beside the free ones, and how to refit these."""
     rest = ~free

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.paths.cross_validation import CVPath, held_out, judged
 from foldwise.paths.follow import Grid, path_of_rows
@@ -19,10 +19,9 @@ from foldwise.paths.quadratic import ridge
 from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
 from foldwise.paths.threads import one_blas_thread
 
-FloatArray = NDArray[np.float64]
 # Columns that separate classes have no finite refit; this much ridge ends the journey there.
 LEAST_RIDGE = 1e-7
-Refit = Callable[[NDArray[np.bool_]], tuple[FloatArray, FloatArray]]
+Refit = Callable[[BoolArray], tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -173,7 +172,7 @@ def _blend(penalised: Path, refit: Path, share: float) -> Path:
 def _refitted(rows: Rows, path: Path) -> Path:
     refit = _refit_moments(rows) if rows.from_moments() else _refit_rows(rows)
     coefs, intercepts = np.zeros_like(path.coefs), np.zeros_like(path.intercepts)
-    before: NDArray[np.bool_] | None = None
+    before: BoolArray | None = None
     for i, w in enumerate(path.coefs):
         used = w.reshape(-1, w.shape[-1]).any(axis=0)
         if before is None or (used != before).any():
@@ -189,7 +188,7 @@ def _refit_moments(rows: Rows) -> Refit:
     (gram,) = fold_grams(rows.D, rows.y - rows.offset, everything, rows.weights)
     moments = gram.centred()
 
-    def refit(used: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    def refit(used: BoolArray) -> tuple[FloatArray, FloatArray]:
         w = np.zeros(len(used))
         if used.any():
             Q = moments.Q[np.ix_(used, used)]
@@ -200,7 +199,7 @@ def _refit_moments(rows: Rows) -> Refit:
 
 
 def _refit_rows(rows: Rows) -> Refit:
-    def refit(used: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    def refit(used: BoolArray) -> tuple[FloatArray, FloatArray]:
         penalty = Penalty(0.0, np.ones(len(used)), used, False)
         path = path_of_rows(rows, penalty, Grid(np.array([LEAST_RIDGE]), 0, 0.0, None, 1e-8))
         return path.coefs[0], path.intercepts[0]

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
 from foldwise.paths.losses import LEAST_CURVATURE, Huber, Logistic, Loss, Poisson, Squared
 from foldwise.paths.multinomial import multinomial_loss
 from foldwise.paths.penalty import Penalty
-
-FloatArray = NDArray[np.float64]
 
 LOSSES = ("squared", "logistic", "multinomial", "poisson", "huber")
 # Huber's constant for 95 % efficiency under normal errors.
@@ -159,7 +158,7 @@ def checked_penalty(
     return Penalty(float(l1_ratio), np.where(allowed, factor, 1.0), allowed, non_negative)
 
 
-def checked_folds(fold_of: Any, n: int) -> NDArray[np.intp]:
+def checked_folds(fold_of: Any, n: int) -> IntArray:
     """Return the fold of each row, or say what is wrong with it."""
     folds = np.asarray(fold_of)
     if folds.shape != (n,) or folds.dtype.kind not in "iu" or len(np.unique(folds)) < 2:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.paths.gram import Moments
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.pivoting import ActiveSet
 from foldwise.paths.quadratic import descend, regress_out, solve_quadratic
-
-FloatArray = NDArray[np.float64]
 
 # Relative to lambda: how far a column left aside may pull without being let in.
 KKT_SLACK = 1e-7
@@ -104,7 +102,7 @@ class MomentsPath:
             self._work_on(self.working | violated)
         self.last = lam
 
-    def _work_on(self, working: NDArray[np.bool_]) -> None:
+    def _work_on(self, working: BoolArray) -> None:
         self.working, self.columns = working, np.flatnonzero(working)
         self.Q_working = self.Q[np.ix_(self.columns, self.columns)]
 

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.paths.curvature import Dictionary
 from foldwise.paths.gram import Moments, fold_grams
 from foldwise.paths.path import Path
 from foldwise.paths.rows import Rows, checked_rows
 from foldwise.paths.threads import one_blas_thread
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

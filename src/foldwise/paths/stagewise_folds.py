@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import unsupported
 from foldwise.paths.cross_validation import CVPath, held_out, judged
 from foldwise.paths.gram import Gram, Moments, fold_grams
@@ -17,8 +18,6 @@ from foldwise.paths.monotone import monotone_path_of_moments
 from foldwise.paths.rows import Rows, checked_folds, checked_rows
 from foldwise.paths.stagewise import MomentsWalker, RowsWalker, StagewisePath, walk
 from foldwise.paths.threads import one_blas_thread
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

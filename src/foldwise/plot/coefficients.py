@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import Array
 from foldwise.errors import unsupported
 
 BLUE, GREY = "#1f5fa8", "#8a8f98"
@@ -63,7 +63,7 @@ def plot_coefficients(model: Any, X: Any = None, *, top: int | None = None, ax: 
     return ax
 
 
-def _write_shares(ax: Any, at: NDArray[Any], shares: NDArray[Any], name: str) -> None:
+def _write_shares(ax: Any, at: Array, shares: Array, name: str) -> None:
     """Write at the right how often columns were chosen."""
     right = ax.secondary_yaxis("right")
     right.set_yticks(at, [f"{100 * share:.0f} %" for share in shares])
@@ -72,7 +72,7 @@ def _write_shares(ax: Any, at: NDArray[Any], shares: NDArray[Any], name: str) ->
     right.spines["right"].set_visible(False)
 
 
-def _read(model: Any, X: Any) -> tuple[NDArray[Any], Any, Any, Any, Any]:
+def _read(model: Any, X: Any) -> tuple[Array, Any, Any, Any, Any]:
     """Return names, coefficients, spreads, shares and fold coefficients, scaled where asked."""
     check_is_fitted(model)
     coef = np.atleast_1d(np.squeeze(np.asarray(getattr(model, "coef_", np.empty((2, 2))))))

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine import expected_calibration_error, reliability_curve
 
 
 def plot_reliability(
     probabilities: Any,
-    y: NDArray[np.intp],
+    y: IntArray,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
-    sample_weight: NDArray[np.float64] | None = None,
+    sample_weight: FloatArray | None = None,
     ax: Any = None,
 ) -> Any:
     """Draw observed against predicted shares, with 95 % intervals.

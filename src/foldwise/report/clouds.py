@@ -1,12 +1,11 @@
 """Many points: as points while they can be told apart, as a density beyond; and named points."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.report.svg import (
     Panel,
     Scale,
@@ -28,7 +27,7 @@ LONGEST_LABEL = 120.0
 
 
 def cloud(
-    x: NDArray[Any], y: NDArray[Any], *, x_title: str, y_title: str, title: str, same: bool = True
+    x: Array, y: Array, *, x_title: str, y_title: str, title: str, same: bool = True
 ) -> Markup:
     """Return a scatter of two columns, a density where there are more than a thousand rows."""
     seen = np.isfinite(x) & np.isfinite(y)
@@ -43,7 +42,7 @@ def cloud(
     return drawing(WIDTH, HEIGHT, title, *marks)
 
 
-def _range(values: NDArray[np.float64], many: bool) -> list[float]:
+def _range(values: FloatArray, many: bool) -> list[float]:
     if not len(values):
         return [0.0, 1.0]
     if many:
@@ -59,12 +58,12 @@ def _panel(x_ends: list[float], y_ends: list[float], same: bool) -> Panel:
     return Panel(x, y, WIDTH, HEIGHT)
 
 
-def _points(x: NDArray[np.float64], y: NDArray[np.float64], panel: Panel) -> list[Markup]:
+def _points(x: FloatArray, y: FloatArray, panel: Panel) -> list[Markup]:
     path = "".join(f"M{at(panel.x(a))} {at(panel.y(b))}h0" for a, b in zip(x, y, strict=True))
     return [mark("path", d=path, class_="dots c1")]
 
 
-def _density(x: NDArray[np.float64], y: NDArray[np.float64], panel: Panel) -> list[Markup]:
+def _density(x: FloatArray, y: FloatArray, panel: Panel) -> list[Markup]:
     """Return squares in levels of the logarithm of the count, one path a level."""
     box = [[panel.x.low, panel.x.high], [panel.y.low, panel.y.high]]
     counts, x_edges, y_edges = np.histogram2d(

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.ensemble import ExtraTreesRegressor
 
 from foldwise._sklearn import take
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import permutation_importance
 from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure, Figures, Section
@@ -138,7 +138,7 @@ def scorer_of(metric: Metric) -> Callable[..., float]:
     return score
 
 
-def influential(X: Any, predicted: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+def influential(X: Any, predicted: FloatArray, count: int) -> IntArray:
     """Return the columns that a small forest needs most to follow the predictions, in order.
 
     Shapes: ``predicted`` (n_samples, width).
@@ -152,7 +152,7 @@ def influential(X: Any, predicted: NDArray[np.float64], count: int) -> NDArray[n
     return np.sort(np.argsort(-weights, kind="stable")[:count])
 
 
-def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+def as_numbers(values: Array) -> FloatArray:
     """Return a column of any type as finite numbers: words by their place in the alphabet.
 
     Examples

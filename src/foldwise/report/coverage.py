@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.report.blocks import Block, Column, Figure, Figures, Section, Table
 from foldwise.report.curves import Line, lines
 from foldwise.report.text import number, percent
@@ -15,8 +15,8 @@ IN_TABLE = (0.5, 0.8, 0.9, 0.95)
 
 
 def held_shares(
-    misfits: Sequence[NDArray[Any]], levels: Sequence[float] = LEVELS, *, in_order: bool = False
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    misfits: Sequence[Array], levels: Sequence[float] = LEVELS, *, in_order: bool = False
+) -> tuple[FloatArray, FloatArray]:
     """Return how often a quantile of the other folds' misfits holds a fold's own.
 
     Examples
@@ -77,7 +77,7 @@ def coverage_section(stack: Any) -> Section | None:
     return Section("coverage", f"Prediction {kind}", lead, blocks)
 
 
-def _table(held: NDArray[Any], widths: NDArray[Any], stack: Any, kind: str) -> Table:
+def _table(held: Array, widths: Array, stack: Any, kind: str) -> Table:
     last = "prediction ±" if kind == "intervals" else "classes in a set"
     sizes = widths if kind == "intervals" else _set_sizes(stack, widths)
     rows = [
@@ -90,7 +90,7 @@ def _table(held: NDArray[Any], widths: NDArray[Any], stack: Any, kind: str) -> T
     return Table(columns, rows, title="Size", note=note)
 
 
-def _set_sizes(stack: Any, widths: NDArray[Any]) -> NDArray[np.float64]:
+def _set_sizes(stack: Any, widths: Array) -> FloatArray:
     """Return the mean number of classes that are not ruled out."""
     response = stack.deals_[0].verdict.response
     if response.kind != "probability":

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from foldwise.arrays import Array
 from foldwise.report.bars import bars, histogram
 from foldwise.report.blocks import Block, Column, Facts, Figure, Figures, Section, Table
 from foldwise.report.text import counted, number, percent, shortened
@@ -15,9 +15,9 @@ MOST_CLASSES = 20
 
 
 def data_section(
-    y: NDArray[Any],
-    classes: NDArray[Any] | None,
-    weight: NDArray[Any] | None,
+    y: Array,
+    classes: Array | None,
+    weight: Array | None,
     X: Any,
     names: Any,
     kinds: Any = (),
@@ -43,7 +43,7 @@ def data_section(
     return Section("data", "The data", lead, blocks, folded=True)
 
 
-def _target(y: NDArray[Any], classes: NDArray[Any] | None, weight: NDArray[Any] | None) -> Figure:
+def _target(y: Array, classes: Array | None, weight: Array | None) -> Figure:
     if classes is None:
         first = y.reshape(len(y), -1)[:, 0]
         drawing = histogram(
@@ -95,7 +95,7 @@ def column_table(X: Any, names: Any) -> Table:
     return Table(columns, rows, shown=15, left_out=X.shape[1] - len(rows))
 
 
-def column_of(X: Any, j: int) -> NDArray[Any]:
+def column_of(X: Any, j: int) -> Array:
     """Return a column of anything two-dimensional as an array."""
     if sparse.issparse(X):
         return np.asarray(X[:, [j]].toarray())[:, 0]
@@ -105,7 +105,7 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
     return np.asarray(X)[:, j]
 
 
-def describe_column(values: NDArray[Any]) -> list[str]:
+def describe_column(values: Array) -> list[str]:
     """Return kind, missing, distinct and range of a column, as text.
 
     Examples

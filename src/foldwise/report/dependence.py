@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from foldwise._sklearn import take
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose.columns import shuffled
 from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure
@@ -22,16 +22,14 @@ MOST_LEVELS = 8
 MOST_CLASSES = 3
 
 
-def prediction(model: Any, X: Any) -> NDArray[np.float64]:
+def prediction(model: Any, X: Any) -> FloatArray:
     """Return what a model predicts, as numbers: values, or probabilities of the classes."""
     if not is_classifier(model):
         return np.asarray(model.predict(X), np.float64).reshape(X.shape[0], -1)
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), np.float64)
     classes = np.asarray(model.classes_)
-    said: NDArray[np.float64] = (np.asarray(model.predict(X))[:, None] == classes).astype(
-        np.float64
-    )
+    said: FloatArray = (np.asarray(model.predict(X))[:, None] == classes).astype(np.float64)
     return said
 
 
@@ -40,7 +38,7 @@ class Dependence:
     """The mean prediction when a column is set to some of its values."""
 
     values: list[Any]  # numbers in order, or names
-    means: NDArray[np.float64]  # (n_values, width): mean predictions
+    means: FloatArray  # (n_values, width): mean predictions
 
 
 def partial_dependence(model: Any, X: Any, places: Sequence[int]) -> list[Dependence]:
@@ -64,7 +62,7 @@ def partial_dependence(model: Any, X: Any, places: Sequence[int]) -> list[Depend
     ]
 
 
-def _representatives(column: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
+def _representatives(column: Array) -> tuple[IntArray, list[Any]]:
     """Return rows that hold the values to try, and these values."""
     if column.dtype.kind in "iuf":
         finite = np.flatnonzero(np.isfinite(column.astype(np.float64)))

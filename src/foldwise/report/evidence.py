@@ -4,23 +4,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.report.text import counted
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Predictions of some rows."""
 
-    y: NDArray[Any]  # targets, or codes of the classes
-    predicted: NDArray[Any]  # predicted targets, or codes of the predicted classes
+    y: Array  # targets, or codes of the classes
+    predicted: Array  # predicted targets, or codes of the predicted classes
     # (n_samples, n_classes): for classes, where the model gives them
     probabilities: FloatArray | None
-    classes: NDArray[Any] | None  # the classes behind the codes
+    classes: Array | None  # the classes behind the codes
     weight: FloatArray | None  # weights of the rows
     words: str  # where the rows come from
 

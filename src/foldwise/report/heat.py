@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array
 from foldwise.report.svg import drawing, label, mark, width_of
 from foldwise.report.text import number, shortened
 
@@ -20,14 +20,14 @@ FEW = 4
 
 
 def heat(
-    values: NDArray[Any],
+    values: Array,
     rows: Sequence[Any],
     columns: Sequence[Any],
     *,
     title: str,
     corner: str = "",
     show: Callable[[float], str] = number,
-    strength: NDArray[Any] | None = None,
+    strength: Array | None = None,
 ) -> Markup:
     """Return a matrix in colours; negative values in the second colour.
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.diagnose import OutOfFoldTable, error_correlation, model_values
 from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure, Figures, Section
@@ -50,7 +50,7 @@ def members_section(
     return Section("learners", title, _lead(ranked, matrix), [Figures(figures)])
 
 
-def _lead(names: Sequence[str], matrix: NDArray[np.float64]) -> str:
+def _lead(names: Sequence[str], matrix: FloatArray) -> str:
     above = np.triu_indices(len(names), 1)
     said = f"The learners' errors are correlated by {matrix[above].mean():.2f} on average"
     twins = [
@@ -100,7 +100,7 @@ def _value_figure(stack: Any, table: OutOfFoldTable) -> list[Figure]:
     return [Figure("Value to the stack", drawing, caption)]
 
 
-def _heat_figure(names: Sequence[str], matrix: NDArray[np.float64]) -> Figure:
+def _heat_figure(names: Sequence[str], matrix: FloatArray) -> Figure:
     shown = names[:MOST_IN_HEAT]
     part = matrix[: len(shown), : len(shown)]
     drawing = heat(
@@ -116,7 +116,7 @@ def _heat_figure(names: Sequence[str], matrix: NDArray[np.float64]) -> Figure:
 
 def _map_figure(
     names: Sequence[str],
-    matrix: NDArray[np.float64],
+    matrix: FloatArray,
     standings: Sequence[Standing],
     metric: Metric,
 ) -> list[Figure]:

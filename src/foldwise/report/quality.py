@@ -1,10 +1,8 @@
 """Predicted against actual; reliability and confusion."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.combine.reliability import reliability_curve
 from foldwise.report.blocks import Block, Column, Figure, Figures, Section, Table
 from foldwise.report.clouds import cloud
@@ -44,12 +42,12 @@ def quality_section(evidence: Evidence) -> Section:
     return Section("quality", "Reliability and confusion", lead, blocks)
 
 
-def _cloud(y: NDArray[Any], predicted: NDArray[Any], title: str) -> Figure:
+def _cloud(y: Array, predicted: Array, title: str) -> Figure:
     drawing = cloud(predicted, y, x_title="predicted", y_title="actual", title=title)
     return Figure(title, drawing, "On the dashed line, predictions are exact.")
 
 
-def binned(x: NDArray[Any], n_bins: int = N_BINS) -> list[NDArray[np.intp]]:
+def binned(x: Array, n_bins: int = N_BINS) -> list[IntArray]:
     """Return row numbers in bins of about equal size along x, ties kept together.
 
     Examples
@@ -67,7 +65,7 @@ def binned(x: NDArray[Any], n_bins: int = N_BINS) -> list[NDArray[np.intp]]:
     return [rows for rows in np.split(order, cuts) if len(rows)]
 
 
-def _spread(y: NDArray[Any], predicted: NDArray[Any]) -> Figure:
+def _spread(y: Array, predicted: Array) -> Figure:
     """Return how far off predictions are, along the prediction."""
     bins = binned(predicted)
     middle = [float(np.median(predicted[rows])) for rows in bins]
@@ -113,8 +111,8 @@ def _reliability(evidence: Evidence) -> list[Figure]:
 
 
 def confusion(
-    y: NDArray[Any], predicted: NDArray[Any], n_classes: int, weight: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
+    y: Array, predicted: Array, n_classes: int, weight: Array | None = None
+) -> FloatArray:
     """Return how much of each actual class (row) was predicted as which (column).
 
     Examples
@@ -127,7 +125,7 @@ def confusion(
     return flat.reshape(n_classes, n_classes).astype(np.float64)
 
 
-def _confusion(counts: NDArray[np.float64], classes: NDArray[Any]) -> Figure:
+def _confusion(counts: FloatArray, classes: Array) -> Figure:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     names = [shortened(label, 20) for label in classes]
     drawing = heat(
@@ -141,7 +139,7 @@ def _confusion(counts: NDArray[np.float64], classes: NDArray[Any]) -> Figure:
     return Figure("Confusion", drawing, "Percent of each actual class, by predicted class.")
 
 
-def _mixed_up(counts: NDArray[np.float64], classes: NDArray[Any]) -> Table:
+def _mixed_up(counts: FloatArray, classes: Array) -> Table:
     """Return the commonest confusions, where there are too many classes for a picture."""
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0.0)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import mean_absolute_error, median_absolute_error
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.stack.build import Deal
 from foldwise.stack.entries import TITLES
 from foldwise.stack.judge import joined
@@ -97,8 +97,8 @@ def _guess(deal: Deal, metric: Metric) -> Response:
 
 
 def naive_row(
-    y: NDArray[Any], weight: NDArray[Any] | None, labels: Any, function: Any = None
-) -> tuple[NDArray[np.float64], str]:
+    y: Array, weight: Array | None, labels: Any, function: Any = None
+) -> tuple[FloatArray, str]:
     """Return the prediction that knows the targets alone, and its kind.
 
     Shapes: returns (1, width).

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.boost._parameters import check_choice, check_count, check_number
 from foldwise.boost.learner import (
     Table,
@@ -21,7 +21,7 @@ from foldwise.boost.learner import (
 from foldwise.boost.progress import Progress
 from foldwise.errors import NoScoreWarning, Plain, invalid_parameter, unsupported, warn
 from foldwise.resample.bag import Member, Plan, fit_members, mean_answer
-from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws, FloatArray, Indices
+from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws
 from foldwise.resample.targets import NewClasses, NewNumbers
 from foldwise.resample.variance import (
     BaggingVariance,
@@ -102,7 +102,7 @@ class Bagging(BaseEstimator):
     def _fit_members(
         self,
         table: Table,
-        y: NDArray[Any],
+        y: Array,
         weight: FloatArray | None,
         groups: Any,
         targets: NewNumbers | NewClasses | None,
@@ -124,7 +124,7 @@ class Bagging(BaseEstimator):
 
     def _scored_rows(
         self, said: FloatArray, weight: FloatArray | None
-    ) -> tuple[Indices, FloatArray, Indices | None]:
+    ) -> tuple[IntArray, FloatArray, IntArray | None]:
         """Return the rows to score out of bag, their weights and their groups."""
         weight = np.ones(len(said)) if weight is None else weight
         seen = np.flatnonzero(~np.isnan(said[:, 0]) & (weight > 0))
@@ -144,7 +144,7 @@ class Bagging(BaseEstimator):
         return [member.learner for member in self.members_]
 
     @property
-    def estimators_features_(self) -> list[NDArray[np.intp]]:
+    def estimators_features_(self) -> list[IntArray]:
         """The columns each learner reads."""
         check_is_fitted(self)
         every = np.arange(self.n_features_in_)

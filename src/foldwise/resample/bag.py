@@ -6,18 +6,11 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.tree import BaseDecisionTree
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.boost.learner import Table, ask, fit_learner, seeded, weight_keyword
-from foldwise.resample.draws import (
-    TARGET_SCHEMES,
-    Draws,
-    FloatArray,
-    Indices,
-    draw_columns,
-    learner_rng,
-)
+from foldwise.resample.draws import TARGET_SCHEMES, Draws, draw_columns, learner_rng
 from foldwise.resample.targets import NewClasses, NewNumbers
 
 # Sums are taken chunk by chunk: a fixed size gives the same bits whatever n_jobs is.
@@ -30,7 +23,7 @@ class Plan:
 
     learner: Any  # cloned for each draw
     table: Table  # all rows
-    y: NDArray[Any]  # targets or class codes
+    y: Array  # targets or class codes
     weight: FloatArray | None  # weights to pass on to the learners
     draws: Draws  # of the rows
     n_columns: int  # columns of each learner
@@ -42,9 +35,9 @@ class Member:
     """A fitted learner and the columns it reads (None for all)."""
 
     learner: Any
-    columns: Indices | None
+    columns: IntArray | None
 
-    def answer(self, table: Table, method: str) -> NDArray[Any]:
+    def answer(self, table: Table, method: str) -> Array:
         """Return what a method of the learner says about the rows."""
         return ask(self.learner, table.columns(self.columns), method)
 
@@ -91,7 +84,7 @@ def fit_members(
     return members
 
 
-def answers(members: list[Member], table: Table, method: str) -> Iterator[NDArray[Any]]:
+def answers(members: list[Member], table: Table, method: str) -> Iterator[Array]:
     """Yield what each learner says about the rows."""
     return (member.answer(table, method) for member in members)
 

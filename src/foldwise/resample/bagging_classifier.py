@@ -3,10 +3,10 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.boost._parameters import check_choice
 from foldwise.boost.class_losses import class_codes
 from foldwise.boost.learner import (
@@ -19,7 +19,7 @@ from foldwise.boost.learner import (
 from foldwise.errors import Plain, unsupported
 from foldwise.resample._bagging_base import Bagging
 from foldwise.resample.bag import Member
-from foldwise.resample.draws import ROW_SCHEMES, FloatArray, Indices
+from foldwise.resample.draws import ROW_SCHEMES
 from foldwise.resample.out_of_bag import accuracy_with_error, out_of_bag
 from foldwise.resample.targets import new_classes
 
@@ -181,7 +181,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
                 fix="Use combine='vote'.",
             )
 
-    def _score_out_of_bag(self, table: Table, codes: Indices, weight: FloatArray | None) -> None:
+    def _score_out_of_bag(self, table: Table, codes: IntArray, weight: FloatArray | None) -> None:
         said = out_of_bag(
             self.members_, self.seeds_, self.draws_, table, self._tally, len(self.classes_)
         )
@@ -220,7 +220,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         """
         return self._mean(X)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the class with the highest mean probability, or the most votes.
 
         Parameters

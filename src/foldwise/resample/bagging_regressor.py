@@ -5,6 +5,7 @@ from typing import Any, Self
 from sklearn.base import RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
+from foldwise.arrays import FloatArray
 from foldwise.boost._parameters import check_number
 from foldwise.boost.learner import (
     Table,
@@ -15,7 +16,7 @@ from foldwise.boost.learner import (
 )
 from foldwise.resample._bagging_base import Bagging
 from foldwise.resample.bag import Member
-from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, FloatArray
+from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES
 from foldwise.resample.out_of_bag import out_of_bag, r2_with_error
 from foldwise.resample.targets import new_numbers
 

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from foldwise.arrays import FloatArray, IntArray
 
 ROW_SCHEMES = ("bootstrap", "subsample", "bayesian")
 TARGET_SCHEMES = ("parametric", "residual", "noise")
@@ -53,7 +51,7 @@ class Draws:
     scheme: str  # one of the row or target schemes
     n_units: int  # rows, or groups
     size: int  # units drawn for each learner
-    group: Indices | None  # the group of each row; its rows are drawn together
+    group: IntArray | None  # the group of each row; its rows are drawn together
     probability: FloatArray | None  # of each unit in one draw of the bootstrap
 
     def units(self, seed: int) -> FloatArray:
@@ -72,7 +70,7 @@ def learner_rng(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 1])
 
 
-def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> Indices | None:
+def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> IntArray | None:
     """Return the sorted columns of a random subspace, drawn without replacement; None for all.
 
     Examples

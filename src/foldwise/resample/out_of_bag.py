@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.learner import Table
 from foldwise.resample.bag import Member
-from foldwise.resample.draws import Draws, FloatArray, Indices
+from foldwise.resample.draws import Draws
 
 
 def out_of_bag(
@@ -35,7 +35,7 @@ def out_of_bag(
 
 
 def mean_and_error(
-    influence: FloatArray, weight: FloatArray, group: Indices | None
+    influence: FloatArray, weight: FloatArray, group: IntArray | None
 ) -> tuple[float, float]:
     """Return the weighted mean of row-wise numbers and its standard error.
 
@@ -58,7 +58,7 @@ def mean_and_error(
 
 
 def r2_with_error(
-    y: FloatArray, prediction: FloatArray, weight: FloatArray, group: Indices | None
+    y: FloatArray, prediction: FloatArray, weight: FloatArray, group: IntArray | None
 ) -> tuple[float, float]:
     """Return R² and its standard error, by the delta method from the rows.
 
@@ -82,7 +82,7 @@ def r2_with_error(
 
 
 def accuracy_with_error(
-    codes: NDArray[np.intp], share_of_votes: FloatArray, weight: FloatArray, group: Indices | None
+    codes: IntArray, share_of_votes: FloatArray, weight: FloatArray, group: IntArray | None
 ) -> tuple[float, float]:
     """Return the accuracy and its standard error.
 

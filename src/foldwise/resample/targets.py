@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold, cross_val_predict
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.learner import Table, ask, fit_learner, seeded
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,9 @@ class NewClasses:
     """Draws y* ~ p̂(x)."""
 
     cumulated: FloatArray  # (n_samples, n_classes): cumulated probabilities of the classes
-    classes: NDArray[np.intp]  # their codes
+    classes: IntArray  # their codes
 
-    def draw(self, rng: np.random.Generator) -> NDArray[np.intp]:
+    def draw(self, rng: np.random.Generator) -> IntArray:
         """Return new class codes."""
         level = rng.random(len(self.cumulated))[:, None] * self.cumulated[:, -1:]
         return self.classes[(level > self.cumulated).sum(axis=1)]
@@ -73,7 +71,7 @@ def _held_out_residuals(generator: Any, table: Table, y: FloatArray, seed: int) 
 
 
 def new_classes(
-    generator: Any, table: Table, codes: NDArray[np.intp], weight: FloatArray | None, seed: int
+    generator: Any, table: Table, codes: IntArray, weight: FloatArray | None, seed: int
 ) -> NewClasses:
     """Fit the generating model and return the sampler of new classes, y* ~ p̂(x)."""
     model = fit_learner(seeded(generator, seed), table, codes, weight)

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray, IntArray
 
 
 def variance_of_mean(sigma2: float, rho: float, n_learners: FloatArray) -> FloatArray:
@@ -130,7 +129,7 @@ class BaggingVariance:
         """The variance of the bagged prediction at each point, not below 0."""
         return np.maximum(self.between, 0.0) + self.within / self.n_learners
 
-    def curve(self, n_learners: NDArray[np.intp] | None = None) -> "VarianceCurve":
+    def curve(self, n_learners: IntArray | None = None) -> "VarianceCurve":
         """Return the variance of the mean against the number of learners."""
         if n_learners is None:
             n_learners = np.unique(np.geomspace(1, 10 * self.n_learners, 60).astype(int))
@@ -142,7 +141,7 @@ class BaggingVariance:
 class VarianceCurve:
     """The variance ρσ² + (1−ρ)σ²/n of a bagged prediction against n."""
 
-    n_learners: NDArray[np.intp]  # n
+    n_learners: IntArray  # n
     variance: FloatArray  # mean over the points
     sigma2: float  # σ², of one learner
     rho: float  # ρ

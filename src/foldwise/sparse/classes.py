@@ -1,17 +1,14 @@
 """Class labels to codes, sums to probabilities."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from sklearn.utils.multiclass import check_classification_targets
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.errors import invalid_data
-from foldwise.sparse.table import FloatArray
 
 
-def class_codes(owner: str, y: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
+def class_codes(owner: str, y: Array) -> tuple[Array, FloatArray]:
     """Return the sorted class labels and the position of each row's label among them.
 
     Examples

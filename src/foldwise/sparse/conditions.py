@@ -4,10 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from foldwise.arrays import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ from operator import and_
 import numpy as np
 from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.sparse.conditions import Condition
 from foldwise.sparse.rules import Rule
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.table import Table
 
 Bits = NDArray[np.uint8]
 

@@ -5,7 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.arrays import FloatArray
+from foldwise.sparse.table import Table
 
 
 def short_number_between(low: float, high: float) -> float:

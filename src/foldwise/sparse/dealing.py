@@ -4,23 +4,21 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
 
+from foldwise.arrays import Array, IntArray
 from foldwise.errors import invalid_parameter
-
-Folds = NDArray[np.intp]
 
 
 def deal_folds(
     owner: str,
     cv: Any,
-    y: NDArray[Any],
+    y: Array,
     *,
     classify: bool,
-    groups: NDArray[Any] | None,
+    groups: Array | None,
     rng: np.random.Generator,
-) -> Folds:
+) -> IntArray:
     """Return the fold of every row."""
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         return _dealt(owner, int(cv), y, classify, groups, rng)
@@ -31,11 +29,11 @@ def deal_folds(
 def _dealt(
     owner: str,
     n_folds: int,
-    y: NDArray[Any],
+    y: Array,
     classify: bool,
-    groups: NDArray[Any] | None,
+    groups: Array | None,
     rng: np.random.Generator,
-) -> Folds:
+) -> IntArray:
     if n_folds < 2:
         raise invalid_parameter(owner, "cv", must="be at least 2", got=n_folds, fix="Try 5.")
     if groups is None:
@@ -50,7 +48,7 @@ def _dealt(
     return _from_splits(owner, n_folds, splits, len(y))
 
 
-def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> Folds:
+def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> IntArray:
     folds, tested = np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=int)
     for number, (_, test) in enumerate(splits):
         folds[test] = number

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.sparse.coverage import Bits, coverage, distinct, supports, unpacked
 from foldwise.sparse.cuts import Cuts
 from foldwise.sparse.ensembles import fitted_ensemble
@@ -14,7 +14,7 @@ from foldwise.sparse.grow import Growth, grow_trees
 from foldwise.sparse.linear_terms import LinearTerms, linear_terms
 from foldwise.sparse.read_trees import read_splits
 from foldwise.sparse.rules import Rule
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.table import Table
 from foldwise.sparse.trees import Split, lightgbm_trees, rules_of
 
 DENSE_NUMBERS = 2**26
@@ -58,7 +58,7 @@ def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
 
 def grow_dictionary(
     table: Table,
-    y: NDArray[Any],
+    y: Array,
     weight: FloatArray,
     growth: Growth,
     linear_tail: float | None,

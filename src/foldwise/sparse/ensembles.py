@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.errors import invalid_data
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.table import Table
 
 
 def fitted_ensemble(
-    owner: str, ensemble: Any, table: Table, y: NDArray[Any], weight: FloatArray, loss: str
+    owner: str, ensemble: Any, table: Table, y: Array, weight: FloatArray, loss: str
 ) -> Any:
     """Return the fitted model behind an ``ensemble`` parameter."""
     X = table.values

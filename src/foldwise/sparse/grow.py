@@ -10,9 +10,9 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from numpy.typing import NDArray
 
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.arrays import Array, FloatArray
+from foldwise.sparse.table import Table
 
 OBJECTIVES = {
     "squared": "regression",
@@ -59,7 +59,7 @@ def tree_sizes(n_trees: int, mean_leaves: float, rng: np.random.Generator) -> tu
     return tuple(int(size) for size in sizes)
 
 
-def start(y: NDArray[Any], weight: FloatArray, growth: Growth) -> FloatArray:
+def start(y: Array, weight: FloatArray, growth: Growth) -> FloatArray:
     """Return f₀, the constants that minimise the loss, one a class."""
     if growth.loss == "multinomial":
         share = np.bincount(y.astype(int), weight, minlength=growth.n_classes) / weight.sum()
@@ -74,7 +74,7 @@ def start(y: NDArray[Any], weight: FloatArray, growth: Growth) -> FloatArray:
     return np.log(mean) if growth.loss == "poisson" else mean
 
 
-def grow_trees(table: Table, y: NDArray[Any], weight: FloatArray, growth: Growth) -> Any:
+def grow_trees(table: Table, y: Array, weight: FloatArray, growth: Growth) -> Any:
     """Return a LightGBM booster with trees of the sizes asked for.
 
     One training call whatever the sizes: LightGBM reads ``num_leaves`` anew for each tree.

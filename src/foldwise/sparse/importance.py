@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from foldwise.arrays import FloatArray
 from foldwise.sparse.linear_terms import TYPICAL_RULE_DEVIATION
 from foldwise.sparse.rule_model import RuleModel
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.table import Table
 
 
 def term_importances(model: RuleModel) -> FloatArray:

@@ -5,13 +5,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 from sklearn.utils.validation import validate_data
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.errors import invalid_data
-from foldwise.sparse.table import Columns, FloatArray, Table, frame_levels, frame_numbers, is_frame
+from foldwise.sparse.table import Columns, Table, frame_levels, frame_numbers, is_frame
 
 _RULES = {"accept_sparse": "csc", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
@@ -21,9 +21,9 @@ class TrainingData:
     """Rows with a positive weight."""
 
     table: Table  # features
-    y: NDArray[Any]  # targets as given
+    y: Array  # targets as given
     weight: FloatArray  # positive weights
-    groups: NDArray[Any] | None  # groups as given
+    groups: Array | None  # groups as given
 
 
 def training_data(

@@ -11,9 +11,9 @@ from itertools import combinations
 
 import numpy as np
 
-from foldwise.sparse.conditions import BoolArray
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.sparse.rule_model import RuleModel
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.table import Table
 
 
 class PartialDependence:

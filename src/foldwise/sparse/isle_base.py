@@ -9,6 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import FloatArray
 from foldwise.sparse.dealing import deal_folds
 from foldwise.sparse.ensembles import fitted_ensemble
 from foldwise.sparse.grow import Growth, grow_trees, sampling_fraction
@@ -23,7 +24,6 @@ from foldwise.sparse.parameters import (
 from foldwise.sparse.postprocess import Task, reweigh
 from foldwise.sparse.read_trees import lightgbm_set, read_trees
 from foldwise.sparse.sklearn_growth import grow_sklearn_trees
-from foldwise.sparse.table import FloatArray
 from foldwise.sparse.tree_set import TreeSet
 from foldwise.sparse.width import Width, best_single_tree, sampling_width
 

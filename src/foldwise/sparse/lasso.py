@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import invalid_data, unsupported
 from foldwise.paths import (
     CVPath,
@@ -17,8 +17,6 @@ from foldwise.paths import (
 )
 from foldwise.sparse.linear import LinearClassifier, LinearPredictor, Prepared, prepare
 from foldwise.sparse.parameters import check_whole, check_word
-
-FloatArray = NDArray[np.float64]
 
 RULES = ("min", "1se")
 VARIANTS = ("plain", "relaxed", "adaptive")

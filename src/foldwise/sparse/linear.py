@@ -14,11 +14,9 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import invalid_data
 from foldwise.sparse.dealing import deal_folds
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.sparse.table import Table
 
 TYPICAL_RULE_DEVIATION = 0.4
 """Mean of sqrt(s (1 − s)) over supports s, about π/8: the spread of a typical rule."""
@@ -15,7 +15,7 @@ TYPICAL_RULE_DEVIATION = 0.4
 class LinearTerms:
     """Winsorised, centred columns: ``scale · (min(high, max(low, x)) − mean)``."""
 
-    features: NDArray[np.intp]  # columns used
+    features: IntArray  # columns used
     low: FloatArray  # where each column is cut off
     high: FloatArray  # where each column is cut off
     mean: FloatArray  # of the cut-off columns
@@ -37,7 +37,7 @@ class LinearTerms:
             out[:, k] = np.nan_to_num(cut - self.mean[k], nan=0.0) * self.scale[k]
         return out
 
-    def __getitem__(self, kept: NDArray[np.intp]) -> "LinearTerms":
+    def __getitem__(self, kept: IntArray) -> "LinearTerms":
         return LinearTerms(
             self.features[kept],
             self.low[kept],

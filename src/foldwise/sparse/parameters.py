@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
-from foldwise.sparse.table import FloatArray
 
 
 def check_whole(owner: str, name: str, value: Any, least: int, *, none: bool = False) -> None:

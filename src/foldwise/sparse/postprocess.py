@@ -1,17 +1,14 @@
 """New coefficients for the trees of an ensemble: lasso, stagewise, or shrunk to the average."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.paths import cross_validated_path
 from foldwise.paths.rows import checked_rows
 from foldwise.paths.stagewise import walk, walker
-from foldwise.sparse.dealing import Folds
 from foldwise.sparse.rule_fitting import chosen_index, penalty_grid
-from foldwise.sparse.table import FloatArray
 
 STEPS, POINTS = 4000, 100
 """Stagewise steps taken, and the points of the path the folds choose from."""
@@ -21,9 +18,9 @@ STEPS, POINTS = 4000, 100
 class Task:
     """What the coefficients are to do."""
 
-    y: NDArray[Any]  # targets (classes are 0, 1, ...) and positive weights
+    y: Array  # targets (classes are 0, 1, ...) and positive weights
     weight: FloatArray  # targets (classes are 0, 1, ...) and positive weights
-    folds: Folds  # fold of each row
+    folds: IntArray  # fold of each row
     loss: str  # A loss of the paths
     huber_delta: float  # where the Huber loss turns linear
     n_outputs: int  # number of classes for "multinomial", else 1

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.tree import BaseDecisionTree
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import unsupported
 from foldwise.sparse.cuts import Cuts
 from foldwise.sparse.tree_set import (
-    FloatArray,
     LightGBMLeaves,
     SklearnLeaves,
     TreeSet,

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import invalid_data
 from foldwise.sparse.explain import Explanation, explain_row, term_texts
 from foldwise.sparse.importance import feature_shares, local_term_importances, term_importances
@@ -14,7 +15,7 @@ from foldwise.sparse.interactions import PartialDependence, tuples_that_interact
 from foldwise.sparse.listing import rule_frame, rules_html, rules_text
 from foldwise.sparse.parameters import check_word
 from foldwise.sparse.rule_model import RuleModel
-from foldwise.sparse.table import Columns, FloatArray
+from foldwise.sparse.table import Columns
 
 
 class RuleReading:

@@ -4,14 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.paths import cross_validated_path
-from foldwise.sparse.dealing import Folds
 from foldwise.sparse.dictionary import Dictionary, grow_dictionary
 from foldwise.sparse.grow import Growth, sampling_fraction, start
 from foldwise.sparse.rule_model import RuleModel, kept_terms
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.table import Table
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class RuleFit:
 
 
 def fit_rule_ensemble(
-    table: Table, y: NDArray[Any], weight: FloatArray, folds: Folds, settings: RuleSettings
+    table: Table, y: Array, weight: FloatArray, folds: IntArray, settings: RuleSettings
 ) -> RuleFit:
     """Grow a dictionary, choose the penalty by cross-validation and keep the terms it keeps."""
     growth = settings.growth_for(table.n_rows)
@@ -78,9 +77,9 @@ def fit_rule_ensemble(
 
 def regrown_losses(
     table: Table,
-    y: NDArray[Any],
+    y: Array,
     weight: FloatArray,
-    folds: Folds,
+    folds: IntArray,
     settings: RuleSettings,
     lambdas: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
@@ -96,7 +95,7 @@ def regrown_losses(
             settings.linear_tail,
             settings.ensemble,
         )
-        # Folds numbered −1 only train, so that this path holds out the one fold.
+        # IntArray numbered −1 only train, so that this path holds out the one fold.
         only = np.where(seen, -1, 0)
         path = _path(dictionary.matrix(table), y, weight, only, settings, lambdas)
         losses.append(path.fold_loss[0])
@@ -134,9 +133,9 @@ def penalty_grid(n_rows: int, n_terms: int) -> dict[str, Any]:
 
 def _path(
     D: Any,
-    y: NDArray[Any],
+    y: Array,
     weight: FloatArray,
-    folds: Folds,
+    folds: IntArray,
     settings: RuleSettings,
     lambdas: FloatArray | None = None,
 ) -> Any:
@@ -156,9 +155,9 @@ def _path(
 
 def _relaxed(
     D: Any,
-    y: NDArray[Any],
+    y: Array,
     weight: FloatArray,
-    folds: Folds,
+    folds: IntArray,
     settings: RuleSettings,
     coefs: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foldwise.arrays import FloatArray
 from foldwise.sparse.dictionary import Dictionary
 from foldwise.sparse.linear_terms import LinearTerms
 from foldwise.sparse.rules import Rule
-from foldwise.sparse.table import FloatArray, Table
+from foldwise.sparse.table import Table
 
 
 @dataclass(frozen=True)

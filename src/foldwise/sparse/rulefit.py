@@ -3,14 +3,13 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.sparse.classes import class_codes, class_probabilities
 from foldwise.sparse.inputs import training_data
 from foldwise.sparse.parameters import check_counts, check_word, huber_delta
 from foldwise.sparse.rulefit_base import RuleFitBase
-from foldwise.sparse.table import FloatArray
 
 
 class RuleFitRegressor(RegressorMixin, RuleFitBase):
@@ -286,7 +285,7 @@ model_, columns_
         """
         return class_probabilities(self._decision(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the most probable class.
 
         Parameters

@@ -3,12 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.errors import invalid_data, invalid_parameter
 from foldwise.sparse.dealing import deal_folds
 from foldwise.sparse.grow import Growth, tree_sizes
@@ -22,7 +22,6 @@ from foldwise.sparse.parameters import (
 )
 from foldwise.sparse.reading import RuleReading
 from foldwise.sparse.rule_fitting import RuleSettings, fit_rule_ensemble
-from foldwise.sparse.table import FloatArray
 
 
 class RuleFitBase(RuleReading, BaseEstimator):
@@ -97,7 +96,7 @@ class RuleFitBase(RuleReading, BaseEstimator):
                 fix="Encode them, or leave ensemble out.",
             )
 
-    def _fit(self, data: TrainingData, y: NDArray[Any], loss: str, delta: float) -> Self:
+    def _fit(self, data: TrainingData, y: Array, loss: str, delta: float) -> Self:
         """Fit ``model_`` to validated rows; classes are 0, 1, ..."""
         self._check_columns(data)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))

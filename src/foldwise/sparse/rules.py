@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 
-from foldwise.sparse.conditions import BoolArray, Condition, both
+from foldwise.arrays import BoolArray
+from foldwise.sparse.conditions import Condition, both
 from foldwise.sparse.table import Table
 
 

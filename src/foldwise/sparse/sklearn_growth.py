@@ -2,19 +2,16 @@
 
 from typing import Any
 
-from numpy.typing import NDArray
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.sparse.grow import Growth
 from foldwise.sparse.read_trees import sklearn_set
-from foldwise.sparse.table import FloatArray
 from foldwise.sparse.tree_set import TreeSet
 
 
-def grow_sklearn_trees(
-    owner: str, X: Any, y: NDArray[Any], weight: FloatArray, growth: Growth
-) -> TreeSet:
+def grow_sklearn_trees(owner: str, X: Any, y: Array, weight: FloatArray, growth: Growth) -> TreeSet:
     """Return trees grown as :func:`foldwise.sparse.grow.grow_trees` grows them.
 
     Shapes: ``X`` (n_rows, n_features).

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.sparse.inputs import new_table
 from foldwise.sparse.rule_model import RuleModel
-from foldwise.sparse.table import FloatArray, Table, is_frame
+from foldwise.sparse.table import Table, is_frame
 from foldwise.sparse.text import rule_text
 
 ALIKE = 0.8
@@ -81,9 +81,7 @@ def _selections(model: RuleModel, table: Table) -> FloatArray:
     return np.divide(masks, size, out=np.zeros_like(masks), where=size > 0)
 
 
-def _alike(
-    model: RuleModel, own: FloatArray, refit: RuleModel, other: FloatArray
-) -> NDArray[np.bool_]:
+def _alike(model: RuleModel, own: FloatArray, refit: RuleModel, other: FloatArray) -> BoolArray:
     features = [set(rule.features) for rule in refit.rules]
     same = np.array(
         [[set(rule.features) == those for those in features] for rule in model.rules], dtype=bool
@@ -95,7 +93,7 @@ def _texts(model: Any) -> list[str]:
     return [rule_text(rule, model.columns_) for rule in model.model_.rules]
 
 
-def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+def _rows(X: Any, rows: IntArray) -> Any:
     if is_frame(X):
         return X.iloc[rows] if hasattr(X, "iloc") else X[rows.tolist()]
     return X.tocsr()[rows] if hasattr(X, "tocsr") else np.asarray(X)[rows]

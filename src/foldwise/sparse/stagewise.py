@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from foldwise.arrays import FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.paths import cross_validated_stagewise_path
 from foldwise.sparse.linear import LinearClassifier, LinearPredictor, Prepared, prepare
 from foldwise.sparse.parameters import check_whole, check_word
-
-FloatArray = NDArray[np.float64]
 
 RULES = ("min", "1se")
 

@@ -5,12 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.errors import unsupported
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Table:
             return self.values[:, [feature]].toarray().ravel()
         return self.values[:, feature]
 
-    def rows(self, selected: NDArray[Any]) -> "Table":
+    def rows(self, selected: Array) -> "Table":
         """Return the table of the selected rows (a mask or indices)."""
         values = self.values.tocsr()[selected].tocsc() if sparse.issparse(self.values) else None
         return Table(self.values[selected] if values is None else values, self.columns)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray
 
 
 class LeafFinder(Protocol):

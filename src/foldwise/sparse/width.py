@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 
-from foldwise.sparse.table import FloatArray
+from foldwise.arrays import Array, FloatArray
 
 NARROW, WIDE = 0.1, 0.9
 
@@ -43,7 +42,7 @@ class Width:
 
 
 def sampling_width(
-    trees: FloatArray, best: FloatArray, y: NDArray[Any], weight: FloatArray, loss: str
+    trees: FloatArray, best: FloatArray, y: Array, weight: FloatArray, loss: str
 ) -> Width:
     """Return the width of a dictionary.
 

@@ -1,15 +1,13 @@
 """Areas under ROC curves, averaged over folds, with what each row contributes to their error."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 
 
 def mean_area(
-    scores: FloatArray, truth: BoolArray, fold: NDArray[np.intp], *, by_prevalence: bool = False
+    scores: FloatArray, truth: BoolArray, fold: IntArray, *, by_prevalence: bool = False
 ) -> tuple[float, FloatArray]:
     """Return the mean area over folds and columns, and DeLong's contributions of the rows.
 

@@ -3,9 +3,9 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.combine import (
     geometric_mean,
     logit_pool,
@@ -18,8 +18,6 @@ from foldwise.combine.shapes import row_shares
 from foldwise.stack.features import Features, clip_amount
 from foldwise.stack.own_stackers import MemberStacker
 from foldwise.stack.response import Response
-
-FloatArray = NDArray[np.float64]
 
 
 class AverageStacker(MemberStacker):
@@ -40,9 +38,7 @@ class AverageStacker(MemberStacker):
         clip = clip_amount(features.amount)
         return np.clip(features.members, clip, 1.0 - clip)
 
-    def fit(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
-    ) -> Self:
+    def fit(self, members: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
         """Do nothing."""
         return self
 
@@ -81,9 +77,7 @@ class RankStacker(MemberStacker):
         self.metric = metric
         self.labels = labels
 
-    def fit(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
-    ) -> Self:
+    def fit(self, members: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
         """Store the ranks of out-of-fold predictions.
 
         Shapes: ``members`` (n_samples, n_learners, width).

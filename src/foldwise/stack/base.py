@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.engine import Clock
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import Block
@@ -97,7 +97,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
         self.verbose = verbose
 
     @abstractmethod
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def _read_target(self, y: Any) -> tuple[Array, Array | None]:
         """Return targets and None, or class codes and classes."""
 
     @property
@@ -300,7 +300,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
             if isinstance(entry[1], str) and entry[1] == "drop":
                 self.named_estimators_[entry[0]] = "drop"
 
-    def _conformity_of(self, deal: Deal) -> list[NDArray[np.float64]]:
+    def _conformity_of(self, deal: Deal) -> list[FloatArray]:
         """Return, for each judged fold, how far off its hold-out stack was on its rows, sorted."""
         each = []
         for judgement, judged in zip(deal.reading.judgements, deal.verdict.folds, strict=True):
@@ -311,7 +311,7 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
         return each
 
     @abstractmethod
-    def _misfit(self, response: Response, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _misfit(self, response: Response, y: Array) -> FloatArray:
         """Return how badly each row was predicted."""
 
     def _check_judged(self, method: str) -> None:

@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise._sklearn import one_against_rest
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import invalid_parameter
 from foldwise.stack.classifier import StackingClassifier
 from foldwise.stack.metric import Metric
@@ -181,7 +181,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
         )
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Predict classes.
 
         Parameters
@@ -197,7 +197,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "stack_")
         return np.asarray(self.stack_.predict(X))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Predict calibrated probabilities of the classes.
 
         Parameters
@@ -213,7 +213,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "stack_")
         return np.asarray(self.stack_.predict_proba(X))
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters
@@ -259,7 +259,7 @@ class AsDecided(ClassifierMixin, BaseEstimator):
     def __init__(self, n_classes: int = 2) -> None:
         self.n_classes = n_classes
 
-    def fit(self, X: Any, y: NDArray[Any], sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Array, sample_weight: Any = None) -> Self:
         """Learn nothing.
 
         Shapes: ``X`` (n_samples, n_columns).
@@ -267,7 +267,7 @@ class AsDecided(ClassifierMixin, BaseEstimator):
         self.classes_ = np.arange(self.n_classes)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> FloatArray:
         """Return one value for two classes, else one a class.
 
         Shapes: ``X`` (n_samples, n_columns), returns (n_samples,) or (n_samples, n_classes).
@@ -279,7 +279,7 @@ class AsDecided(ClassifierMixin, BaseEstimator):
             return values
         return np.asarray(one_against_rest(values < 0, -values, self.n_classes))
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> IntArray:
         """Return the class with the greatest decision value.
 
         Shapes: ``X`` (n_samples, n_columns).

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from foldwise.arrays import IntArray
 from foldwise.diagnose import Claim
 from foldwise.folds import Block
-from foldwise.folds.lattice import Rows
 from foldwise.stack.build import Deal
 from foldwise.stack.judge import Judge, inner_splits, joined
 from foldwise.stack.metric import Metric
 from foldwise.stack.reader import rows_of
 from foldwise.stack.response import Response
 
-Judged = tuple[Rows, Response]
+Judged = tuple[IntArray, Response]
 
 WHY = {
     "choice seen": "its stacker (or calibration) was chosen by the folds it is judged on",

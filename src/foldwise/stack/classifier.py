@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.stack.features import Features
 from foldwise.stack.finishing import FinishedStacking
 from foldwise.stack.inputs import checked_classes
@@ -44,7 +44,7 @@ def _gives(top: Any, method: str) -> bool:
     return True
 
 
-def _decisions(stacker: Any, features: Features) -> NDArray[np.float64]:
+def _decisions(stacker: Any, features: Features) -> FloatArray:
     """Return a stacker's decision values: its own, or log-odds and log-probabilities."""
     if hasattr(stacker, "decision_function"):
         return np.asarray(stacker.decision_function(features.matrix))
@@ -254,11 +254,11 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         self.calibrate = calibrate
         self.threshold = threshold
 
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _read_target(self, y: Any) -> tuple[Array, Array]:
         codes, self.classes_ = checked_classes(self._owner, y)
         return codes, self.classes_
 
-    def _misfit(self, response: Response, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _misfit(self, response: Response, y: Array) -> FloatArray:
         return 1.0 - _as_probabilities(response, len(self.classes_))[np.arange(len(y)), y]
 
     def predict(self, X: Any, **predict_params: Any) -> Any:
@@ -283,7 +283,7 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         return self.classes_[response.labels]
 
     @available_if(_top_has("predict_proba"))
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Predict probabilities of the classes.
 
         Parameters
@@ -299,7 +299,7 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         return self._respond(X).values
 
     @available_if(_top_has("decision_function"))
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> FloatArray:
         """Return the final estimator's decision values, the mean over repeats.
 
         A combiner without any has the log-odds of two classes, the log-probabilities of several.
@@ -318,7 +318,7 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         each = [_decisions(d.verdict.stacker, d.fresh(X, d.reading.deployed)) for d in self.deals_]
         return np.mean(each, axis=0)
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters
@@ -357,12 +357,12 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
                 )
             ]
             votes.append(cv_plus_set(np.array(given), misfits, coverage))
-        inside: NDArray[np.bool_] = np.mean(votes, axis=0) >= 0.5
+        inside: BoolArray = np.mean(votes, axis=0) >= 0.5
         inside[np.arange(len(inside)), given_mean.argmax(axis=1)] = True
         return inside
 
 
-def _as_probabilities(response: Response, n_classes: int) -> NDArray[np.float64]:
+def _as_probabilities(response: Response, n_classes: int) -> FloatArray:
     if response.kind == "probability":
         return response.values
     if response.kind == "decision" and response.values.shape[1] == 1:

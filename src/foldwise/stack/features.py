@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit, softmax
 
 from foldwise._sklearn import one_against_rest
-
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import Array, FloatArray
 
 
 def clip_amount(n_rows: float) -> float:
@@ -92,7 +90,7 @@ class Features:
     outputs: list[FloatArray]  # (n_samples, width): one response a learner, compact
     names: tuple[str, ...]  # the learners, and what each response means
     kinds: tuple[str, ...]  # the learners, and what each response means
-    labels: NDArray[Any] | None  # the classes; None for regression
+    labels: Array | None  # the classes; None for regression
     # number of rows the stack was fitted on; it decides how probabilities are clipped
     amount: float
     extra: Any = None  # columns passed through

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
 from foldwise.combine.calibration import (
     Calibration,
     choose_calibration,
@@ -23,7 +23,6 @@ from foldwise.stack.features import as_logits, clip_amount, compact
 from foldwise.stack.metric import Metric, Target
 from foldwise.stack.response import Response
 
-FloatArray = NDArray[np.float64]
 MOST_THRESHOLDS = 200
 
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, listing
 from foldwise.folds import Ref
 from foldwise.learners import TrainingData
@@ -46,11 +46,11 @@ class FoldModels(BaseEstimator):
         return get_tags(self.models[0])
 
     @property
-    def classes_(self) -> NDArray[np.intp]:
+    def classes_(self) -> IntArray:
         """Codes of the classes: like scikit-learn's, a stack's learners know codes only."""
         return np.arange(len(self.labels))
 
-    def _mean(self, X: Any) -> NDArray[np.float64]:
+    def _mean(self, X: Any) -> FloatArray:
         n_classes = None if self.labels is None else len(self.labels)
         data = TrainingData(X, np.empty(0), n_classes=n_classes)
         entry = self.entry
@@ -60,14 +60,14 @@ class FoldModels(BaseEstimator):
         ]
         return np.mean(each, axis=0)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the mean prediction, or the class most models speak for."""
         if self.labels is not None and self.entry.kind != "value":
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         mean = self._mean(X)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Return the mean of the models' probabilities, or the shares of their votes.
 
         Shapes: returns (n_samples, n_classes).
@@ -101,11 +101,11 @@ class Recoded(BaseEstimator):
         return cls(model, labels)
 
     @property
-    def classes_(self) -> NDArray[np.intp]:
+    def classes_(self) -> IntArray:
         """Codes of the classes the model knows."""
         return np.searchsorted(self.labels, self.model.classes_)
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any) -> IntArray:
         """Return class codes."""
         return np.searchsorted(self.labels, self.model.predict(X))
 

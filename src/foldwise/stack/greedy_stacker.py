@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.combine.greedy import BaggedSelection, Selection, bagged_selection, running_sums
 from foldwise.combine.greedy import select as selected
 from foldwise.stack.own_stackers import MemberStacker, WeightedMean
-
-FloatArray = NDArray[np.float64]
 
 
 class GreedyStacker(WeightedMean):
@@ -43,9 +41,7 @@ class GreedyStacker(WeightedMean):
         self.shrinkage = shrinkage
         self.random_state = random_state
 
-    def fit(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
-    ) -> Self:
+    def fit(self, members: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
         """Pick learners.
 
         Shapes: ``members`` (n_samples, n_learners, width).
@@ -55,7 +51,7 @@ class GreedyStacker(WeightedMean):
     def fit_points(
         self,
         members: FloatArray,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         points: Sequence[MemberStacker],
     ) -> list[Any]:
@@ -76,7 +72,7 @@ class GreedyStacker(WeightedMean):
         return self.replace, self.patience, self.n_bags, self.fraction, repr(self.random_state)
 
     def _paths(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None, n_steps: int
+        self, members: FloatArray, y: Array, sample_weight: FloatArray | None, n_steps: int
     ) -> list[Selection | BaggedSelection]:
         loss = self._loss(y, sample_weight)
         how: dict[str, Any] = {

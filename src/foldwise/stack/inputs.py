@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise._sklearn import n_samples, take
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import (
     Plain,
     did_you_mean,
@@ -57,7 +57,7 @@ def checked_lengths(owner: str, n_rows: int, **others: Any) -> None:
             )
 
 
-def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Return the weights as floats, None for none."""
     if sample_weight is None:
         return None
@@ -92,9 +92,7 @@ def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> NDArray[np.f
     return weights
 
 
-def checked_groups(
-    owner: str, groups: Any, n_rows: int
-) -> tuple[NDArray[Any] | None, NDArray[np.intp] | None]:
+def checked_groups(owner: str, groups: Any, n_rows: int) -> tuple[Array | None, IntArray | None]:
     """Return the groups and their codes."""
     if groups is None:
         return None, None
@@ -112,7 +110,7 @@ def checked_groups(
     return codes, codes
 
 
-def checked_values(owner: str, y: Any) -> NDArray[np.float64]:
+def checked_values(owner: str, y: Any) -> FloatArray:
     """Return regression targets, of one dimension or (n_samples, n_targets)."""
     values = np.asarray(y)
     if values.ndim != 2 or values.shape[1] == 1:
@@ -139,7 +137,7 @@ def checked_values(owner: str, y: Any) -> NDArray[np.float64]:
     return values
 
 
-def checked_classes(owner: str, y: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def checked_classes(owner: str, y: Any) -> tuple[IntArray, Array]:
     """Return class codes and the classes behind them."""
     array = np.asarray(y)
     if array.ndim > 1 and array.shape[1] > 1:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter
 
-FloatArray = NDArray[np.float64]
 BISECTIONS = 60
 
 
@@ -63,7 +62,7 @@ def quantile_interval(
 
 def quantile_set(
     probabilities: FloatArray, misfits: Sequence[FloatArray], coverage: float
-) -> NDArray[np.bool_]:
+) -> BoolArray:
     """Return the classes whose misfit is within one quantile of all hold-out misfits.
 
     Shapes: ``probabilities`` (n_samples, n_classes), returns (n_samples, n_classes).
@@ -79,7 +78,7 @@ def _quantile(misfits: Sequence[FloatArray], coverage: float) -> float:
 
 def cv_plus_set(
     probabilities: FloatArray, misfits: Sequence[FloatArray], coverage: float
-) -> NDArray[np.bool_]:
+) -> BoolArray:
     """Return which classes belong to the CV+ prediction set of each row.
 
     Shapes: ``probabilities`` (n_folds, n_samples, n_classes), returns (n_samples, n_classes).
@@ -98,7 +97,7 @@ def cv_plus_set(
     count = np.zeros(probabilities.shape[1:], dtype=np.intp)
     for given, own in zip(probabilities, misfits, strict=True):
         count += np.searchsorted(own, 1.0 - given, side="left")
-    inside: NDArray[np.bool_] = count < coverage * (n + 1)
+    inside: BoolArray = count < coverage * (n + 1)
     best = probabilities.mean(axis=0).argmax(axis=1)
     inside[np.arange(len(best)), best] = True
     return inside

@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.combine import LogitPool, lasso_coefficients, logit_pool, ridge_coefficients
 from foldwise.stack.features import Features
 from foldwise.stack.own_stackers import MemberStacker
 from foldwise.stack.response import Response
-
-FloatArray = NDArray[np.float64]
 
 
 class PathStacker(BaseEstimator):
@@ -23,7 +21,7 @@ class PathStacker(BaseEstimator):
     coef_: FloatArray  # (n_columns, n_targets): in the scale of the predictions
     intercept_: FloatArray  # not penalised
 
-    def fit(self, X: Any, y: NDArray[Any], sample_weight: FloatArray | None = None) -> Self:
+    def fit(self, X: Any, y: Array, sample_weight: FloatArray | None = None) -> Self:
         """Fit one penalty.
 
         Shapes: ``X`` (n_samples, n_columns), ``y`` (n_samples,) or (n_samples, n_targets).
@@ -34,7 +32,7 @@ class PathStacker(BaseEstimator):
     def fit_points(
         self,
         X: Any,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         points: Sequence["PathStacker"],
     ) -> list[Any]:
@@ -58,7 +56,7 @@ class RidgeStacker(PathStacker):
     def fit_points(
         self,
         X: Any,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         points: Sequence[Any],
     ) -> list[Any]:
@@ -83,7 +81,7 @@ class LassoStacker(PathStacker):
     def fit_points(
         self,
         X: Any,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         points: Sequence[Any],
     ) -> list[Any]:
@@ -106,12 +104,12 @@ class LassoClassStacker(LassoStacker):
     ``ratio``: The penalty, in units of the smallest that leaves no learner in.
     """
 
-    classes_: NDArray[np.intp]  # codes of the classes seen
+    classes_: IntArray  # codes of the classes seen
 
     def fit_points(
         self,
         X: Any,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         points: Sequence[Any],
     ) -> list[Any]:
@@ -133,7 +131,7 @@ class LassoClassStacker(LassoStacker):
             return np.column_stack([expit(-scores[:, 0]), expit(scores[:, 0])])
         return np.asarray(softmax(scores, axis=1))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return codes of the most probable classes."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
@@ -156,9 +154,7 @@ class PoolStacker(MemberStacker):
         """Return the logits of all learners, of shape (n_samples, n_learners, width)."""
         return features.logits
 
-    def fit(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
-    ) -> Self:
+    def fit(self, members: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
         """Find the weights.
 
         Shapes: ``members`` (n_samples, n_learners, width).
@@ -168,7 +164,7 @@ class PoolStacker(MemberStacker):
     def fit_points(
         self,
         members: FloatArray,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         points: Sequence[Any],
     ) -> list[Any]:
@@ -183,7 +179,7 @@ class PoolStacker(MemberStacker):
     def _fit(
         self,
         members: FloatArray,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         start: LogitPool | None,
     ) -> Self:

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import did_you_mean, invalid_parameter
 from foldwise.stack.areas import mean_area
 from foldwise.stack.response import REPLAYS, Response
 
-FloatArray = NDArray[np.float64]
 N_BLOCKS = 20
 
 RANK_METRICS = {
@@ -36,11 +35,11 @@ RANK_METRICS = {
 class Target:
     """What predictions are compared with."""
 
-    y: NDArray[Any]  # regression targets, or class codes
-    labels: NDArray[Any] | None  # the classes behind the codes
+    y: Array  # regression targets, or class codes
+    labels: Array | None  # the classes behind the codes
     weight: FloatArray | None  # weights of the rows
-    fold: NDArray[np.intp]  # the fold of each row
-    unit: NDArray[np.intp] | None = None  # the group of each row; None if each row is its own
+    fold: IntArray  # the fold of each row
+    unit: IntArray | None = None  # the group of each row; None if each row is its own
 
     def take(self, rows: Any) -> "Target":
         """Return some rows."""
@@ -232,26 +231,26 @@ def _area_under_curve(response: Response, target: Target, how: dict[str, Any]) -
     return Evaluation(area, _by_unit(contributions, target))
 
 
-def _squared(response: Response, y: NDArray[Any]) -> FloatArray:
+def _squared(response: Response, y: Array) -> FloatArray:
     return (response.values[:, 0] - y.reshape(len(y))) ** 2
 
 
-def _absolute(response: Response, y: NDArray[Any]) -> FloatArray:
+def _absolute(response: Response, y: Array) -> FloatArray:
     return np.abs(response.values[:, 0] - y.reshape(len(y)))
 
 
-def _log(response: Response, y: NDArray[Any]) -> FloatArray:
+def _log(response: Response, y: Array) -> FloatArray:
     tiny = np.finfo(np.float64).eps
     chosen = response.values[np.arange(len(y)), y]
     return -np.log(np.clip(chosen, tiny, 1 - tiny))
 
 
-def _hit(response: Response, y: NDArray[Any]) -> FloatArray:
+def _hit(response: Response, y: Array) -> FloatArray:
     return (response.labels == y).astype(np.float64)
 
 
 _ANY_CLASS = ("probability", "decision", "label")
-_ROW_LOSSES: dict[Any, tuple[tuple[str, ...], Callable[[Response, NDArray[Any]], FloatArray]]] = {
+_ROW_LOSSES: dict[Any, tuple[tuple[str, ...], Callable[[Response, Array], FloatArray]]] = {
     metrics.mean_squared_error: (("value",), _squared),
     metrics.root_mean_squared_error: (("value",), _squared),
     metrics.mean_absolute_error: (("value",), _absolute),

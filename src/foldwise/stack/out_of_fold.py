@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import OutOfFoldTable
-from foldwise.folds.lattice import Rows
 from foldwise.learners.prepare import prepared
 from foldwise.stack.again import with_rows
 from foldwise.stack.build import Deal
@@ -24,8 +23,6 @@ from foldwise.stack.metric import Metric, Target
 from foldwise.stack.own_stackers import MemberStacker
 from foldwise.stack.reader import rows_of, weights_of
 from foldwise.stack.response import Response
-
-FloatArray = NDArray[np.float64]
 
 
 class OutOfFoldMixin(BaseEstimator):
@@ -92,14 +89,14 @@ def common_names(deals: Sequence[Deal]) -> tuple[str, ...]:
     return tuple(e.name for e in deals[0].top.entries if all(e.name in names for names in every))
 
 
-def _common_rows(deals: Sequence[Deal]) -> Rows:
+def _common_rows(deals: Sequence[Deal]) -> IntArray:
     rows = np.sort(deals[0].verdict.rows)
     for deal in deals[1:]:
         rows = np.intersect1d(rows, deal.verdict.rows)
     return rows
 
 
-def _hold_out(deal: Deal, names: Sequence[str], rows: Rows) -> FloatArray:
+def _hold_out(deal: Deal, names: Sequence[str], rows: IntArray) -> FloatArray:
     """Return predictions of shape (n_rows, n_learners, width), all classes written out."""
     blocks = [judgement.test for judgement in deal.reading.judgements]
     features = restricted(deal.top.features(blocks), names)
@@ -111,7 +108,7 @@ def _hold_out(deal: Deal, names: Sequence[str], rows: Rows) -> FloatArray:
     return members[places]
 
 
-def _fold_of(deal: Deal, rows: Rows) -> NDArray[np.intp]:
+def _fold_of(deal: Deal, rows: IntArray) -> IntArray:
     fold = np.full(deal.lattice.n_rows, -1, dtype=np.intp)
     for judgement in deal.reading.judgements:
         fold[judgement.test.rows] = judgement.fold
@@ -135,7 +132,7 @@ class JudgedFeatures:
 
     train: Features
     test: Features
-    y: NDArray[Any]
+    y: Array
     weight: FloatArray | None
 
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import metrics
 from sklearn.base import BaseEstimator
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.combine import (
     best_weights,
     bic_weights,
@@ -25,7 +25,6 @@ from foldwise.stack.features import Features
 from foldwise.stack.metric import Target
 from foldwise.stack.response import Response
 
-FloatArray = NDArray[np.float64]
 SQUARED = (
     metrics.mean_squared_error,
     metrics.root_mean_squared_error,
@@ -44,9 +43,7 @@ class MemberStacker(BaseEstimator):
         """Return what fit and respond are given, of shape (n_samples, n_learners, width)."""
         return features.members
 
-    def fit(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
-    ) -> Self:
+    def fit(self, members: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
         """Learn from out-of-fold predictions."""
         raise NotImplementedError
 
@@ -57,7 +54,7 @@ class MemberStacker(BaseEstimator):
     def fit_points(
         self,
         members: FloatArray,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         points: Sequence["MemberStacker"],
     ) -> list[Any]:
@@ -72,7 +69,7 @@ class MemberStacker(BaseEstimator):
         return Response("probability", values)
 
     def _loss(
-        self, y: NDArray[Any], sample_weight: FloatArray | None
+        self, y: Array, sample_weight: FloatArray | None
     ) -> str | Callable[[FloatArray], float]:
         """Return what is made small: the metric, or what it amounts to."""
         function = getattr(self.metric, "function", None)
@@ -120,9 +117,7 @@ class WeightedMean(MemberStacker):
         self.n_parameters = n_parameters
         self.random_state = random_state
 
-    def fit(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None = None
-    ) -> Self:
+    def fit(self, members: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
         """Find the weights.
 
         Shapes: ``members`` (n_samples, n_learners, width).
@@ -145,16 +140,12 @@ class WeightedMean(MemberStacker):
             )
         return weights / weights.sum()
 
-    def _best(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
-    ) -> FloatArray:
+    def _best(self, members: FloatArray, y: Array, sample_weight: FloatArray | None) -> FloatArray:
         target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
         responses = [self._response(members[:, m]) for m in range(members.shape[1])]
         return best_weights(np.array([self.metric.score(r, target) for r in responses]))
 
-    def _nnls(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
-    ) -> FloatArray:
+    def _nnls(self, members: FloatArray, y: Array, sample_weight: FloatArray | None) -> FloatArray:
         n, n_learners, width = members.shape
         if self.labels is None:
             return by_target(nnls_weights, members, y, sample_weight)
@@ -166,7 +157,7 @@ class WeightedMean(MemberStacker):
         return weights / total if total > 0 else mean_weights(n_learners)
 
     def _simplex(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+        self, members: FloatArray, y: Array, sample_weight: FloatArray | None
     ) -> FloatArray:
         how: dict[str, Any] = {"loss": self._loss(y, sample_weight), "alpha": self.alpha}
         if self.labels is None:
@@ -174,13 +165,11 @@ class WeightedMean(MemberStacker):
         return simplex_weights(members, y, sample_weight, **how)
 
     def _log_score(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+        self, members: FloatArray, y: Array, sample_weight: FloatArray | None
     ) -> FloatArray:
         return log_score_weights(self._logs(members, y), sample_weight, alpha=self.alpha)
 
-    def _bma(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
-    ) -> FloatArray:
+    def _bma(self, members: FloatArray, y: Array, sample_weight: FloatArray | None) -> FloatArray:
         n_learners = members.shape[1]
         counts = np.asarray(
             np.zeros(n_learners) if self.n_parameters is None else self.n_parameters, np.float64
@@ -197,17 +186,17 @@ class WeightedMean(MemberStacker):
         return bic_weights(rows @ self._logs(members, y), counts, float(rows.sum()))
 
     def _pseudo_bma(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+        self, members: FloatArray, y: Array, sample_weight: FloatArray | None
     ) -> FloatArray:
         return pseudo_bma_weights(self._logs(members, y), sample_weight)
 
     def _pseudo_bma_plus(
-        self, members: FloatArray, y: NDArray[Any], sample_weight: FloatArray | None
+        self, members: FloatArray, y: Array, sample_weight: FloatArray | None
     ) -> FloatArray:
         logs = self._logs(members, y)
         return pseudo_bma_plus_weights(logs, sample_weight, random_state=self.random_state)
 
-    def _logs(self, members: FloatArray, y: NDArray[Any]) -> FloatArray:
+    def _logs(self, members: FloatArray, y: Array) -> FloatArray:
         """Return log probabilities of the truth, or normal log densities of the targets."""
         if self.labels is not None:
             return np.log(truth_probabilities(members, y))
@@ -228,7 +217,7 @@ class WeightedMean(MemberStacker):
 def by_target(
     weights_of: Callable[..., FloatArray],
     members: FloatArray,
-    y: NDArray[Any],
+    y: Array,
     sample_weight: FloatArray | None,
     **how: Any,
 ) -> FloatArray:

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
 from foldwise._sklearn import take
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.folds import Block, Ref
-from foldwise.folds.lattice import Rows
 from foldwise.learners import TrainingData
 from foldwise.learners.general import respond, take_rows
 from foldwise.stack.entries import Entry
@@ -19,17 +18,15 @@ from foldwise.stack.features import Features, compact
 from foldwise.stack.metric import Target
 from foldwise.stack.table import Table
 
-FloatArray = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Problem:
     """The data of a stack."""
 
     data: TrainingData  # features, targets, weights, groups
-    labels: NDArray[Any] | None = None  # the classes behind the codes; None for regression
+    labels: Array | None = None  # the classes behind the codes; None for regression
     passthrough: Any = None  # none, or the columns that go past the learners (a full slice for all)
-    unit: NDArray[np.intp] | None = None  # codes of the groups
+    unit: IntArray | None = None  # codes of the groups
     # targets and groups as the user gave them, for splitters of the user's
     given: tuple[Any, Any] | None = None
 
@@ -64,7 +61,7 @@ class Problem:
             return all(pd.api.types.is_numeric_dtype(kind) for kind in extra.dtypes)
         return not sparse.issparse(extra) and extra.dtype.kind in "biuf"
 
-    def target(self, rows: Rows, fold: NDArray[np.intp]) -> Target:
+    def target(self, rows: IntArray, fold: IntArray) -> Target:
         """Return what predictions of some rows are compared with."""
         weight = self.data.sample_weight
         return Target(
@@ -152,7 +149,7 @@ def as_pandas(X: Any) -> Any:
     return X
 
 
-def rows_of(blocks: Sequence[Block]) -> Rows:
+def rows_of(blocks: Sequence[Block]) -> IntArray:
     """Return the rows of all blocks, one block after the other."""
     return np.concatenate([block.rows for block in blocks])
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.errors import unsupported
 from foldwise.stack.base import BaseStacking
 from foldwise.stack.inputs import checked_values
@@ -137,10 +137,10 @@ class StackingRegressor(RegressorMixin, BaseStacking):
 
     _classifies = False
 
-    def _read_target(self, y: Any) -> tuple[NDArray[Any], None]:
+    def _read_target(self, y: Any) -> tuple[Array, None]:
         return checked_values(self._owner, y), None
 
-    def _misfit(self, response: Response, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _misfit(self, response: Response, y: Array) -> FloatArray:
         return np.abs(response.values - y.reshape(len(y), -1)).max(axis=1)
 
     def predict(self, X: Any, **predict_params: Any) -> Any:
@@ -163,9 +163,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         values = self._respond(X).values
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict_interval(
-        self, X: Any, coverage: float = 0.9
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return prediction intervals by CV+ from the hold-out stacks.
 
         Parameters

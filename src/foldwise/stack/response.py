@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -17,10 +16,10 @@ class Response:
     kind: str  # probabilities of all classes, decision values, class codes, or regression values
     values: FloatArray  # (n_samples, width): the prediction
     # class codes, where the model decides otherwise than by the greatest value
-    own_labels: NDArray[np.intp] | None = None
+    own_labels: IntArray | None = None
 
     @property
-    def labels(self) -> NDArray[np.intp]:
+    def labels(self) -> IntArray:
         """Class codes: the most probable class, the sign of the decision, or the label."""
         if self.own_labels is not None:
             return self.own_labels
@@ -52,27 +51,27 @@ class _Replay(BaseEstimator):
 
 
 class _ReplayRegressor(RegressorMixin, _Replay):
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         values = self._rows(X).values
         return values[:, 0] if values.shape[1] == 1 else values
 
 
 class _ReplayClassifier(ClassifierMixin, _Replay):
     @property
-    def classes_(self) -> NDArray[Any]:
+    def classes_(self) -> Array:
         return np.asarray(self.classes)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         return self.classes_[self._rows(X).labels]
 
 
 class _ReplayProbabilities(_ReplayClassifier):
-    def predict_proba(self, X: Any) -> NDArray[Any]:
+    def predict_proba(self, X: Any) -> Array:
         return self._rows(X).values
 
 
 class _ReplayDecisions(_ReplayClassifier):
-    def decision_function(self, X: Any) -> NDArray[Any]:
+    def decision_function(self, X: Any) -> Array:
         values = self._rows(X).values
         return values[:, 0] if values.shape[1] == 1 else values
 

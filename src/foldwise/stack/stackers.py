@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
 from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
 from foldwise.stack.features import Features
@@ -18,8 +18,6 @@ from foldwise.stack.metric import Metric
 from foldwise.stack.named import LINEAR, known_names
 from foldwise.stack.own_stackers import MemberStacker, OneClass
 from foldwise.stack.response import Response
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Candidate:
     def fit(
         self,
         features: Features,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         *,
         point: int = 0,
@@ -53,7 +51,7 @@ class Candidate:
     def fit_grid(
         self,
         features: Features,
-        y: NDArray[Any],
+        y: Array,
         sample_weight: FloatArray | None,
         seed: int | None = None,
     ) -> list[Any]:
@@ -96,7 +94,7 @@ def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
     return Response("label", values.reshape(len(values), -1))
 
 
-def _own_labels(stacker: Any, X: Any) -> NDArray[np.intp] | None:
+def _own_labels(stacker: Any, X: Any) -> IntArray | None:
     """Return what the stacker itself decides, e.g. by a threshold of its own."""
     if type(stacker) is LogisticRegression:
         return None

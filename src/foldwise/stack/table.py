@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.folds import Block, Node, Ref
-from foldwise.folds.lattice import Rows
 
-FloatArray = NDArray[np.float64]
 Cell = tuple[str, Node, int | None]
 
 
@@ -20,7 +18,7 @@ class Table:
     """Predictions and models by learner, node and, for tuned learners, grid point."""
 
     # maps (name, node, grid point) to sorted rows and their compact predictions
-    predictions: dict[Cell, tuple[Rows, FloatArray]] = field(default_factory=dict)
+    predictions: dict[Cell, tuple[IntArray, FloatArray]] = field(default_factory=dict)
     # maps the same cells to fitted models, where these are needed
     models: dict[Cell, Any] = field(default_factory=dict)
     # for a tuned learner, the grid point each owner chose
@@ -31,7 +29,7 @@ class Table:
     predict_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     n_fits: Counter[str] = field(default_factory=Counter)  # number of fits, by learner
     failures: dict[str, str] = field(default_factory=dict)  # why a learner was dropped
-    _found: dict[tuple[int, int], tuple[Rows, Rows, Rows]] = field(
+    _found: dict[tuple[int, int], tuple[IntArray, IntArray, IntArray]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -60,7 +58,7 @@ class Table:
             total = total + times * values[self._places(rows, block.rows)]
         return total / cells.total()
 
-    def _places(self, rows: Rows, wanted: Rows) -> Rows:
+    def _places(self, rows: IntArray, wanted: IntArray) -> IntArray:
         """Return where the wanted rows stand; folds are asked for again and again."""
         key = (id(rows), id(wanted))
         if key not in self._found:

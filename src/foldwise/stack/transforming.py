@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise._sklearn import feature_names_in
+from foldwise.arrays import Array
 from foldwise.stack.build import Deal
 from foldwise.stack.features import beside
 
@@ -46,7 +46,7 @@ class LearnersOutMixin(TransformerMixin, BaseEstimator):
             return type(X)({**own, **{name: X[name] for name in passed}})
         return beside(values, names, features[0].extra)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns that transform gives, as scikit-learn's stacks do.
 
         Parameters

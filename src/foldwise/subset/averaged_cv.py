@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.subset.coefficients import least_squares_by_split
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.exhaustive import count_subsets
 from foldwise.subset.lasso import best_lasso, lasso
 from foldwise.subset.linear import LinearModel, LinearRegressor, deal
-from foldwise.subset.moments import FloatArray, Moments, Split, all_rows, by_split
+from foldwise.subset.moments import Moments, Split, all_rows, by_split
 from foldwise.subset.search import Run, sweep
 from foldwise.subset.sinks import BestByFold, members
 
@@ -26,13 +26,13 @@ class AveragedModel(LinearModel):
     candidates: str
     fold_coef_: FloatArray
     fold_intercept_: FloatArray
-    fold_support_: NDArray[np.bool_]
+    fold_support_: BoolArray
     fold_scores_: FloatArray
     selection_frequency_: FloatArray
     coef_sd_: FloatArray
     complete_: bool
 
-    def _average(self, betas: FloatArray, support: NDArray[np.bool_], scores: FloatArray) -> None:
+    def _average(self, betas: FloatArray, support: BoolArray, scores: FloatArray) -> None:
         """Store the fold models (n_folds, 1 + n_features) and their mean."""
         self.fold_intercept_, self.fold_coef_ = betas[:, 0], betas[:, 1:]
         self.fold_support_ = support

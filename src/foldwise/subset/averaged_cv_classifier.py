@@ -6,16 +6,16 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.subset.averaged_cv import AveragedModel
 from foldwise.subset.binary import BinaryClassifier, list_subsets, scaled_columns, with_forced
 from foldwise.subset.coefficients import unscale
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.exhaustive import count_subsets
-from foldwise.subset.goals import BoolArray
 from foldwise.subset.linear import deal
 from foldwise.subset.logistic import fit_all, log_losses, seconds_for
 from foldwise.subset.logistic_lasso import best_logistic_lasso, logistic_lasso
-from foldwise.subset.moments import FloatArray, Split
+from foldwise.subset.moments import Split
 from foldwise.subset.progress import drive
 from foldwise.subset.search import Run, look_at_the_clock
 from foldwise.subset.sinks import TIE

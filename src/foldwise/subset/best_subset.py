@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.subset.coefficients import least_squares
 from foldwise.subset.columns import choose_from
@@ -112,7 +111,7 @@ class BestSubsetRegressor(LinearRegressor):
     3     3  (bmi, bp, s5)  4835.7
     """
 
-    support_: NDArray[np.bool_]
+    support_: BoolArray
     best_score_: float
     best_by_size_: pd.DataFrame
     all_subsets_: pd.DataFrame

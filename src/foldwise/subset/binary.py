@@ -4,28 +4,28 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
+from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.errors import Plain, invalid_data
 from foldwise.subset.columns import Choice
 from foldwise.subset.linear import LinearModel, dense, read_weights
-from foldwise.subset.moments import FloatArray, Moments, bordered
+from foldwise.subset.moments import Moments, bordered
 
 
 class BinaryClassifier(ClassifierMixin, LinearModel):
     """A classifier for two classes that knows the probability of the second."""
 
-    classes_: NDArray[Any]
+    classes_: Array
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Predict the more probable class.
 
         Parameters
@@ -94,7 +94,7 @@ def scaled_columns(X: FloatArray, weights: FloatArray) -> tuple[FloatArray, Mome
     return columns[:, :-1], Moments(np.empty((0, 0)), centre, scale)
 
 
-def list_subsets(choice: Choice, max_size: int) -> NDArray[np.bool_]:
+def list_subsets(choice: Choice, max_size: int) -> BoolArray:
     """Return all subsets of units with at most ``max_size`` columns, the smallest first."""
     n_units, widths = len(choice.units), np.array(choice.widths, dtype=np.intp)
     blocks = []
@@ -109,7 +109,7 @@ def list_subsets(choice: Choice, max_size: int) -> NDArray[np.bool_]:
     return kept[order[sizes[order] <= max_size]]
 
 
-def with_forced(choice: Choice, kept: NDArray[np.bool_], n_columns: int) -> NDArray[np.bool_]:
+def with_forced(choice: Choice, kept: BoolArray, n_columns: int) -> BoolArray:
     """Return which of the columns (1, x_1, ..., x_p) are in each subset of units."""
     intercept = np.full((len(kept), 1), 0 in choice.forced)
     return np.column_stack([intercept, choice.support(kept, n_columns)])

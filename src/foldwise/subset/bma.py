@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter, warn
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
 from foldwise.subset.exhaustive import count_subsets
-from foldwise.subset.goals import BoolArray, WithinWindow
+from foldwise.subset.goals import WithinWindow
 from foldwise.subset.mc3 import walk
-from foldwise.subset.moments import FloatArray, Moments
+from foldwise.subset.moments import Moments
 from foldwise.subset.posterior import occams_window, probabilities
 from foldwise.subset.progress import drive
 from foldwise.subset.search import Found, Run, all_subsets, best_within, exact_rss, reduced_problem

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.subset.binary import BinaryClassifier, list_subsets, scaled_columns, with_forced
 from foldwise.subset.bma import weigh
 from foldwise.subset.bma_model import AveragedPosterior
@@ -16,11 +16,11 @@ from foldwise.subset.coefficients import unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
 from foldwise.subset.exhaustive import count_subsets
-from foldwise.subset.goals import BoolArray, WithinWindow
+from foldwise.subset.goals import WithinWindow
 from foldwise.subset.linear import dense
 from foldwise.subset.logistic import fit_all, information, seconds_for, variances
 from foldwise.subset.models import Fits
-from foldwise.subset.moments import FloatArray, all_rows
+from foldwise.subset.moments import all_rows
 from foldwise.subset.posterior import model_prior
 from foldwise.subset.progress import drive
 from foldwise.subset.search import Found, Run, largest_size, look_at_the_clock
@@ -192,7 +192,7 @@ def deviance_score(n_rows: float, prior: str, choice: Choice) -> Score:
     """Return minus twice the log posterior of a deviance and a number of columns."""
     log_prior = model_prior(prior, len(choice.units))
 
-    def score(deviance: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def score(deviance: FloatArray, size: IntArray) -> FloatArray:
         k = np.asarray(size)
         penalised = deviance + np.log(n_rows) * (k + 1) - 2 * log_prior(k - choice.n_always)
         return np.where(k + 1 < n_rows, penalised, np.inf)
@@ -229,7 +229,7 @@ def shortlist(
     cross = gram @ beta[0, free]
     problem = Problem(gram, cross, float(2 * losses[0] + beta[0, free] @ cross))
 
-    def shifted(deviance: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def shifted(deviance: FloatArray, size: IntArray) -> FloatArray:
         return score(deviance, size + choice.n_always)
 
     goal = WithinWindow(shifted, len(free), max_size, problem.total, slack, at_most)

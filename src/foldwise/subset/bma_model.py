@@ -4,16 +4,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.subset.bma import Averaged, Plan
 from foldwise.subset.coefficients import unscale
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.linear import LinearModel
 from foldwise.subset.models import Fits
-from foldwise.subset.moments import FloatArray, Moments
+from foldwise.subset.moments import Moments
 
 LISTED = 100
 
@@ -25,7 +25,7 @@ class AveragedPosterior(LinearModel):
     conditional_coef_: FloatArray
     conditional_coef_sd_: FloatArray
     inclusion_probability_: FloatArray
-    model_support_: NDArray[np.bool_]
+    model_support_: BoolArray
     model_probability_: FloatArray
     models_: pd.DataFrame
     complete_: bool

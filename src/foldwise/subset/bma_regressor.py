@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.subset.bma import Averaged, find_models
 from foldwise.subset.bma_model import AveragedPosterior, coverage_levels
@@ -16,7 +16,7 @@ from foldwise.subset.criteria import Score
 from foldwise.subset.linear import LinearRegressor, dense
 from foldwise.subset.mixture import mixture_quantile
 from foldwise.subset.models import Reduced
-from foldwise.subset.moments import FloatArray, Moments, all_rows
+from foldwise.subset.moments import Moments, all_rows
 from foldwise.subset.posterior import bic_score, g_score, local_g, model_prior
 from foldwise.subset.search import describe, largest_size
 
@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 
     reduced: Reduced  # the least-squares problem
     moments: Moments  # products of all columns
-    kept: NDArray[np.bool_]  # (n_models, n_units): the models
+    kept: BoolArray  # (n_models, n_units): the models
     shrink: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom
     noise: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom
     df: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foldwise.subset.goals import BoolArray, Goal
-from foldwise.subset.moments import FloatArray
+from foldwise.arrays import BoolArray, FloatArray, IntArray
+from foldwise.subset.goals import Goal
 
 BATCH = 400_000
 """Numbers in the inverses of the nodes that are expanded together."""
@@ -27,7 +26,7 @@ class Nodes(NamedTuple):
     # (n_nodes, r, r): inverse of the products of the node's columns, at the undecided ones
     inverse: FloatArray
     beta: FloatArray  # (n_nodes, r): their coefficients in the node's model
-    columns: NDArray[np.intp]  # (n_nodes, r): which columns they are
+    columns: IntArray  # (n_nodes, r): which columns they are
     rss: FloatArray  # residual sum of squares of the node's model
     kept: BoolArray  # (n_nodes, n_columns): the node's columns, decided or not
 
@@ -118,7 +117,7 @@ def expand(nodes: Nodes, weights: FloatArray, goal: Goal) -> Iterator[Nodes]:
             yield _drop(nodes, chosen, order[chosen], place, rss[chosen, place])
 
 
-def _offer_children(nodes: Nodes, order: NDArray[np.intp], rss: FloatArray, goal: Goal) -> None:
+def _offer_children(nodes: Nodes, order: IntArray, rss: FloatArray, goal: Goal) -> None:
     size = nodes.kept.sum(axis=1) - 1
     k, j = np.nonzero(rss < goal.limits[size][:, None])
     if not len(k):
@@ -130,11 +129,11 @@ def _offer_children(nodes: Nodes, order: NDArray[np.intp], rss: FloatArray, goal
 
 def _worth_it(
     nodes: Nodes,
-    order: NDArray[np.intp],
+    order: IntArray,
     rss: FloatArray,
     weights: FloatArray,
     goal: Goal,
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[IntArray, IntArray]:
     """Return the nodes and places of the children that may have wanted descendants."""
     r = order.shape[1]
     size = nodes.kept.sum(axis=1)
@@ -155,9 +154,7 @@ def _worth_it(
     return k[keep], j[keep]
 
 
-def _drop(
-    nodes: Nodes, chosen: NDArray[np.intp], order: NDArray[np.intp], place: int, rss: FloatArray
-) -> Nodes:
+def _drop(nodes: Nodes, chosen: IntArray, order: IntArray, place: int, rss: FloatArray) -> Nodes:
     rows, out, rest = chosen[:, None], order[:, place], order[:, place + 1 :]
     across = nodes.inverse[rows, out[:, None], rest]
     slope = across / nodes.inverse[chosen, out, out][:, None]

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foldwise.subset.moments import ALIASED, FloatArray, Moments
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.subset.moments import ALIASED, Moments
 
 
-def independent(gram: FloatArray, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+def independent(gram: FloatArray, columns: IntArray) -> IntArray:
     """Return the columns that are not linear combinations of the ones before them.
 
     Shapes: ``gram`` (q, q).
@@ -21,7 +21,7 @@ def independent(gram: FloatArray, columns: NDArray[np.intp]) -> NDArray[np.intp]
     return columns[np.diagonal(left) > floors]
 
 
-def least_squares(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
+def least_squares(moments: Moments, columns: IntArray) -> FloatArray:
     """Return the coefficients (intercept, x_1, ..., x_p) of the model on some columns.
 
     ``columns``: Columns of the model, counted with the intercept as 0. Others get zero, and so do
@@ -33,7 +33,7 @@ def least_squares(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
     return unscale(scaled, moments)
 
 
-def least_squares_by_split(moments: Moments, subsets: Sequence[NDArray[np.intp]]) -> FloatArray:
+def least_squares_by_split(moments: Moments, subsets: Sequence[IntArray]) -> FloatArray:
     """Return the coefficients of one subset a split.
 
     All splits are solved together, unless columns are aliased in one of them.
@@ -68,7 +68,7 @@ def all_independent(parts: FloatArray) -> bool:
     return bool((left > ALIASED * np.diagonal(parts, axis1=-2, axis2=-1)).all())
 
 
-def _solve(gram: FloatArray, columns: NDArray[np.intp]) -> tuple[NDArray[np.intp], FloatArray]:
+def _solve(gram: FloatArray, columns: IntArray) -> tuple[IntArray, FloatArray]:
     """Return the columns that are not aliased, and their coefficients."""
     used, part = columns, gram[columns[:, None], columns]
     if not all_independent(part):
@@ -85,7 +85,7 @@ def unscale(scaled: FloatArray, moments: Moments) -> FloatArray:
     return beta
 
 
-def residual_sum(moments: Moments, columns: NDArray[np.intp]) -> float:
+def residual_sum(moments: Moments, columns: IntArray) -> float:
     """Return the residual sum of squares of the model on some columns."""
     gram = moments.gram
     used, beta = _solve(gram, columns)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, IntArray
 from foldwise.errors import did_you_mean, invalid_parameter
 
 
@@ -27,18 +27,18 @@ class Choice:
         """Number of columns, without the intercept, that are in every model."""
         return sum(column > 0 for column in self.forced)
 
-    def columns(self, kept: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def columns(self, kept: BoolArray) -> IntArray:
         """Return the forced columns, then those of a subset of the units."""
         pairs = zip(self.units, kept.tolist(), strict=True)
         chosen = [column for unit, inside in pairs if inside for column in unit]
         return np.array([*self.forced, *chosen], dtype=np.intp)
 
-    def support(self, kept: NDArray[np.bool_], n_columns: int) -> NDArray[np.bool_]:
+    def support(self, kept: BoolArray, n_columns: int) -> BoolArray:
         """Return which columns of X are in each of the subsets (n_subsets, n_units)."""
         wide = np.zeros((len(self.units), n_columns + 1), dtype=bool)
         for unit, row in zip(self.units, wide, strict=True):
             row[unit] = True
-        inside: NDArray[np.bool_] = kept.astype(np.float32) @ wide > 0
+        inside: BoolArray = kept.astype(np.float32) @ wide > 0
         inside[:, self.forced] = True
         return inside[:, 1:]
 

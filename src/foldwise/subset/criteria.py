@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foldwise.subset.moments import PERFECT, FloatArray
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.subset.moments import PERFECT
 
-Score = Callable[[FloatArray, NDArray[np.intp]], FloatArray]
+Score = Callable[[FloatArray, IntArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def information(sample: Sample, kind: str) -> Score:
     """
     n = sample.n_rows
 
-    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def score(rss: FloatArray, size: IntArray) -> FloatArray:
         k = np.asarray(size) + sample.intercept + 1
         spare = n - k - 1 if kind == "aicc" else n - k + 1
         penalty = {
@@ -52,7 +52,7 @@ def information(sample: Sample, kind: str) -> Score:
 def mallows_cp(sample: Sample) -> Score:
     """Return Mallows' Cp, with the noise taken from the model with all columns."""
 
-    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def score(rss: FloatArray, size: IntArray) -> FloatArray:
         k = np.asarray(size) + sample.intercept
         return rss / sample.noise - sample.n_rows + 2.0 * k
 
@@ -62,7 +62,7 @@ def mallows_cp(sample: Sample) -> Score:
 def minus_adjusted_r2(sample: Sample) -> Score:
     """Return minus the adjusted R², so that less is better."""
 
-    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def score(rss: FloatArray, size: IntArray) -> FloatArray:
         spare = sample.n_rows - np.asarray(size) - sample.intercept
         ratio = (rss / np.where(spare > 0, spare, 1)) / sample.total
         return np.where(spare > 0, ratio * (sample.n_rows - sample.intercept) - 1, np.inf)
@@ -79,7 +79,7 @@ def criterion(name: str, sample: Sample) -> Score:
     return information(sample, name)
 
 
-def largest_rss(score: Score, sizes: NDArray[np.intp], bound: float, total: float) -> FloatArray:
+def largest_rss(score: Score, sizes: IntArray, bound: float, total: float) -> FloatArray:
     """Return, for each size, the largest residual sum of squares that scores at most ``bound``."""
     low = np.full(len(sizes), np.log(PERFECT * total) - 1)
     high = np.full(len(sizes), np.log(total) + 1e-6)

@@ -10,13 +10,13 @@ NumPy does the work.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.subset.coefficients import all_independent
-from foldwise.subset.moments import ALIASED, PERFECT, FloatArray
+from foldwise.subset.moments import ALIASED, PERFECT
 
 Rows = list[list[FloatArray]]
 
@@ -36,8 +36,8 @@ class Block:
 
     # subset numbers: unit ``j`` of ``q`` is the bit of value ``2 ** (q - 1 - j)``, so that of two
     # subsets of one size the larger number comes first in lexicographic order
-    ids: NDArray[Any]
-    sizes: NDArray[np.intp]  # number of columns of each, less ``more``; in ascending order
+    ids: Array
+    sizes: IntArray  # number of columns of each, less ``more``; in ascending order
     more: int = 0  # columns that all have beyond ``sizes``
     more_id: int = 0  # units that all have beyond ``ids``
 
@@ -169,7 +169,7 @@ class State(NamedTuple):
         """Return the state when the first columns are left out."""
         return State(self.train[width:], self.test[width:], self.floors[width:])
 
-    def pick(self, subsets: slice | NDArray[np.intp]) -> "State":
+    def pick(self, subsets: slice | IntArray) -> "State":
         """Return the state of some of the subsets."""
         train, test = (
             [[entry[:, subsets] for entry in row] for row in rows]
@@ -276,7 +276,7 @@ class _Walk:
         )
         yield from self.descend(with_it, larger, depth + 1)
 
-    def _join(self, block: Block, fits: int, depth: int) -> tuple[Block, NDArray[np.intp]]:
+    def _join(self, block: Block, fits: int, depth: int) -> tuple[Block, IntArray]:
         """Return a block with and without a unit, and the order of its subsets by size."""
         bit = 1 << (len(self.widths) - 1 - depth)
         sizes = np.concatenate([block.sizes, block.sizes[:fits] + self.widths[depth]])

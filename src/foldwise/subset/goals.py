@@ -3,13 +3,11 @@
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.subset.criteria import Score, largest_rss
-from foldwise.subset.moments import PERFECT, FloatArray
+from foldwise.subset.moments import PERFECT
 from foldwise.subset.sinks import TIE
-
-BoolArray = NDArray[np.bool_]
 
 
 class Goal(Protocol):
@@ -103,7 +101,7 @@ class WithinWindow:
         limits = largest_rss(self.score, self._sizes, bound + self._rounding(scores), self._total)
         self.limits = np.where(self._wanted, limits, 0.0)
 
-    def _unseen(self, kept: BoolArray) -> NDArray[np.intp]:
+    def _unseen(self, kept: BoolArray) -> IntArray:
         """Return the rows that were never offered before."""
         new = []
         for i, row in enumerate(np.packbits(kept, axis=1)):
@@ -116,7 +114,7 @@ class WithinWindow:
     def _rounding(self, scores: FloatArray) -> float:
         return TIE * max(1.0, abs(float(np.nanmin(scores))))
 
-    def _rank(self, scores: FloatArray, kept: BoolArray) -> NDArray[np.intp]:
+    def _rank(self, scores: FloatArray, kept: BoolArray) -> IntArray:
         """Order by score; ties by size, then lexicographically."""
         steps = np.round(scores / self._rounding(scores) / 2)
         by_columns = tuple(~column for column in kept.T[::-1])

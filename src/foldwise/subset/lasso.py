@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.linear_model import lasso_path
 
-from foldwise.subset.moments import FloatArray, Split
+from foldwise.arrays import FloatArray
+from foldwise.subset.moments import Split
 
 
 def best_lasso(

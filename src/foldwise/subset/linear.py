@@ -3,13 +3,13 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import (
     FoldsWarning,
     Plain,
@@ -18,7 +18,7 @@ from foldwise.errors import (
     invalid_parameter,
     warn,
 )
-from foldwise.subset.moments import FloatArray, Split
+from foldwise.subset.moments import Split
 from foldwise.subset.search import Run
 
 
@@ -43,7 +43,7 @@ class LinearModel(BaseEstimator):
         X = validate_data(self, X, reset=False, accept_sparse="csr")
         return np.asarray(X @ self.coef_) + self.intercept_
 
-    def _names(self) -> NDArray[Any]:
+    def _names(self) -> Array:
         """Return the names of the columns, or their positions where they have none."""
         return np.asarray(getattr(self, "feature_names_in_", np.arange(self.n_features_in_)))
 
@@ -152,7 +152,7 @@ def read_weights(estimator: Any, sample_weight: Any, X: Any) -> FloatArray:
 
 
 def deal(
-    owner: str, cv: Any, X: FloatArray, y: NDArray[Any], groups: Any, *, classifier: bool = False
+    owner: str, cv: Any, X: FloatArray, y: Array, groups: Any, *, classifier: bool = False
 ) -> list[Split]:
     """Return the splits that ``cv`` makes.
 
@@ -174,7 +174,7 @@ def deal(
     return [(as_positions(train), as_positions(test)) for train, test in splits]
 
 
-def as_positions(rows: Any) -> NDArray[np.intp]:
+def as_positions(rows: Any) -> IntArray:
     """Return rows given as positions or as a mask as positions."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import expit
 
-from foldwise.subset.goals import BoolArray
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.subset.models import solve_all
-from foldwise.subset.moments import ALIASED, FloatArray
+from foldwise.subset.moments import ALIASED
 
 AT_ONCE = 4_000_000
 """Numbers in the arrays of the fits that run together."""

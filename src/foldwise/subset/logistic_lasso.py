@@ -4,9 +4,10 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import lasso_path
 
+from foldwise.arrays import FloatArray
 from foldwise.subset.lasso import penalties, standardised
 from foldwise.subset.logistic import log_losses
-from foldwise.subset.moments import FloatArray, Split
+from foldwise.subset.moments import Split
 
 FLAT = 1e-5
 """Least curvature of a row, as a share of its weight; keeps working weights positive."""

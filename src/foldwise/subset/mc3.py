@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from foldwise.arrays import FloatArray
 from foldwise.subset.branch_and_bound import Problem, forward
 from foldwise.subset.criteria import Score
 from foldwise.subset.goals import Goal
-from foldwise.subset.moments import ALIASED, FloatArray
+from foldwise.subset.moments import ALIASED
 
 FRESH = 200
 """Accepted steps after which the swept products are computed anew, to shed rounding."""

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
-from foldwise.subset.moments import FloatArray
+from foldwise.arrays import FloatArray
 
 
 def mixture_quantile(

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.subset.coefficients import independent
 from foldwise.subset.columns import Choice
-from foldwise.subset.goals import BoolArray
-from foldwise.subset.moments import ALIASED, FloatArray, Moments
+from foldwise.subset.moments import ALIASED, Moments
 
 BATCH = 1_000_000
 """Numbers in the matrices of the models that are solved together."""
@@ -54,8 +53,8 @@ class Fits(NamedTuple):
 class Reduced:
     """A problem whose forced columns are regressed out of the free ones and of the target."""
 
-    base: NDArray[np.intp]  # the forced columns that are not aliased
-    free: NDArray[np.intp]  # the others
+    base: IntArray  # the forced columns that are not aliased
+    free: IntArray  # the others
     base_inverse: FloatArray  # inverse of the products of ``base``
     slopes: FloatArray  # (n_base, n_free): coefficients of the free columns on the forced ones
     base_beta: FloatArray  # coefficients of the target on the forced columns

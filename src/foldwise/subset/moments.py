@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+from foldwise.arrays import BoolArray, FloatArray, IntArray
+
+Split = tuple[IntArray, IntArray]
 
 ALIASED = 1e-10
 """A column is aliased when less than this share of its sum of squares is left.
@@ -93,7 +93,7 @@ def by_split(
 
 
 def _products_by_part(
-    columns: FloatArray, weights: FloatArray, parts: list[NDArray[np.intp]]
+    columns: FloatArray, weights: FloatArray, parts: list[IntArray]
 ) -> FloatArray:
     """Return the products over each part of the rows; parts of one length in one go."""
     if len({len(rows) for rows in parts}) > 1:
@@ -103,7 +103,7 @@ def _products_by_part(
     return taken.transpose(0, 2, 1) @ (weights[rows][..., None] * taken)
 
 
-def _are_complements(splits: list[Split], n_rows: int) -> NDArray[np.bool_]:
+def _are_complements(splits: list[Split], n_rows: int) -> BoolArray:
     """Return for each split whether every row is in exactly one of its two parts."""
     seen = np.zeros((len(splits), n_rows), dtype=bool)
     once = np.zeros(len(splits), dtype=bool)
@@ -113,6 +113,6 @@ def _are_complements(splits: list[Split], n_rows: int) -> NDArray[np.bool_]:
     return once & seen.all(axis=1)
 
 
-def _digits_lost(left: FloatArray, total: FloatArray) -> NDArray[np.bool_]:
+def _digits_lost(left: FloatArray, total: FloatArray) -> BoolArray:
     squares = np.diagonal(left, axis1=-2, axis2=-1)
     return np.asarray((squares < 1e-4 * np.diagonal(total)).any(axis=-1))

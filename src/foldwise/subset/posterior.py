@@ -3,14 +3,13 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.subset.criteria import Sample, Score, information
-from foldwise.subset.goals import BoolArray
-from foldwise.subset.moments import PERFECT, FloatArray
+from foldwise.subset.moments import PERFECT
 
-LogPrior = Callable[[NDArray[np.intp]], FloatArray]
+LogPrior = Callable[[IntArray], FloatArray]
 
 
 def model_prior(name: str, n_columns: int) -> LogPrior:
@@ -25,10 +24,10 @@ def model_prior(name: str, n_columns: int) -> LogPrior:
     array([0.333, 0.167, 0.333])
     """
 
-    def uniform(size: NDArray[np.intp]) -> FloatArray:
+    def uniform(size: IntArray) -> FloatArray:
         return np.full(np.shape(size), -n_columns * np.log(2.0))
 
-    def beta_binomial(size: NDArray[np.intp]) -> FloatArray:
+    def beta_binomial(size: IntArray) -> FloatArray:
         size = np.asarray(size)
         log_ways = gammaln(n_columns + 1) - gammaln(size + 1) - gammaln(n_columns - size + 1)
         return np.asarray(-log_ways - np.log(n_columns + 1))
@@ -40,7 +39,7 @@ def bic_score(sample: Sample, log_prior: LogPrior, n_always: int) -> Score:
     """Return minus twice the log posterior, the marginal likelihood taken from the BIC."""
     bic = information(sample, "bic")
 
-    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def score(rss: FloatArray, size: IntArray) -> FloatArray:
         return bic(rss, size) - 2 * log_prior(np.asarray(size) - n_always)
 
     return score
@@ -51,7 +50,7 @@ def g_score(
 ) -> Score:
     """Return minus twice the log posterior under Zellner's g-prior."""
 
-    def score(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def score(rss: FloatArray, size: IntArray) -> FloatArray:
         k = np.asarray(size) - n_always
         left = np.maximum(rss / base_rss, PERFECT)
         used = g if g is not None else local_g(left, k, spare)
@@ -62,7 +61,7 @@ def g_score(
     return score
 
 
-def local_g(left: FloatArray, k: NDArray[np.intp], spare: float) -> FloatArray:
+def local_g(left: FloatArray, k: IntArray, spare: float) -> FloatArray:
     """Return the g that makes the data most likely: F - 1, or 0 where F is below 1."""
     rest = np.maximum(spare - k, 1e-12)
     return np.maximum((1 - left) * rest / (np.maximum(k, 1) * left) - 1, 0.0)
@@ -82,7 +81,7 @@ def probabilities(scores: FloatArray) -> FloatArray:
 
 def occams_window(
     kept: BoolArray, scores: FloatArray, ratio: float | None, *, strict: bool
-) -> NDArray[np.intp]:
+) -> IntArray:
     """Return the models in Occam's window, best first.
 
     Shapes: ``kept`` (n_models, n_columns).

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_parameter
 from foldwise.subset.branch_and_bound import Problem, search
 from foldwise.subset.coefficients import residual_sum
@@ -19,8 +19,8 @@ from foldwise.subset.exhaustive import (
     sweep_all,
     sweep_work,
 )
-from foldwise.subset.goals import BestOfEachSize, BoolArray, Goal, WithinWindow
-from foldwise.subset.moments import ALIASED, PERFECT, FloatArray, Moments
+from foldwise.subset.goals import BestOfEachSize, Goal, WithinWindow
+from foldwise.subset.moments import ALIASED, PERFECT, Moments
 from foldwise.subset.progress import as_shares, drive, in_words
 from foldwise.subset.sinks import BestBySize, Everything, members
 
@@ -125,7 +125,7 @@ def best_within(
     """
     n_always, scale = choice.n_always, moments.scale[-1] ** 2
 
-    def scaled(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def scaled(rss: FloatArray, size: IntArray) -> FloatArray:
         return score(rss * scale, size + n_always)
 
     if not _bounds_pay(moments, choice, max_size):
@@ -176,7 +176,7 @@ def largest_size(moments: Moments, choice: Choice, at_most: int) -> int:
     return max(0, min(max(sizes), spare))
 
 
-def _share_left(moments: Moments, columns: NDArray[np.intp]) -> FloatArray:
+def _share_left(moments: Moments, columns: IntArray) -> FloatArray:
     """Return what share of each column's sum of squares the columns before it leave."""
     order = [*columns, len(moments.gram) - 1]
     gram = moments.gram[np.ix_(order, order)][:, :, None]

@@ -1,17 +1,15 @@
 """The best subset by a criterion, or by cross-validation, and the tables that show it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Sample, Score, criterion
-from foldwise.subset.goals import BoolArray
-from foldwise.subset.moments import FloatArray, Moments
+from foldwise.subset.moments import Moments
 from foldwise.subset.search import (
     Run,
     all_subsets,
@@ -106,7 +104,7 @@ def by_cross_validation(train: Moments, test: Moments, task: Task, run: Run) -> 
     return Selected(kept[best], float(table["mse"][best]), kept, table, every, complete)
 
 
-def criteria_table(rss: FloatArray, sizes: NDArray[np.intp], sample: Sample) -> pd.DataFrame:
+def criteria_table(rss: FloatArray, sizes: IntArray, sample: Sample) -> pd.DataFrame:
     """Return the criteria of some models; Cp only where the full model has rows to spare."""
     table = pd.DataFrame({"size": sizes, "rss": rss, "r2": 1 - rss / (sample.total or 1.0)})
     for name in CRITERIA:
@@ -115,7 +113,7 @@ def criteria_table(rss: FloatArray, sizes: NDArray[np.intp], sample: Sample) -> 
     return table
 
 
-def named_table(selected: Selected, choice: Choice, names: NDArray[Any]) -> pd.DataFrame:
+def named_table(selected: Selected, choice: Choice, names: Array) -> pd.DataFrame:
     """Return the table of rivals with the names of their columns."""
     table = selected.rivals_table.reset_index(drop=True)
     inside = choice.support(selected.rivals, len(names))
@@ -123,7 +121,7 @@ def named_table(selected: Selected, choice: Choice, names: NDArray[Any]) -> pd.D
     return table
 
 
-def whole_table(selected: Selected, choice: Choice, names: NDArray[Any]) -> pd.DataFrame:
+def whole_table(selected: Selected, choice: Choice, names: Array) -> pd.DataFrame:
     """Return the table of all subsets, one boolean column a feature."""
     assert selected.every is not None
     kept, errors = selected.every
@@ -135,14 +133,14 @@ def whole_table(selected: Selected, choice: Choice, names: NDArray[Any]) -> pd.D
 def _without_empty(score: Score, task: Task) -> Score:
     smallest = task.choice.n_always + (not task.empty_model)
 
-    def checked(rss: FloatArray, size: NDArray[np.intp]) -> FloatArray:
+    def checked(rss: FloatArray, size: IntArray) -> FloatArray:
         return np.where(np.asarray(size) >= smallest, score(rss, size), np.inf)
 
     return checked
 
 
-def _sizes(kept: BoolArray, choice: Choice) -> NDArray[np.intp]:
-    sizes: NDArray[np.intp] = kept @ np.array(choice.widths, dtype=np.intp) + choice.n_always
+def _sizes(kept: BoolArray, choice: Choice) -> IntArray:
+    sizes: IntArray = kept @ np.array(choice.widths, dtype=np.intp) + choice.n_always
     return sizes
 
 

@@ -1,12 +1,9 @@
 """What is remembered while the errors of all subsets stream by."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.subset.exhaustive import Block
-from foldwise.subset.moments import FloatArray
 
 TIE = 1e-10
 """Errors that differ by less than this share are tied: rounding must not choose a model."""
@@ -22,7 +19,7 @@ class BestBySize:
         self.errors = np.full(max_size + 1, np.inf)
         self.ids = np.full(max_size + 1, -1, dtype=object)
         self.fold_errors: dict[int, FloatArray] = {}
-        self._sizes: NDArray[np.intp] | None = None
+        self._sizes: IntArray | None = None
 
     def take(self, errors: FloatArray, block: Block) -> None:
         """Look at a block of errors."""
@@ -89,7 +86,7 @@ class Everything:
     """The error, summed over folds, of every subset."""
 
     def __init__(self) -> None:
-        self._ids: list[NDArray[Any]] = []
+        self._ids: list[Array] = []
         self._errors: list[FloatArray] = []
 
     def take(self, errors: FloatArray, block: Block) -> None:
@@ -97,7 +94,7 @@ class Everything:
         self._ids.append(block.ids | block.more_id)
         self._errors.append(errors.sum(axis=0))
 
-    def table(self, n_units: int) -> tuple[NDArray[np.bool_], FloatArray]:
+    def table(self, n_units: int) -> tuple[BoolArray, FloatArray]:
         """Return all subsets, by size and then lexicographically, and their errors."""
         ids = np.concatenate(self._ids)
         kept = members(ids, n_units)
@@ -117,13 +114,13 @@ class Several:
             sink.take(errors, block)
 
 
-def _in_order(ids: NDArray[Any], sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+def _in_order(ids: Array, sizes: IntArray) -> IntArray:
     """Return the order by size, and then lexicographically."""
     order = np.argsort(-ids, kind="stable")
     return order[np.argsort(sizes[order], kind="stable")]
 
 
-def members(ids: NDArray[Any], n_units: int) -> NDArray[np.bool_]:
+def members(ids: Array, n_units: int) -> BoolArray:
     """Return which units are in the subsets of the given numbers.
 
     Examples

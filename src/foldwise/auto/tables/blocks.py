@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.auto.tables.cleaning import NumberCleaner
 from foldwise.auto.tables.kinds import ColumnKind
 from foldwise.auto.tables.levels import Levels
@@ -22,7 +22,6 @@ from foldwise.auto.tables.sources import (
 from foldwise.auto.tables.target_means import deal, is_quantity, target_columns
 from foldwise.errors import invalid_data
 
-FloatArray = NDArray[np.float64]
 Encoded = tuple[FloatArray, dict[str, pd.Categorical]]
 N_FOLDS = 5
 
@@ -47,7 +46,7 @@ class Blocks:
         self.columns = columns
         self.choices = choices
 
-    def fit_transform(self, frame: pd.DataFrame, y: NDArray[Any] | None) -> Encoded:
+    def fit_transform(self, frame: pd.DataFrame, y: Array | None) -> Encoded:
         """Learn from the training rows and return them, by the target out of fold."""
         self.measured: list[Any] = []
         self.binary: list[OneHot] = []
@@ -110,7 +109,7 @@ class Blocks:
 class _MeansOfTarget:
     """What is needed to encode by the target, made when first asked for."""
 
-    def __init__(self, choices: Choices, y: NDArray[Any] | None) -> None:
+    def __init__(self, choices: Choices, y: Array | None) -> None:
         self.choices = choices
         self.y = y
         self.ready: Any = None

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.preprocessing import QuantileTransformer
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import BoolArray, FloatArray, IntArray
+
 LARGEST = 1e30
 SCALES = (None, "standard", "squash", "quantile")
 SQUASHED_TO = 3.0
@@ -48,7 +48,7 @@ class NumberCleaner:
         inside = np.clip(values, -LARGEST, LARGEST)
         return np.where(np.isinf(values), np.clip(values, self.low, self.high), inside)
 
-    def _finish(self, values: FloatArray, missing: NDArray[np.bool_]) -> FloatArray:
+    def _finish(self, values: FloatArray, missing: BoolArray) -> FloatArray:
         if self.impute:
             values = np.where(missing, self.median, values)
         values = self.scaler(values)
@@ -73,7 +73,7 @@ def _medians(values: FloatArray) -> FloatArray:
     return out
 
 
-def _different_columns(missing: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _different_columns(missing: BoolArray) -> IntArray:
     """Return columns with missing cells, one of those that miss the same cells."""
     patterns: dict[bytes, int] = {}
     for j in np.flatnonzero(missing.any(axis=0)):

@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray
+
 PARTS = ("days", "year", "month", "day", "weekday", "day of year", "hour", "minute")
 EPOCH = np.datetime64("2000-01-01", "us")
 DAY = np.timedelta64(1, "D").astype("timedelta64[us]").astype(np.float64)
 
 
-def date_parts(dates: NDArray[np.datetime64]) -> NDArray[np.float64]:
+def date_parts(dates: NDArray[np.datetime64]) -> FloatArray:
     """Return the parts of points in time, NaN where there is none.
 
     Shapes: returns (n_samples, 8).

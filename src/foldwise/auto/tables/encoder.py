@@ -4,10 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.auto.tables.blocks import Blocks, Choices
 from foldwise.auto.tables.cleaning import SCALES
 from foldwise.auto.tables.frames import as_frame, is_frame
@@ -179,7 +179,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = self._frame(X, reset=False)
         return self._output(*self.blocks_.transform(frame))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return what the columns are called.
 
         Parameters
@@ -261,7 +261,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             seed=0 if self.random_state is None else self.random_state,
         )
 
-    def _output(self, values: NDArray[np.float64], kept: dict[str, pd.Categorical]) -> Any:
+    def _output(self, values: FloatArray, kept: dict[str, pd.Categorical]) -> Any:
         if self.categories != "keep" or not kept:
             return values
         frame = pd.DataFrame(values)
@@ -292,7 +292,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 _NO_CHECK = {"skip_check_array": True}
 
 
-def _checked_target(y: Any, n_rows: int) -> NDArray[Any]:
+def _checked_target(y: Any, n_rows: int) -> Array:
     target = np.asarray(y)
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]

@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.auto.tables.values import text_of
 
-Codes = NDArray[np.intp]
 MISSING = "(missing)"
 
 
@@ -33,7 +32,7 @@ class Levels:
         """The levels, the missing one included."""
         return [*self.words, MISSING] if self.has_missing else list(self.words)
 
-    def codes(self, column: Any) -> Codes:
+    def codes(self, column: Any) -> IntArray:
         """Return the level of each cell; -1 if it was not in the training cells."""
         text = text_of(column)
         codes = pd.Index(self.words, dtype=object).get_indexer(pd.Index(text, dtype=object))
@@ -53,7 +52,7 @@ def _in_order(column: Any, words: Any) -> list[str]:
     return sorted(words)
 
 
-def indicators(codes: Codes, n_levels: int) -> NDArray[np.float64]:
+def indicators(codes: IntArray, n_levels: int) -> FloatArray:
     """Return one column of zeros and ones a level; of two levels, the second alone.
 
     Shapes: returns (n_samples, n_levels).

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.tables.kinds import Kinds, column_kinds
 from foldwise.auto.tables.values import numbers_of, text_of
@@ -31,11 +31,11 @@ class TableProblem:
     """What is to be learnt from a table."""
 
     X: pd.DataFrame  # the features
-    y: NDArray[Any]  # the target: floats, or classes as whole numbers or words
+    y: Array  # the target: floats, or classes as whole numbers or words
     task: str  # what the target is
     kinds: Kinds  # what the features are
-    sample_weight: NDArray[np.float64] | None  # one entry a row
-    groups: NDArray[Any] | None  # one entry a row
+    sample_weight: FloatArray | None  # one entry a row
+    groups: Array | None  # one entry a row
     notes: tuple[str, ...]  # what was decided on the way, for people
 
 
@@ -138,7 +138,7 @@ def _check_usable(target: str, kinds: Kinds) -> None:
     )
 
 
-def _missing_note(target: str, present: NDArray[np.bool_]) -> list[str]:
+def _missing_note(target: str, present: BoolArray) -> list[str]:
     missing = int((~present).sum())
     if missing == len(present):
         raise invalid_data(
@@ -153,7 +153,7 @@ def _missing_note(target: str, present: NDArray[np.bool_]) -> list[str]:
     return [f"Rows left out because {target!r} is missing: {missing:,} of {len(present):,}."]
 
 
-def _read_target(column: Any, task: str) -> tuple[NDArray[Any], str, list[str]]:
+def _read_target(column: Any, task: str) -> tuple[Array, str, list[str]]:
     kind = column_kinds(pd.DataFrame({column.name: column}))[str(column.name)].kind
     _check_differs(column)
     numbers = numbers_of(column)
@@ -183,14 +183,14 @@ def _check_differs(column: Any) -> None:
         )
 
 
-def _few_whole_numbers(numbers: NDArray[np.float64]) -> bool:
+def _few_whole_numbers(numbers: FloatArray) -> bool:
     if not np.isfinite(numbers).all() or (numbers != np.round(numbers)).any():
         return False
     n_values = len(np.unique(numbers))
     return n_values == 2 or (n_values <= MOST_NUMBER_CLASSES and len(numbers) >= 20 * n_values)
 
 
-def _quantity(column: Any, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _quantity(column: Any, numbers: FloatArray) -> FloatArray:
     bad = ~np.isfinite(numbers)
     if bad.any():
         raise _bad_target(
@@ -202,7 +202,7 @@ def _quantity(column: Any, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return numbers
 
 
-def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> NDArray[Any]:
+def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> Array:
     if kind == "date":
         raise _bad_target(
             column, "be numbers or classes", "dates", "Turn them into a number of days first."
@@ -221,7 +221,7 @@ def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> NDArray[
     return words.to_numpy(dtype=str)
 
 
-def _first_bad(column: Any, bad: NDArray[np.bool_]) -> str:
+def _first_bad(column: Any, bad: BoolArray) -> str:
     return f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"
 
 
@@ -229,7 +229,7 @@ def _bad_target(column: Any, must: str, got: str, fix: str) -> FoldwiseError:
     return invalid_data(OWNER, f"target {column.name!r}", must=must, got=Plain(got), fix=fix)
 
 
-def _read_weight(column: Any) -> NDArray[np.float64]:
+def _read_weight(column: Any) -> FloatArray:
     weight = numbers_of(column)
     bad = ~np.isfinite(weight) | (weight < 0)
     if bad.any():
@@ -243,7 +243,7 @@ def _read_weight(column: Any) -> NDArray[np.float64]:
     return weight
 
 
-def _read_groups(column: Any) -> NDArray[Any]:
+def _read_groups(column: Any) -> Array:
     words = text_of(column)
     missing = int(words.isna().sum())
     if missing:

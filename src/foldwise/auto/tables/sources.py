@@ -4,16 +4,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.auto.tables.dates import PARTS, date_parts
 from foldwise.auto.tables.kinds import ColumnKind
 from foldwise.auto.tables.levels import Levels, indicators
-from foldwise.auto.tables.target_means import Codes, level_means, out_of_fold_means
+from foldwise.auto.tables.target_means import level_means, out_of_fold_means
 from foldwise.auto.tables.texts import HashedText
 from foldwise.auto.tables.values import dates_of, numbers_of, truths_of
-
-FloatArray = NDArray[np.float64]
 
 
 class Plain:
@@ -97,7 +95,7 @@ class TargetMeans:
     """Categories: the mean target of their level, for training rows out of fold."""
 
     def __init__(
-        self, name: str, levels: Levels, targets: FloatArray, titles: list[str], folds: Codes
+        self, name: str, levels: Levels, targets: FloatArray, titles: list[str], folds: IntArray
     ) -> None:
         self.name = name
         self.levels = levels

@@ -3,14 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from foldwise.arrays import Array, FloatArray, IntArray
+
 MOST_WHOLE_NUMBER_CLASSES = 30
 
 
-def is_quantity(y: NDArray[Any], task: str = "auto") -> bool:
+def is_quantity(y: Array, task: str = "auto") -> bool:
     """Return whether a target is a quantity rather than classes.
 
     Examples
@@ -26,7 +25,7 @@ def is_quantity(y: NDArray[Any], task: str = "auto") -> bool:
     return y.dtype.kind in "iu" and len(np.unique(y)) > MOST_WHOLE_NUMBER_CLASSES
 
 
-def target_columns(y: NDArray[Any], quantity: bool) -> tuple[FloatArray, list[str]]:
+def target_columns(y: Array, quantity: bool) -> tuple[FloatArray, list[str]]:
     """Return what is averaged, one column each, and its names.
 
     Shapes: returns (n_samples, n_columns).
@@ -47,7 +46,7 @@ def target_columns(y: NDArray[Any], quantity: bool) -> tuple[FloatArray, list[st
     return columns, [f"share of {classes[k].item()!r}" for k in kept]
 
 
-def level_means(codes: Codes, targets: FloatArray, n_levels: int) -> FloatArray:
+def level_means(codes: IntArray, targets: FloatArray, n_levels: int) -> FloatArray:
     """Return the mean target of each level, shrunk towards the mean of all rows.
 
     Levels are random effects: a level of n rows keeps the share n / (n + m) of its difference
@@ -81,7 +80,7 @@ def level_means(codes: Codes, targets: FloatArray, n_levels: int) -> FloatArray:
 
 
 def _variances(
-    counts: FloatArray, means: FloatArray, centred: FloatArray, codes: Codes
+    counts: FloatArray, means: FloatArray, centred: FloatArray, codes: IntArray
 ) -> tuple[float, float]:
     """Return the variance inside levels and between them, the latter 0 if it cannot be told.
 
@@ -96,7 +95,9 @@ def _variances(
     return float(within), max(float(between), 0.0)
 
 
-def out_of_fold_means(codes: Codes, targets: FloatArray, n_levels: int, folds: Codes) -> FloatArray:
+def out_of_fold_means(
+    codes: IntArray, targets: FloatArray, n_levels: int, folds: IntArray
+) -> FloatArray:
     """Return for each row its level's mean, told from the rows of the other folds.
 
     Shapes: ``targets`` (n_samples, n_targets), returns (n_samples, n_targets).
@@ -116,7 +117,7 @@ def out_of_fold_means(codes: Codes, targets: FloatArray, n_levels: int, folds: C
     return encoded
 
 
-def deal(n_rows: int, n_folds: int, seed: Any) -> Codes:
+def deal(n_rows: int, n_folds: int, seed: Any) -> IntArray:
     """Return a fold for each row, at random and of equal sizes."""
     order = np.random.default_rng(seed).permutation(n_rows)
     folds = np.empty(n_rows, dtype=np.intp)

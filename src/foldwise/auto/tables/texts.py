@@ -4,10 +4,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
+from foldwise.arrays import FloatArray
 from foldwise.auto.tables.values import text_of
 
 BUCKETS = 2**14
@@ -25,7 +25,7 @@ class HashedText:
         self.width = width
         self.seed = seed
 
-    def fit_transform(self, column: Any) -> NDArray[np.float64]:
+    def fit_transform(self, column: Any) -> FloatArray:
         """Learn the weights and directions, and return the numbers of the same cells."""
         counts = self._counts(column)
         self.weights = TfidfTransformer(sublinear_tf=True)
@@ -37,7 +37,7 @@ class HashedText:
             found = self.directions.fit_transform(self.weights.fit_transform(counts))
         return np.column_stack([_length(column), found])
 
-    def transform(self, column: Any) -> NDArray[np.float64]:
+    def transform(self, column: Any) -> FloatArray:
         """Return the numbers of new cells."""
         found = self.directions.transform(self.weights.transform(self._counts(column)))
         return np.column_stack([_length(column), found])
@@ -58,5 +58,5 @@ class HashedText:
         return hashed.transform(text_of(column).fillna(""))
 
 
-def _length(column: Any) -> NDArray[np.float64]:
+def _length(column: Any) -> FloatArray:
     return np.log1p(text_of(column).fillna("").str.len().to_numpy(dtype=np.float64))

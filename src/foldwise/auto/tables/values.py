@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray
+
 Column = "pd.Series[Any]"
 
 TRUE_WORDS = ("true", "yes", "y", "t", "on")

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.logits import row_weights
 from foldwise.combine.calibration.named import CalibrationMap, fit_calibrator
 
-FloatArray = NDArray[np.float64]
 NONE = "none"
 # Beyond, the squared number of slopes costs more time than it is worth.
 MOST_CLASSES_FOR_MATRIX = 30
@@ -61,13 +60,13 @@ def default_methods(n_classes: int) -> tuple[str, ...]:
 
 def choose_calibration(
     logits: FloatArray,
-    y: NDArray[np.intp],
+    y: IntArray,
     methods: Sequence[str],
-    fold: NDArray[np.intp],
+    fold: IntArray,
     *,
     plain: FloatArray | None = None,
     sample_weight: FloatArray | None = None,
-    unit: NDArray[np.intp] | None = None,
+    unit: IntArray | None = None,
     in_order: bool = False,
 ) -> Calibration:
     """Choose a method by cross-validated log-loss and fit it on all rows.
@@ -134,13 +133,13 @@ def choose_calibration(
 def cross_calibrated(
     method: str,
     logits: FloatArray,
-    y: NDArray[np.intp],
-    fold: NDArray[np.intp],
+    y: IntArray,
+    fold: IntArray,
     *,
     plain: FloatArray | None = None,
     sample_weight: FloatArray | None = None,
     in_order: bool = False,
-) -> tuple[NDArray[np.intp], FloatArray]:
+) -> tuple[IntArray, FloatArray]:
     """Return rows, and their probabilities by maps that were fitted on other folds.
 
     Parameters
@@ -169,16 +168,14 @@ def cross_calibrated(
     return np.concatenate(rows), np.concatenate(parts) if parts else np.empty((0, 0))
 
 
-def _splits(
-    fold: NDArray[np.intp], in_order: bool
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _splits(fold: IntArray, in_order: bool) -> Iterator[tuple[IntArray, IntArray]]:
     for one in np.unique(fold):
         train = np.flatnonzero(fold < one if in_order else fold != one)
         if len(train):
             yield train, np.flatnonzero(fold == one)
 
 
-def _log_losses(probabilities: FloatArray, y: NDArray[np.intp]) -> FloatArray:
+def _log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
     tiny = np.finfo(np.float64).eps
     return -np.log(np.clip(probabilities[np.arange(len(y)), y], tiny, 1.0 - tiny))
 
@@ -187,7 +184,7 @@ def _simplest_good(
     losses: dict[str, float],
     each: dict[str, FloatArray],
     share: FloatArray,
-    unit: NDArray[np.intp] | None,
+    unit: IntArray | None,
 ) -> str:
     best = min(losses, key=lambda name: losses[name])
     for name, loss in losses.items():

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.logits import both, margins_of, row_weights
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ class Isotonic:
 
 
 def fit_isotonic(
-    logits: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None = None
+    logits: FloatArray, y: IntArray, sample_weight: FloatArray | None = None
 ) -> Isotonic:
     """Fit a rising function of the logits.
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray, IntArray
+
 # A normal prior with a standard deviation of ten around "change nothing".
 RIDGE = 0.01
 MOST_STEPS = 100
@@ -22,7 +22,7 @@ TOLERANCE = 1e-14
 
 def logistic_coefficients(
     columns: FloatArray,
-    y: NDArray[np.intp],
+    y: IntArray,
     weight: FloatArray,
     towards: Sequence[float],
     *,
@@ -67,7 +67,7 @@ class _Problem:
     """The penalised loss."""
 
     columns: FloatArray
-    y: NDArray[np.intp]
+    y: IntArray
     weight: FloatArray
     towards: FloatArray
     ridge: float
@@ -78,7 +78,7 @@ class _Problem:
         pull = 0.5 * self.ridge * np.sum((coefficients - self.towards) ** 2)
         return float(self.weight @ losses + pull)
 
-    def minimise(self, free: NDArray[np.intp]) -> FloatArray:
+    def minimise(self, free: IntArray) -> FloatArray:
         """Return the minimiser over some coefficients, the others zero."""
         at = np.zeros(self.columns.shape[1])
         value = self.value(at)
@@ -92,7 +92,7 @@ class _Problem:
             at, value = moved
         return at
 
-    def _newton(self, at: FloatArray, free: NDArray[np.intp]) -> tuple[FloatArray, float]:
+    def _newton(self, at: FloatArray, free: IntArray) -> tuple[FloatArray, float]:
         """Return the step and twice the decrease it promises."""
         part = self.columns[:, free]
         p = expit(self.columns @ at)

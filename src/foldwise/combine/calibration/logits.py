@@ -5,10 +5,10 @@ classes are one column a class, up to a constant in each row.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, softmax
 
-FloatArray = NDArray[np.float64]
+from foldwise.arrays import FloatArray, IntArray
+
 # Far beyond any probability, and squares of it are still exact enough.
 LARGEST = 1e6
 
@@ -96,6 +96,6 @@ def both(positive: FloatArray) -> FloatArray:
     return np.column_stack([1.0 - positive, positive])
 
 
-def row_weights(y: NDArray[np.intp], sample_weight: FloatArray | None) -> FloatArray:
+def row_weights(y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
     """Return one weight a row."""
     return np.ones(len(y)) if sample_weight is None else sample_weight

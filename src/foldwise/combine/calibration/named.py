@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.beta import fit_beta
 from foldwise.combine.calibration.isotonic import fit_isotonic
 from foldwise.combine.calibration.logits import against_the_rest
@@ -18,8 +18,6 @@ from foldwise.combine.calibration.temperature import Temperature, fit_temperatur
 from foldwise.combine.calibration.venn_abers import fit_venn_abers
 from foldwise.errors import did_you_mean, invalid_parameter
 
-FloatArray = NDArray[np.float64]
-
 
 class CalibrationMap(Protocol):
     """What every fit returns."""
@@ -28,7 +26,7 @@ class CalibrationMap(Protocol):
         """Return calibrated probabilities of shape (n_samples, n_classes)."""
 
 
-Fit = Callable[[FloatArray, NDArray[np.intp], FloatArray | None], CalibrationMap]
+Fit = Callable[[FloatArray, IntArray, FloatArray | None], CalibrationMap]
 
 FOR_TWO: dict[str, Fit] = {
     "platt": fit_platt,
@@ -80,7 +78,7 @@ class OneAgainstRest:
 
 
 def fit_calibrator(
-    method: str, logits: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None = None
+    method: str, logits: FloatArray, y: IntArray, sample_weight: FloatArray | None = None
 ) -> CalibrationMap:
     """Fit the calibration method of that name.
 

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.logits import columns_of, probabilities_of, row_weights
 from foldwise.combine.calibration.temperature import fit_temperature
 
-FloatArray = NDArray[np.float64]
 HIDDEN = 8
 PENALTY = 0.5
 MOST_STEPS = 200
@@ -66,7 +65,7 @@ class Network:
 
 
 def fit_network(
-    logits: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None = None
+    logits: FloatArray, y: IntArray, sample_weight: FloatArray | None = None
 ) -> Network:
     """Fit a network with one hidden layer of eight units by the log-loss.
 

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.logistic import RIDGE, logistic_coefficients
 from foldwise.combine.calibration.logits import margins_of, probabilities_of, row_weights
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Quadratic:
 
 def fit_quadratic(
     logits: FloatArray,
-    y: NDArray[np.intp],
+    y: IntArray,
     sample_weight: FloatArray | None = None,
     *,
     ridge: float = RIDGE,

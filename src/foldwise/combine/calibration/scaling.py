@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.logits import columns_of, probabilities_of, row_weights
 from foldwise.combine.calibration.temperature import fit_temperature
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,7 @@ class AffineScaling:
 
 
 def fit_vector_scaling(
-    logits: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None = None
+    logits: FloatArray, y: IntArray, sample_weight: FloatArray | None = None
 ) -> AffineScaling:
     """Fit a temperature, then a slope and a shift for each class.
 
@@ -86,7 +84,7 @@ def fit_vector_scaling(
 
 
 def fit_matrix_scaling(
-    logits: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None = None
+    logits: FloatArray, y: IntArray, sample_weight: FloatArray | None = None
 ) -> AffineScaling:
     """Fit a temperature, then a slope and a shift for each class and a slope for each pair.
 
@@ -127,7 +125,7 @@ def fit_matrix_scaling(
 
 
 def _fit(
-    logits: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None, *, crossed: bool
+    logits: FloatArray, y: IntArray, sample_weight: FloatArray | None, *, crossed: bool
 ) -> AffineScaling:
     slope = fit_temperature(logits, y, sample_weight).slope
     columns, weight = columns_of(logits), row_weights(y, sample_weight)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.logistic import RIDGE, logistic_coefficients
 from foldwise.combine.calibration.logits import (
     columns_of,
@@ -15,7 +15,6 @@ from foldwise.combine.calibration.logits import (
     row_weights,
 )
 
-FloatArray = NDArray[np.float64]
 MOST_STEPS = 200
 TOLERANCE = 1e-12
 
@@ -50,7 +49,7 @@ class Temperature:
 
 def fit_temperature(
     logits: FloatArray,
-    y: NDArray[np.intp],
+    y: IntArray,
     sample_weight: FloatArray | None = None,
     *,
     ridge: float = RIDGE,

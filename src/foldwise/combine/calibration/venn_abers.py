@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.combine.calibration.logits import both, margins_of, row_weights
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ class VennAbers:
 
 
 def fit_venn_abers(
-    logits: FloatArray, y: NDArray[np.intp], sample_weight: FloatArray | None = None
+    logits: FloatArray, y: IntArray, sample_weight: FloatArray | None = None
 ) -> VennAbers:
     """Prepare the two isotonic fits for every place a new row may fall.
 
