@@ -45,8 +45,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
-from foldwise.stack.metric import Evaluation, Target, as_metric
-from foldwise.stack.response import Response
+from foldwise.scores.metric import Evaluation, Target, as_metric
+from foldwise.scores.response import Response
 
 DATA = Path(
     os.environ.get("FOLDWISE_DATA")

@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.combine import greedy_selection
-from foldwise.stack.metric import Target
+from foldwise.scores.metric import Target
 from foldwise.stack.stackers import respond
 
 DATA = Path(

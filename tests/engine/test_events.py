@@ -1,6 +1,7 @@
 import pytest
 
-from foldwise.engine.events import Event, Stream, bytes_in_words, in_words
+from foldwise.engine.events import Event, Stream
+from foldwise.wording import memory, rough_duration
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_more_fits_than_foreseen_raise_the_total() -> None:
 
 
 def test_words_for_time_and_memory() -> None:
-    assert [in_words(s) for s in (0, 89, 91, 5399, 5401)] == [
+    assert [rough_duration(s) for s in (0, 89, 91, 5399, 5401)] == [
         "0 s", "89 s", "2 min", "90 min", "1.5 h",
     ]  # fmt: skip
-    assert bytes_in_words(999e6) == "999 MB"
+    assert memory(999e6) == "999 MB"

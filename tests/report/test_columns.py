@@ -13,7 +13,7 @@ from foldwise.report.columns import (
     influential,
     scorer_of,
 )
-from foldwise.stack.metric import as_metric
+from foldwise.scores.metric import as_metric
 from tests.report.conftest import classes, friedman
 from tests.report.drawn import texts
 

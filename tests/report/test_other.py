@@ -6,7 +6,7 @@ from sklearn.metrics import log_loss, root_mean_squared_error
 from foldwise import BaggingRegressor, RuleFitRegressor
 from foldwise.report.evidence import given_evidence
 from foldwise.report.other import evaluate, other_sections
-from foldwise.stack.metric import as_metric
+from foldwise.scores.metric import as_metric
 from tests.report.conftest import classes, friedman
 
 

@@ -5,10 +5,10 @@ from sklearn.metrics import fbeta_score, make_scorer
 
 from foldwise.combine.calibration import Calibration, fit_calibrator
 from foldwise.combine.threshold import best_threshold
+from foldwise.scores.metric import Target, as_metric
+from foldwise.scores.response import Response
 from foldwise.stack.features import clip_amount
 from foldwise.stack.finish import UNTOUCHED, Finish, Finisher, logits_of, tuned_threshold
-from foldwise.stack.metric import Target, as_metric
-from foldwise.stack.response import Response
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(scale=2.0, size=200)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from foldwise.scores.metric import as_metric
 from foldwise.stack.greedy_stacker import GreedyStacker
-from foldwise.stack.metric import as_metric
 
 RNG = np.random.default_rng(0)
 Y = RNG.normal(size=80)

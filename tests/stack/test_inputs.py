@@ -4,14 +4,13 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from foldwise.checks import checked_groups, checked_weights
 from foldwise.errors import InvalidDataError, InvalidParameterError, UnsupportedError
 from foldwise.stack.inputs import (
     check_columns,
     checked_classes,
-    checked_groups,
     checked_table,
     checked_values,
-    checked_weights,
     passed_columns,
 )
 
@@ -64,7 +63,7 @@ def test_weights_must_be_weights(weights: list, text: str) -> None:
     "groups", [list("bab"), np.array([7, 3, 7]), pd.Series(list("bab")), pl.Series(list("bab"))]
 )
 def test_groups_of_any_kind_become_codes(groups: object) -> None:
-    _, codes = checked_groups("S", groups, 3)
+    codes = checked_groups("S", groups, 3)
     assert codes.tolist() == [1, 0, 1]
 
 

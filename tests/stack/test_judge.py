@@ -8,9 +8,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from foldwise import StackingRegressor
 from foldwise.folds import Block, Reading, Ref
+from foldwise.scores.metric import Target, as_metric
+from foldwise.scores.response import Response
 from foldwise.stack.judge import Judge, Option, inner_splits
-from foldwise.stack.metric import Target, as_metric
-from foldwise.stack.response import Response
 
 X, Y = make_regression(80, 4, noise=30, random_state=0)
 LEARNERS = [

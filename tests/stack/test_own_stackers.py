@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from foldwise.scores.metric import as_metric
 from foldwise.stack.features import Features
-from foldwise.stack.metric import as_metric
 from foldwise.stack.own_stackers import OneClass, WeightedMean
 
 RNG = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.combine import nnls_weights
 from foldwise.errors import FoldsWarning, InvalidParameterError, UnsupportedError
-from foldwise.stack.metric import as_metric
+from foldwise.scores.metric import as_metric
 from foldwise.stack.own_stackers import WeightedMean
 from foldwise.stack.stackers import candidates_from
 

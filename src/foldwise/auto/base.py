@@ -24,11 +24,11 @@ from foldwise.auto.rows import Rows, splitter_for
 from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
+from foldwise.checks import check_lengths, checked_groups, checked_weights
 from foldwise.engine import RunOptions, check_options
 from foldwise.engine.keys import fingerprint
 from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
 from foldwise.learners import TrainingData
-from foldwise.stack.inputs import checked_groups, checked_lengths, checked_weights
 from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
 
 READ_FROM_STACK = (
@@ -178,9 +178,9 @@ class BaseAutoStack(BaseEstimator):
                 got=Plain(f"n_samples = {n_rows}"),
                 fix="Give more rows.",
             )
-        checked_lengths(owner, n_rows, y=y)
+        check_lengths(owner, n_rows, y=y)
         weight = checked_weights(owner, sample_weight, n_rows)
-        codes, _ = checked_groups(owner, groups, n_rows)
+        codes = checked_groups(owner, groups, n_rows)
         target, n_classes = self._read_target(y)
         rows = Rows(TrainingData(frame, target, weight, n_classes, codes))
         if self.time_column is None:

@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 from foldwise.engine.clock import Clock
 from foldwise.engine.costs import Costs, Task
-from foldwise.engine.events import Stream, bytes_in_words, in_words
+from foldwise.engine.events import Stream
 from foldwise.engine.executor import Executor, Finished, TaskEndedError, TaskLostError
+from foldwise.wording import memory, rough_duration
 
 RETRIES = 2
 # A fit is taken for hung when it takes this many times what it should, and this long.
@@ -185,8 +186,10 @@ class Batch:
         if left < LONG_WORK_SECONDS:
             return
         stream, room = self.home.stream, self.home.costs.highest * self.home.executor.capacity
-        memory = f", {bytes_in_words(room)}" if room else ""
-        stream.tell("planned", f"{stream.total:,d} fits, about {in_words(left)}{memory}", left=left)
+        bytes_ = f", {memory(room)}" if room else ""
+        stream.tell(
+            "planned", f"{stream.total:,d} fits, about {rough_duration(left)}{bytes_}", left=left
+        )
 
     def give_up(self) -> None:
         """Drop what cannot be finished in time."""
@@ -200,7 +203,7 @@ class Batch:
         for owner in sorted(self.alive()):
             seconds = self.needs(owner)
             if seconds is not None and seconds > left and self.has_others(owner):
-                reason = f"about {in_words(seconds)} more needed, {in_words(left)} left"
+                reason = f"about {rough_duration(seconds)} more needed, {rough_duration(left)} left"
                 self.drop({owner}, f"time budget: {reason}")
 
     def alive(self) -> set[str]:
@@ -230,7 +233,9 @@ class Batch:
             task, took = self.tasks[self.at_work[ticket]], time.monotonic() - since
             expected = self.home.costs.seconds(task)
             if expected is not None and took > max(HUNG_SECONDS, HUNG_TIMES * expected):
-                reason = f"hung: {in_words(took)} where {in_words(expected)} was expected"
+                reason = (
+                    f"hung: {rough_duration(took)} where {rough_duration(expected)} was expected"
+                )
                 self.drop(set(task.owners), f"time budget: {reason}")
 
     def drop(self, owners: set[str], reason: str) -> None:

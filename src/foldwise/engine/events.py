@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from foldwise.wording import rough_duration
+
 
 @dataclass(frozen=True)
 class Event:
@@ -56,11 +58,11 @@ class Event:
             case "failed" | "dropped":
                 return f"{self.owner}: {self.what} {self.kind}: {self.reason}"
             case "finished":
-                return f"{self.owner}: {self.done:,d} fits done in {in_words(self.seconds)}"
-        left = "" if self.left is None else f", about {in_words(self.left)} left"
+                return f"{self.owner}: {self.done:,d} fits done in {rough_duration(self.seconds)}"
+        left = "" if self.left is None else f", about {rough_duration(self.left)} left"
         return (
             f"{self.owner}: {self.done:,d}/{self.total:,d} fits, {self.what}, "
-            f"{in_words(self.seconds)}{left}"
+            f"{rough_duration(self.seconds)}{left}"
         )
 
 
@@ -103,28 +105,3 @@ class Stream:
         )  # fmt: skip
         for listener in self.listeners:
             listener(event)
-
-
-def in_words(seconds: float) -> str:
-    """Return a duration that a person can read.
-
-    Examples
-    --------
-    >>> in_words(0.04), in_words(3), in_words(400), in_words(20_000), in_words(1e6)
-    ('0 s', '3 s', '7 min', '5.6 h', '11.6 days')
-    """
-    for unit, length in (("days", 86_400), ("h", 3_600)):
-        if seconds >= 1.5 * length:
-            return f"{seconds / length:,.1f} {unit}"
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
-
-
-def bytes_in_words(amount: float) -> str:
-    """Return an amount of memory that a person can read.
-
-    Examples
-    --------
-    >>> bytes_in_words(2_500_000), bytes_in_words(1.2e9)
-    ('2 MB', '1.2 GB')
-    """
-    return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"

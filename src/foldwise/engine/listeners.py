@@ -8,7 +8,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from foldwise.engine.events import Event, Listener, in_words
+from foldwise.engine.events import Event, Listener
+from foldwise.wording import rough_duration
 
 logger = logging.getLogger("foldwise")
 LINES_A_SECOND = 10
@@ -65,7 +66,7 @@ class TerminalBar:
             return
         if self.progress is None:
             self.open(event)
-        left = "" if event.left is None else f"about {in_words(event.left)} left"
+        left = "" if event.left is None else f"about {rough_duration(event.left)} left"
         self.progress.update(
             self.task, completed=event.done, total=event.total, what=event.what, left=left
         )

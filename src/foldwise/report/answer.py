@@ -8,9 +8,9 @@ import numpy as np
 
 from foldwise.report.blocks import Block, Prose, Section, Tile, Tiles
 from foldwise.report.standings import BEST, NAIVE, STACK, Standing
-from foldwise.report.text import counted, decimals_for, number, percent, with_error
 from foldwise.report.wording import article, direction, interval, metric_name, verdict
-from foldwise.stack.metric import Metric
+from foldwise.scores.metric import Metric
+from foldwise.wording import counted, decimals_for, number, percent, with_error
 
 NORMAL_95 = 1.959964
 

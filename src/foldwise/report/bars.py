@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from foldwise.report.svg import Panel, Scale, drawing, label, mark, tick_labels, width_of
-from foldwise.report.text import decimals_for, number, shortened
+from foldwise.wording import decimals_for, number, shortened
 
 WIDTH = 360.0
 ROW = 22.0

@@ -6,9 +6,9 @@ from foldwise.report.answer import NORMAL_95
 from foldwise.report.bars import interval_axis, interval_cell, interval_scale
 from foldwise.report.blocks import Column, Section, Table
 from foldwise.report.standings import BEST, MEAN, NAIVE, STACK, Standing
-from foldwise.report.text import decimals_for, number, seconds, shortened, with_error
 from foldwise.report.wording import article, direction, metric_name
-from foldwise.stack.metric import Metric
+from foldwise.scores.metric import Metric
+from foldwise.wording import decimals_for, duration, number, shortened, with_error
 
 MOST_ROWS = 60
 FAR = 6.0
@@ -39,7 +39,7 @@ def board_section(standings: Sequence[Standing], metric: Metric) -> Section:
             half = NORMAL_95 * s.error
             row.append(interval_cell(s.value, half, scale, reference=own.value, strong=s is own))
         apart = "" if s.model == STACK else with_error(s.gain, s.gain_error)
-        row += [apart, number(s.weight), seconds(s.fit_seconds), seconds(s.predict_seconds)]
+        row += [apart, number(s.weight), duration(s.fit_seconds), duration(s.predict_seconds)]
         rows.append(row)
     strong = next((i for i, s in enumerate(shown) if s.model == STACK), None)
     table = Table(

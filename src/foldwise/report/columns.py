@@ -16,10 +16,10 @@ from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.data import column_of
 from foldwise.report.dependence import dependence_figures, prediction
-from foldwise.report.text import counted, enumerated, shortened
 from foldwise.report.wording import metric_name
-from foldwise.stack.metric import Metric, Target
-from foldwise.stack.response import Response
+from foldwise.scores.metric import Metric, Target
+from foldwise.scores.response import Response
+from foldwise.wording import counted, enumerated, shortened
 
 MOST_ROWS = 200
 FEWEST_SHUFFLED, MOST_SHUFFLED = 5, 25

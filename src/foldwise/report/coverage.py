@@ -8,7 +8,7 @@ import numpy as np
 from foldwise.arrays import Array, FloatArray
 from foldwise.report.blocks import Block, Column, Figure, Figures, Section, Table
 from foldwise.report.curves import Line, lines
-from foldwise.report.text import number, percent
+from foldwise.wording import number, percent
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 IN_TABLE = (0.5, 0.8, 0.9, 0.95)

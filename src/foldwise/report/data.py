@@ -8,7 +8,7 @@ from scipy import sparse
 from foldwise.arrays import Array
 from foldwise.report.bars import bars, histogram
 from foldwise.report.blocks import Block, Column, Facts, Figure, Figures, Section, Table
-from foldwise.report.text import counted, number, percent, shortened
+from foldwise.wording import counted, number, percent, shortened
 
 MOST_COLUMNS = 40
 MOST_CLASSES = 20

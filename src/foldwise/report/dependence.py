@@ -15,7 +15,7 @@ from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure
 from foldwise.report.curves import Line, lines
 from foldwise.report.data import column_of
-from foldwise.report.text import shortened
+from foldwise.wording import shortened
 
 N_VALUES = 12
 MOST_LEVELS = 8

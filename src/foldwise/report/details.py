@@ -10,8 +10,8 @@ from foldwise.report.bars import bars
 from foldwise.report.blocks import Block, Column, Facts, Figure, Figures, Prose, Section, Table
 from foldwise.report.curves import Line, lines
 from foldwise.report.standings import BEST, STACK, Standing
-from foldwise.report.text import counted, enumerated, number, percent, seconds, shortened
 from foldwise.report.wording import metric_name, stacker_name
+from foldwise.wording import counted, duration, enumerated, number, percent, shortened
 
 MOST_FAILURES = 20
 MOST_BARS = 20
@@ -128,14 +128,14 @@ def time_section(standings: Sequence[Standing]) -> Section:
         [s.model for s in slow],
         [s.fit_seconds for s in slow],
         title="time spent fitting each learner",
-        show=seconds,
+        show=duration,
     )
     facts = Facts(
         [
-            ("Fitting", seconds(stack.fit_seconds)),
-            ("Predicting out of fold", seconds(stack.predict_seconds)),
+            ("Fitting", duration(stack.fit_seconds)),
+            ("Predicting out of fold", duration(stack.predict_seconds)),
         ]
     )
-    lead = f"Fitting all learners at all nodes took {seconds(stack.fit_seconds)}."
+    lead = f"Fitting all learners at all nodes took {duration(stack.fit_seconds)}."
     figure = Figure("Fitting, by learner", drawing, "Sum over nodes and processes.")
     return Section("time", "Time spent", lead, [facts, Figures([figure])], folded=True)

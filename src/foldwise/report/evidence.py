@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.report.text import counted
+from foldwise.wording import counted
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from foldwise.arrays import Array
 from foldwise.report.svg import drawing, label, mark, width_of
-from foldwise.report.text import number, shortened
+from foldwise.wording import number, shortened
 
 WIDTH = 360.0
 MIN_STEP = 18.0

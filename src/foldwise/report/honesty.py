@@ -7,9 +7,9 @@ import numpy as np
 
 from foldwise.diagnose import LeakAudit, OutOfFoldTable, leak_audit
 from foldwise.report.blocks import Block, Column, Facts, Prose, Section, Table
-from foldwise.report.text import counted, decimals_for, number, percent, shortened, with_error
 from foldwise.report.wording import metric_name, stacker_name
 from foldwise.stack.build import Deal
+from foldwise.wording import counted, decimals_for, number, percent, shortened, with_error
 
 KINDS = {
     "partition": "each row is tested once",

@@ -9,7 +9,7 @@ import pandas as pd
 from foldwise.report.bars import bars
 from foldwise.report.blocks import Block, Column, Facts, Figure, Figures, Section, Table
 from foldwise.report.curves import Line, lines
-from foldwise.report.text import number, percent, shortened
+from foldwise.wording import number, percent, shortened
 
 MOST_BARS = 20
 MOST_ROWS = 15

@@ -13,9 +13,9 @@ from foldwise.report.clouds import named_points
 from foldwise.report.heat import heat
 from foldwise.report.honesty import is_cheap
 from foldwise.report.standings import Standing
-from foldwise.report.text import enumerated, shortened
 from foldwise.report.wording import metric_name
-from foldwise.stack.metric import Metric
+from foldwise.scores.metric import Metric
+from foldwise.wording import enumerated, shortened
 
 MOST_BARS = 20
 MOST_IN_MAP = 12

@@ -17,10 +17,10 @@ from foldwise.report.quality import quality_section
 from foldwise.report.reproduce import reproduce_section
 from foldwise.report.rules import rule_table
 from foldwise.report.standings import naive_row
-from foldwise.report.text import counted, decimals_for, percent, with_error
 from foldwise.report.wording import article, direction, interval, metric_name, verdict
-from foldwise.stack.metric import Evaluation, Metric, Target, as_metric
-from foldwise.stack.response import Response
+from foldwise.scores.metric import Evaluation, Metric, Target, as_metric
+from foldwise.scores.response import Response
+from foldwise.wording import counted, decimals_for, percent, with_error
 
 
 def other_sections(model: Any, X: Any, y: Any) -> list[Section]:

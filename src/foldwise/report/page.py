@@ -15,7 +15,7 @@ import foldwise
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.report.blocks import Section
 from foldwise.report.sections import sections_of
-from foldwise.report.text import clean, shortened
+from foldwise.wording import clean, shortened
 
 LONGEST_TITLE = 120
 

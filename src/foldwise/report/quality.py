@@ -9,7 +9,7 @@ from foldwise.report.clouds import cloud
 from foldwise.report.curves import Line, lines
 from foldwise.report.evidence import Evidence
 from foldwise.report.heat import heat
-from foldwise.report.text import percent, shortened
+from foldwise.wording import percent, shortened
 
 N_BINS = 10
 MOST_CLASSES = 10

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from foldwise.report.blocks import Column, Section, Table
-from foldwise.report.text import counted, number, percent, shortened
+from foldwise.wording import counted, number, percent, shortened
 
 MOST_RULES = 40
 MOST_ENSEMBLES = 3

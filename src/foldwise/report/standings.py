@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.metrics import mean_absolute_error, median_absolute_error
 
 from foldwise.arrays import Array, FloatArray
+from foldwise.scores.metric import Evaluation, Metric
+from foldwise.scores.response import Response
 from foldwise.stack.build import Deal
 from foldwise.stack.entries import TITLES
 from foldwise.stack.judge import joined
-from foldwise.stack.metric import Evaluation, Metric
 from foldwise.stack.reader import rows_of
-from foldwise.stack.response import Response
 
 STACK, BEST, MEAN = TITLES
 NAIVE = "naive guess"

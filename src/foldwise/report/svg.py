@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from foldwise.report.text import clean, number, shortened
+from foldwise.wording import clean, number, shortened
 
 LETTER = 6.4
 """Width of a digit of a figure's text; other letters are wider or narrower."""

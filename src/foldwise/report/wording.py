@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from foldwise.report.text import number
+from foldwise.wording import number
 
 METRICS = {
     "accuracy": "accuracy",

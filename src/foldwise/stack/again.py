@@ -8,12 +8,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from foldwise.checks import check_lengths
 from foldwise.engine import RunSummary
 from foldwise.errors import invalid_parameter
+from foldwise.scores.metric import as_metric
 from foldwise.stack.build import Deal, build_deal
 from foldwise.stack.entries import as_layers, checked_layers
-from foldwise.stack.inputs import checked_lengths, checked_table
-from foldwise.stack.metric import as_metric
+from foldwise.stack.inputs import checked_table
 from foldwise.stack.recipe import build_deals
 from foldwise.stack.running import LIVE, without_live
 
@@ -145,7 +146,7 @@ class AgainMixin(BaseEstimator):
                 got=None,
                 fix="Give the rows the stack was fitted on.",
             )
-        checked_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
+        check_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
         X = checked_table(self._owner, X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return X

@@ -15,9 +15,9 @@ from foldwise.combine import (
     trimmed_mean,
 )
 from foldwise.combine.shapes import row_shares
+from foldwise.scores.response import Response
 from foldwise.stack.features import Features, clip_amount
 from foldwise.stack.own_stackers import MemberStacker
-from foldwise.stack.response import Response
 
 
 class AverageStacker(MemberStacker):

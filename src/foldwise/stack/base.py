@@ -12,11 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from foldwise.arrays import Array, FloatArray
+from foldwise.checks import check_lengths, checked_groups, checked_weights
 from foldwise.engine import Clock
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import Block
 from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
+from foldwise.scores.metric import Metric, as_metric
+from foldwise.scores.response import Response
 from foldwise.stack.again import AgainMixin, with_rows
 from foldwise.stack.build import Deal
 from foldwise.stack.diagram import diagram
@@ -24,19 +27,14 @@ from foldwise.stack.entries import Entry, as_layers, checked_layers
 from foldwise.stack.fold_models import FoldModels
 from foldwise.stack.inputs import (
     check_columns,
-    checked_groups,
-    checked_lengths,
     checked_table,
-    checked_weights,
     passed_columns,
 )
 from foldwise.stack.leaderboard import columns_of, honest_score, leaderboard, out_of_fold
-from foldwise.stack.metric import Metric, as_metric
 from foldwise.stack.out_of_fold import OutOfFoldMixin
 from foldwise.stack.parameters import NamedLearnersMixin
 from foldwise.stack.reader import Problem
 from foldwise.stack.recipe import Recipe, build_deals, prefit_deal
-from foldwise.stack.response import Response
 from foldwise.stack.running import RunMixin
 from foldwise.stack.stackers import Candidate, candidates_from
 from foldwise.stack.transforming import LearnersOutMixin
@@ -185,9 +183,9 @@ class BaseStacking(LearnersOutMixin, OutOfFoldMixin, AgainMixin, RunMixin, Named
                 f"{owner}: requires y to be passed, but the target y is None. Give the target."
             )
         n_rows = X.shape[0]
-        checked_lengths(owner, n_rows, y=y)
+        check_lengths(owner, n_rows, y=y)
         weight = checked_weights(owner, sample_weight, n_rows)
-        codes, unit = checked_groups(owner, groups, n_rows)
+        codes = unit = checked_groups(owner, groups, n_rows)
         target, labels = self._read_target(y)
         layers = checked_layers(
             owner,

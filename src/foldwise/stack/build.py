@@ -10,6 +10,7 @@ from foldwise.folds import Block, Lattice, Node, Reading, Ref
 from foldwise.folds.needs import Needs, needs_of, upper_blocks
 from foldwise.folds.reading import first_folds
 from foldwise.learners import NodeTask, TrainingData
+from foldwise.scores.metric import Metric
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import Features
 from foldwise.stack.grow import (
@@ -21,7 +22,6 @@ from foldwise.stack.grow import (
 )
 from foldwise.stack.idle import idle_learners
 from foldwise.stack.judge import Judge, Verdict
-from foldwise.stack.metric import Metric
 from foldwise.stack.reader import Problem, Reader, rows_of, weights_of
 from foldwise.stack.stackers import Candidate
 from foldwise.stack.table import Cell, Table

@@ -7,7 +7,7 @@ from foldwise.combine.calibration import default_methods
 from foldwise.combine.calibration.choose import NONE
 from foldwise.combine.calibration.named import METHODS
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
-from foldwise.stack.metric import Metric, as_metric
+from foldwise.scores.metric import Metric, as_metric
 from foldwise.stack.stackers import Candidate, response_kind
 
 AUTO = "auto"

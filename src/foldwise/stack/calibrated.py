@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from foldwise._sklearn import one_against_rest
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import invalid_parameter
+from foldwise.scores.metric import Metric
 from foldwise.stack.classifier import StackingClassifier
-from foldwise.stack.metric import Metric
 from foldwise.stack.reader import Problem
 from foldwise.stack.stackers import Candidate
 

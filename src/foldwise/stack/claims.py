@@ -7,11 +7,11 @@ import numpy as np
 from foldwise.arrays import IntArray
 from foldwise.diagnose import Claim
 from foldwise.folds import Block
+from foldwise.scores.metric import Metric
+from foldwise.scores.response import Response
 from foldwise.stack.build import Deal
 from foldwise.stack.judge import Judge, inner_splits, joined
-from foldwise.stack.metric import Metric
 from foldwise.stack.reader import rows_of
-from foldwise.stack.response import Response
 
 Judged = tuple[IntArray, Response]
 

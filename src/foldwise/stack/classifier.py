@@ -8,13 +8,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from foldwise.arrays import Array, BoolArray, FloatArray
+from foldwise.scores.response import Response
 from foldwise.stack.features import Features
 from foldwise.stack.finishing import FinishedStacking
 from foldwise.stack.inputs import checked_classes
 from foldwise.stack.intervals import check_coverage, cv_plus_set, quantile_set
 from foldwise.stack.linear_stackers import LassoClassStacker
 from foldwise.stack.own_stackers import MemberStacker, OneClass
-from foldwise.stack.response import Response
 from foldwise.stack.stackers import respond
 
 

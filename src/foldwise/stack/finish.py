@@ -19,9 +19,9 @@ from foldwise.combine.threshold import (
     pick_threshold,
     thresholds_between,
 )
+from foldwise.scores.metric import Metric, Target
+from foldwise.scores.response import Response
 from foldwise.stack.features import as_logits, clip_amount, compact
-from foldwise.stack.metric import Metric, Target
-from foldwise.stack.response import Response
 
 MOST_THRESHOLDS = 200
 

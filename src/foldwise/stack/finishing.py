@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Any, Self
 
+from foldwise.scores.metric import Metric
 from foldwise.stack.again import KEEP
 from foldwise.stack.base import BaseStacking
 from foldwise.stack.build import Deal
 from foldwise.stack.calibrate import check_kinds, checked_methods, checked_threshold
 from foldwise.stack.finish import Finisher
 from foldwise.stack.judge import Judge
-from foldwise.stack.metric import Metric
 from foldwise.stack.reader import Problem
 from foldwise.stack.stackers import Candidate
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from foldwise._sklearn import n_samples, take
+from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import (
     Plain,
@@ -41,73 +41,6 @@ def checked_table(owner: str, X: Any, fewest: int = 1) -> Any:
                 fix="Spread it over columns of its own.",
             )
     return table
-
-
-def checked_lengths(owner: str, n_rows: int, **others: Any) -> None:
-    """Raise unless everything has as many rows as X."""
-    for name, values in others.items():
-        if values is not None and n_samples(values) != n_rows:
-            raise invalid_data(
-                owner,
-                name,
-                must=f"have one entry for each of the {n_rows} rows of X (inconsistent numbers "
-                "of samples)",
-                got=Plain(f"{n_samples(values)}"),
-                fix="Give the same rows to both.",
-            )
-
-
-def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray | None:
-    """Return the weights as floats, None for none."""
-    if sample_weight is None:
-        return None
-    if isinstance(sample_weight, numbers.Number):
-        sample_weight = np.full(n_rows, sample_weight)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim != 1:
-        raise invalid_data(
-            owner,
-            "sample_weight",
-            must="be one-dimensional (Sample weights must be 1D array or scalar)",
-            got=Plain(f"shape {weights.shape}"),
-            fix="Flatten it.",
-        )
-    checked_lengths(owner, n_rows, sample_weight=weights)
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise invalid_data(
-            owner,
-            "sample_weight",
-            must="be finite and not negative (Negative values in data)",
-            got=float(weights[~np.isfinite(weights) | (weights < 0)][0]),
-            fix="Drop these rows instead.",
-        )
-    if not weights.any():
-        raise invalid_data(
-            owner,
-            "sample_weight",
-            must="not be zero everywhere",
-            got=Plain("all zeros"),
-            fix="Leave it out for equal weights.",
-        )
-    return weights
-
-
-def checked_groups(owner: str, groups: Any, n_rows: int) -> tuple[Array | None, IntArray | None]:
-    """Return the groups and their codes."""
-    if groups is None:
-        return None, None
-    checked_lengths(owner, n_rows, groups=groups)
-    values = column_or_1d(groups)
-    if pd.isna(values).any():
-        raise invalid_data(
-            owner,
-            "groups",
-            must="name a group for every row",
-            got=Plain(f"{int(pd.isna(values).sum())} missing"),
-            fix="Give these rows a group of their own.",
-        )
-    codes = np.unique(values, return_inverse=True)[1].astype(np.intp)
-    return codes, codes
 
 
 def checked_values(owner: str, y: Any) -> FloatArray:

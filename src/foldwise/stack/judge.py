@@ -8,11 +8,11 @@ import numpy as np
 
 from foldwise.folds import Block, Judgement, Reading
 from foldwise.folds.reading import rows_inside
+from foldwise.scores.metric import Metric, Target
+from foldwise.scores.response import Response
 from foldwise.stack.features import Features
 from foldwise.stack.finish import UNTOUCHED, Finish, Finisher
-from foldwise.stack.metric import Metric, Target
 from foldwise.stack.reader import Reader, rows_of, weights_of
-from foldwise.stack.response import Response
 from foldwise.stack.stackers import Candidate, respond, response_kind
 
 LONE_PARTS = 5

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foldwise.scores.metric import Evaluation, Metric, Target
+from foldwise.scores.response import Response
 from foldwise.stack.build import Deal
 from foldwise.stack.entries import TITLES
 from foldwise.stack.features import column_names
 from foldwise.stack.judge import Judge, Verdict, joined
-from foldwise.stack.metric import Evaluation, Metric, Target
 from foldwise.stack.own_stackers import WeightedMean
-from foldwise.stack.response import Response
 from foldwise.stack.stackers import Candidate, linear_weights
 
 

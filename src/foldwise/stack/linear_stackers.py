@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.combine import LogitPool, lasso_coefficients, logit_pool, ridge_coefficients
+from foldwise.scores.response import Response
 from foldwise.stack.features import Features
 from foldwise.stack.own_stackers import MemberStacker
-from foldwise.stack.response import Response
 
 
 class PathStacker(BaseEstimator):

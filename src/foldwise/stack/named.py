@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from foldwise.scores.metric import Metric
 from foldwise.stack.average_stackers import AverageStacker, RankStacker
 from foldwise.stack.greedy_stacker import GreedyStacker
 from foldwise.stack.linear_stackers import (
@@ -14,7 +15,6 @@ from foldwise.stack.linear_stackers import (
     PoolStacker,
     RidgeStacker,
 )
-from foldwise.stack.metric import Metric
 from foldwise.stack.own_stackers import WeightedMean
 
 Grid = dict[str, list[Any]]

@@ -14,15 +14,15 @@ from threadpoolctl import ThreadpoolController
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.learners.prepare import prepared
+from foldwise.scores.metric import Metric, Target
+from foldwise.scores.response import Response
 from foldwise.stack.again import with_rows
 from foldwise.stack.build import Deal
 from foldwise.stack.claims import claims_of
 from foldwise.stack.features import Features, clip_amount
 from foldwise.stack.judge import Judge, joined
-from foldwise.stack.metric import Metric, Target
 from foldwise.stack.own_stackers import MemberStacker
 from foldwise.stack.reader import rows_of, weights_of
-from foldwise.stack.response import Response
 
 
 class OutOfFoldMixin(BaseEstimator):

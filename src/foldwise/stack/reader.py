@@ -13,9 +13,9 @@ from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.folds import Block, Ref
 from foldwise.learners import TrainingData
 from foldwise.learners.general import respond, take_rows
+from foldwise.scores.metric import Target
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import Features, compact
-from foldwise.stack.metric import Target
 from foldwise.stack.table import Table
 
 

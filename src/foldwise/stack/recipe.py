@@ -15,13 +15,13 @@ from foldwise.folds import Block, Lattice, Reading, Ref, deal, read_lattice
 from foldwise.folds.lattice import EVERYTHING
 from foldwise.folds.needs import needs_of
 from foldwise.learners.general import respond
+from foldwise.scores.metric import Metric
 from foldwise.stack.build import Deal, build_deal, build_readers
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import compact
 from foldwise.stack.fold_models import Recoded
 from foldwise.stack.grow import Settings
 from foldwise.stack.inputs import plain
-from foldwise.stack.metric import Metric
 from foldwise.stack.reader import Problem, Reader
 from foldwise.stack.repeats import combining_seconds, grow_repeats
 from foldwise.stack.stackers import Candidate

@@ -7,10 +7,10 @@ from sklearn.base import RegressorMixin
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import unsupported
+from foldwise.scores.response import Response
 from foldwise.stack.base import BaseStacking
 from foldwise.stack.inputs import checked_values
 from foldwise.stack.intervals import check_coverage, cv_plus_interval, quantile_interval
-from foldwise.stack.response import Response
 from foldwise.stack.stackers import respond
 
 

@@ -9,11 +9,11 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.errors import invalid_parameter
+from foldwise.scores.metric import Metric
 from foldwise.stack.base import BaseStacking
 from foldwise.stack.classifier import StackingClassifier
 from foldwise.stack.diagram import diagram
 from foldwise.stack.greedy_stacker import GreedyStacker
-from foldwise.stack.metric import Metric
 from foldwise.stack.reader import Problem
 from foldwise.stack.regressor import StackingRegressor
 from foldwise.stack.stackers import Candidate, linear_weights

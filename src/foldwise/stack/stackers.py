@@ -12,12 +12,12 @@ from sklearn.model_selection import ParameterGrid
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
 from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
+from foldwise.scores.metric import Metric
+from foldwise.scores.response import Response
 from foldwise.stack.features import Features
 from foldwise.stack.linear_stackers import PathStacker
-from foldwise.stack.metric import Metric
 from foldwise.stack.named import LINEAR, known_names
 from foldwise.stack.own_stackers import MemberStacker, OneClass
-from foldwise.stack.response import Response
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from foldwise.folds import Block, Lattice, Node, Reading, Ref
 from foldwise.folds.lattice import EVERYTHING
 from foldwise.folds.reading import rows_inside
 from foldwise.learners import NodeTask
+from foldwise.scores.metric import Metric
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import Features
 from foldwise.stack.grow import Settings, fit_cells, grid_points
-from foldwise.stack.metric import Metric
 from foldwise.stack.own_stackers import WeightedMean
 from foldwise.stack.reader import Problem, Reader, rows_of
 from foldwise.stack.table import Cell, Table

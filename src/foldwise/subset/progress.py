@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from foldwise.errors import warn
+from foldwise.wording import rough_duration
 
 FIRST_LINE = 2.0
 
@@ -45,22 +46,8 @@ def line(owner: str, share: float, seconds: float) -> str:
     >>> line("BestSubsetRegressor", 0.25, 10)
     'BestSubsetRegressor: 25.0 % of the subsets decided in 10 s, about 30 s left'
     """
-    left = f", about {in_words(seconds * (1 - share) / share)} left" if share > 0 else ""
-    return f"{owner}: {100 * share:.1f} % of the subsets decided in {in_words(seconds)}{left}"
-
-
-def in_words(seconds: float) -> str:
-    """Return a duration that a person can read.
-
-    Examples
-    --------
-    >>> in_words(3), in_words(400), in_words(20_000), in_words(1e6), in_words(1e10)
-    ('3 s', '7 min', '5.6 h', '11.6 days', '317 years')
-    """
-    for unit, length in (("years", 31_557_600), ("days", 86_400), ("h", 3_600)):
-        if seconds >= 1.5 * length:
-            return f"{seconds / length:,.{0 if seconds > 100 * length else 1}f} {unit}"
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+    left = f", about {rough_duration(seconds * (1 - share) / share)} left" if share > 0 else ""
+    return f"{owner}: {100 * share:.1f} % of the subsets decided in {rough_duration(seconds)}{left}"
 
 
 def as_shares(counts: Iterable[int], total: int) -> Iterator[float]:

@@ -21,8 +21,9 @@ from foldwise.subset.exhaustive import (
 )
 from foldwise.subset.goals import BestOfEachSize, Goal, WithinWindow
 from foldwise.subset.moments import ALIASED, PERFECT, Moments
-from foldwise.subset.progress import as_shares, drive, in_words
+from foldwise.subset.progress import as_shares, drive
 from foldwise.subset.sinks import BestBySize, Everything, members
+from foldwise.wording import rough_duration
 
 FEW = 1 << 16
 """Up to this many subsets are simply all swept."""
@@ -76,10 +77,10 @@ def look_at_the_clock(
             must="have few enough columns to try all subsets",
             got=Plain(
                 f"{len(choice.units)} to choose from: {n_subsets:.2g} subsets on "
-                f"{n_folds} folds would take about {in_words(seconds)}"
+                f"{n_folds} folds would take about {rough_duration(seconds)}"
                 if n_folds > 1
                 else f"{len(choice.units)} to choose from: {n_subsets:.2g} subsets would take "
-                f"about {in_words(seconds)}"
+                f"about {rough_duration(seconds)}"
             ),
             fix=run.instead,
         )

@@ -17,8 +17,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import did_you_mean, invalid_parameter
-from foldwise.stack.areas import mean_area
-from foldwise.stack.response import REPLAYS, Response
+from foldwise.scores.areas import mean_area
+from foldwise.scores.response import REPLAYS, Response
 
 N_BLOCKS = 20
 

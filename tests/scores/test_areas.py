@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from foldwise.stack.areas import mean_area
-from foldwise.stack.metric import Target, as_metric
-from foldwise.stack.response import Response
+from foldwise.scores.areas import mean_area
+from foldwise.scores.metric import Target, as_metric
+from foldwise.scores.response import Response
 
 RNG = np.random.default_rng(0)
 N = 240

@@ -117,12 +117,12 @@ def percent(share: float, decimals: int = 0) -> str:
     return f"{100 * share:.{decimals}f} %".replace("-", "−")
 
 
-def seconds(value: float) -> str:
+def duration(value: float) -> str:
     """Return a time in the unit a person would use.
 
     Examples
     --------
-    >>> seconds(0.0123), seconds(4.56), seconds(312), seconds(9000)
+    >>> duration(0.0123), duration(4.56), duration(312), duration(9000)
     ('12 ms', '4.6 s', '5 min 12 s', '2 h 30 min')
     """
     if not math.isfinite(value):
@@ -135,6 +135,31 @@ def seconds(value: float) -> str:
     if minutes < 100:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def rough_duration(seconds: float) -> str:
+    """Return about how long something takes.
+
+    Examples
+    --------
+    >>> rough_duration(0.04), rough_duration(400), rough_duration(20_000), rough_duration(1e10)
+    ('0 s', '7 min', '5.6 h', '317 years')
+    """
+    for unit, length in (("years", 31_557_600), ("days", 86_400), ("h", 3_600)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:,.{0 if seconds > 100 * length else 1}f} {unit}"
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def memory(amount: float) -> str:
+    """Return a number of bytes to read.
+
+    Examples
+    --------
+    >>> memory(2_500_000), memory(1.2e9)
+    ('2 MB', '1.2 GB')
+    """
+    return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldwise.report.text import (
+from foldwise.wording import (
     clean,
     counted,
     decimals_for,
+    duration,
     enumerated,
     number,
     percent,
-    seconds,
     shortened,
     with_error,
 )
@@ -87,7 +87,7 @@ def test_millions_are_written_as_such_where_their_error_is_large() -> None:
 
 def test_shares_times_and_counts() -> None:
     assert [percent(1.0), percent(0.9049, 1), percent(-0.02)] == ["100 %", "90.5 %", "−2 %"]
-    assert [seconds(0.0004), seconds(99.9), seconds(100)] == ["0 ms", "99.9 s", "1 min 40 s"]
+    assert [duration(0.0004), duration(99.9), duration(100)] == ["0 ms", "99.9 s", "1 min 40 s"]
     assert counted(0, "row") == "0 rows"
     assert enumerated(["a", "b"]) == "a and b"
 

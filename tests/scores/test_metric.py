@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
 
 from foldwise.errors import InvalidParameterError
-from foldwise.stack.metric import Evaluation, Metric, Target, as_metric
-from foldwise.stack.response import Response
+from foldwise.scores.metric import Evaluation, Metric, Target, as_metric
+from foldwise.scores.response import Response
 
 N = 120
 RNG = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from foldwise.stack.response import Response
+from foldwise.scores.response import Response
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,154 @@
+"""Every argument check once: words, numbers, weights, groups, lengths."""
+
+import operator
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import column_or_1d
+
+from foldwise._sklearn import n_samples
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+
+
+def check_word(owner: str, name: str, value: Any, words: Iterable[str]) -> None:
+    """Raise unless the value is one of the words.
+
+    Examples
+    --------
+    >>> check_word("Owner", "step", "leaf", ["leaf", "line"])
+    """
+    known = list(words)
+    if not isinstance(value, str) or value not in known:
+        raise invalid_parameter(
+            owner,
+            name,
+            must="be one of " + ", ".join(map(repr, known)),
+            got=value,
+            fix=did_you_mean(value, known),
+        )
+
+
+def check_whole(
+    owner: str, name: str, value: Any, least: int, *, none: bool = False, try_: int | None = None
+) -> None:
+    """Raise unless the value is a whole number, at least ``least`` (or None, where allowed)."""
+    if none and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise invalid_parameter(
+            owner,
+            name,
+            must=f"be a whole number of at least {least}{' or None' if none else ''}",
+            got=value,
+            fix=f"Try {max(least, 10) if try_ is None else try_}.",
+        )
+
+
+def check_number(
+    owner: str,
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+    try_: float | None = None,
+    fix: str | None = None,
+) -> None:
+    """Raise unless the value is a finite number within the given bounds."""
+    rules: list[tuple[float | None, str, Callable[[float, float], bool]]] = [
+        (above, "above", operator.gt),
+        (least, "at least", operator.ge),
+        (most, "at most", operator.le),
+        (below, "below", operator.lt),
+    ]
+    words = " and ".join(f"{word} {bound:g}" for bound, word, _ in rules if bound is not None)
+    number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not number or not all(holds(value, bound) for bound, _, holds in rules if bound is not None):
+        raise invalid_parameter(
+            owner, name, must=f"be a number {words}", got=value, fix=fix or f"Try {try_:g}."
+        )
+
+
+def check_lengths(owner: str, n_rows: int, **others: Any) -> None:
+    """Raise unless every other input has as many rows as X."""
+    for name, values in others.items():
+        if values is not None and n_samples(values) != n_rows:
+            raise invalid_data(
+                owner,
+                name,
+                must=f"have one entry for each of the {n_rows} rows of X (inconsistent numbers "
+                "of samples)",
+                got=Plain(f"{n_samples(values)}"),
+                fix="Give the same rows to both.",
+            )
+
+
+def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Return the weights as floats, None for none."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim != 1:
+        raise invalid_data(
+            owner,
+            "sample_weight",
+            must="be one-dimensional (Sample weights must be 1D array or scalar)",
+            got=Plain(f"shape {weights.shape}"),
+            fix="Flatten it.",
+        )
+    check_lengths(owner, n_rows, sample_weight=weights)
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise invalid_data(
+            owner,
+            "sample_weight",
+            must="be finite and not negative (Negative values in data)",
+            got=float(weights[~np.isfinite(weights) | (weights < 0)][0]),
+            fix="Drop these rows instead.",
+        )
+    if not weights.any():
+        raise invalid_data(
+            owner,
+            "sample_weight",
+            must="not be zero everywhere",
+            got=Plain("all zeros"),
+            fix="Leave it out for equal weights.",
+        )
+    return weights
+
+
+def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
+    """Return the groups as codes, None for none."""
+    if groups is None:
+        return None
+    check_lengths(owner, n_rows, groups=groups)
+    values = column_or_1d(groups)
+    if pd.isna(values).any():
+        raise invalid_data(
+            owner,
+            "groups",
+            must="name a group for every row",
+            got=Plain(f"{int(pd.isna(values).sum())} missing"),
+            fix="Give these rows a group of their own.",
+        )
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
+def check_two_classes(owner: str, labels: Array) -> None:
+    """Raise if there is nothing to tell apart."""
+    if len(labels) < 2:
+        only = labels[0].item() if isinstance(labels[0], np.generic) else labels[0]
+        raise invalid_data(
+            owner,
+            "y",
+            must="hold at least two classes",
+            got=Plain(f"one class, {only!r}"),
+            fix="There is nothing to learn from one class: check how y was made.",
+        )
