@@ -2,8 +2,24 @@
 
 import os
 
+# Threads that spin while they wait take the processor from the other test worker. OpenMP reads
+# this when it is loaded, so it comes before everything that loads it.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same", derandomize=True)
 settings.register_profile("search", max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+@pytest.fixture
+def short_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let penalised paths visit a few lambdas only, where what is tested is not the path."""
+    from foldwise.paths import follow
+
+    whole = follow.lambda_grid
+    monkeypatch.setattr(
+        follow, "lambda_grid", lambda largest, n, ratio: whole(largest, min(n, 5), max(ratio, 0.1))
+    )

@@ -27,9 +27,10 @@ WEIGHTS_RESAMPLED = dict.fromkeys(
 )
 
 
+@pytest.mark.usefixtures("short_paths")
 @parametrize_with_checks(
     [
-        RuleFitRegressor(n_estimators=10, cv=3, random_state=0),
+        RuleFitRegressor(n_estimators=5, cv=2, random_state=0),
         RuleFitClassifier(n_estimators=5, cv=2, random_state=0),
     ],
     expected_failed_checks=lambda _: WEIGHTS_RESAMPLED,
