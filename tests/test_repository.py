@@ -6,6 +6,7 @@ import inspect
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,13 @@ def tracked_files() -> list[Path]:
     return [ROOT / name for name in listed.stdout.split("\0") if name]
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
 
@@ -46,20 +51,22 @@ def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_can_be_read_whole(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_every_module_can_be_read_whole() -> None:
+    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {name: n for name, n in lines.items() if n > MOST_LINES} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_function_can_be_seen_at_once(path: Path) -> None:
-    long = {f.name: body_lines(f) for f in functions(path) if body_lines(f) > MOST_BODY_LINES}
-    assert long == {}
+def test_every_function_can_be_seen_at_once() -> None:
+    lines = {
+        f"{name_of(path)}: {function.name}": body_lines(function)
+        for path in MODULES
+        for function in functions(path)
+    }
+    assert {name: n for name, n in lines.items() if n > MOST_BODY_LINES} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+def test_every_module_says_what_it_is() -> None:
+    assert [name_of(path) for path in MODULES if not ast.get_docstring(tree_of(path))] == []
 
 
 def public_objects() -> Iterator[tuple[str, object]]:
