@@ -15,14 +15,16 @@ from sklearn.preprocessing import StandardScaler
 from foldwise import StackingClassifier
 
 X, y = load_digits(return_X_y=True, as_frame=True)
-X_train, X_new, y_train, y_new = train_test_split(X, y, test_size=600, random_state=0)
+X_train, X_new, y_train, y_new = train_test_split(
+    X, y, train_size=600, test_size=600, random_state=0
+)
 
 stack = StackingClassifier(
     [
         ("logistic", make_pipeline(StandardScaler(), LogisticRegression(C=0.1))),
         ("lda", LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1)),
         ("neighbours", KNeighborsClassifier(5)),
-        ("trees", ExtraTreesClassifier(100)),
+        ("trees", ExtraTreesClassifier(40)),
     ],
     random_state=0,
 )

@@ -36,7 +36,7 @@ X, y = make_classification(
     random_state=0,
 )
 train, new = slice(0, 1000), slice(1000, None)
-boosting = LGBMClassifier(n_estimators=200, n_jobs=1, verbosity=-1)
+boosting = LGBMClassifier(n_estimators=100, n_jobs=1, verbosity=-1)
 learners = [("bayes", GaussianNB()), ("boosting", boosting)]
 plain = StackingClassifier(learners, "mean", random_state=0).fit(X[train], y[train])
 calibrated = plain.restack(calibrate="auto")

@@ -116,7 +116,7 @@ def test_an_interrupted_run_is_continued(tmp_path, flats):
     table = tmp_path / "t.csv"
     pd.read_csv(flats)[["size_m2", "floor", "rent"]].to_csv(table, index=False)
     words = ["fit", str(table), "--target", "rent", "--preset", "fast", "--out", str(folder)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "FOLDWISE_JOBS": "1"}
     process = subprocess.Popen(
         [sys.executable, "-m", "foldwise.cli", *words],
         stderr=subprocess.PIPE,

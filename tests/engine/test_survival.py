@@ -147,7 +147,7 @@ def test_a_cluster_that_loses_workers_gives_the_same_bits(
 def test_a_learner_that_kills_its_worker_is_dropped_with_the_cause(
     tmp_path: Path, undisturbed: tuple[bytes, bytes, float]
 ) -> None:
-    with LocalProcesses(tmp_path, nanny=True, allowed_failures=0) as nannies:
+    with LocalProcesses(tmp_path, 1, nanny=True, allowed_failures=0) as nannies:
         model = stack([*learners(0.05), ("killer", Killer())], executor=nannies.address)
         with pytest.warns(LearnerFailedWarning, match="'killer' was dropped"):
             model.fit(X, Y)
@@ -160,7 +160,7 @@ def test_a_run_whose_scheduler_was_killed_says_so_and_continues_elsewhere(
     tmp_path: Path, undisturbed: tuple[bytes, bytes, float]
 ) -> None:
     run_dir = tmp_path / "run"
-    with LocalProcesses(tmp_path) as doomed:
+    with LocalProcesses(tmp_path, 1) as doomed:
         model = stack(
             learners(0.1),
             executor=doomed.address,

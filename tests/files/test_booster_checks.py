@@ -14,7 +14,7 @@ from foldwise.files.boosters import booster_content
 from tests.files.conftest import X, Y
 
 CODES = np.digitize(Y, [-0.5, 0.5])
-SMALL = {"verbose": -1, "min_child_samples": 2, "n_estimators": 10}
+SMALL = {"verbose": -1, "min_child_samples": 2, "n_estimators": 10, "n_jobs": 1}
 FRAME = pd.DataFrame(X[:, :2]).assign(kind=pd.Categorical(np.arange(60) % 5))
 
 

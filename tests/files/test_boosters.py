@@ -12,7 +12,7 @@ from foldwise.files.boosters import booster_content, booster_from, is_booster
 from tests.files.conftest import X, Y
 from tests.files.hostile import members_of
 
-LIGHT = LGBMRegressor(n_estimators=20, verbose=-1, min_child_samples=5).fit(X, Y)
+LIGHT = LGBMRegressor(n_estimators=20, n_jobs=1, verbose=-1, min_child_samples=5).fit(X, Y)
 XGB = XGBRegressor(n_estimators=20, max_depth=4).fit(X, Y)
 
 

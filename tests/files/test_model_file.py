@@ -128,7 +128,7 @@ REGRESSORS = [
         make_pipeline(SelectKBest(f_regression, k=1), IsotonicRegression(out_of_bounds="clip")),
     ),
     ("search", GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=KFold(3))),
-    ("light", LGBMRegressor(n_estimators=5, verbose=-1, min_child_samples=5)),
+    ("light", LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1, min_child_samples=5)),
     ("xgb", XGBRegressor(n_estimators=5)),
     ("columns", Ridge(), [0, 2]),
 ]
@@ -140,7 +140,7 @@ CLASSIFIERS = [
     ("lda", LinearDiscriminantAnalysis()),
     ("knn", KNeighborsClassifier()),
     ("calibrated", CalibratedClassifierCV(GaussianNB(), cv=2)),
-    ("light", LGBMClassifier(n_estimators=5, verbose=-1, min_child_samples=5)),
+    ("light", LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1, min_child_samples=5)),
     ("xgb", XGBClassifier(n_estimators=5)),
 ]
 

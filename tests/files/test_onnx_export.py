@@ -37,7 +37,7 @@ NUMBERS = [
     ("forest", RandomForestRegressor(5, max_depth=4)),
     ("boosted", GradientBoostingRegressor(n_estimators=5)),
     ("near", make_pipeline(StandardScaler(), KNeighborsRegressor())),
-    ("light", LGBMRegressor(n_estimators=5, verbose=-1)),
+    ("light", LGBMRegressor(n_estimators=5, n_jobs=1, verbose=-1)),
     ("xgb", XGBRegressor(n_estimators=5)),
     ("two", LinearRegression(), [0, 2]),
 ]
@@ -45,7 +45,7 @@ CLASSES = [
     ("nb", GaussianNB()),
     ("forest", RandomForestClassifier(5, max_depth=4)),
     ("near", KNeighborsClassifier()),
-    ("light", LGBMClassifier(n_estimators=5, verbose=-1)),
+    ("light", LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1)),
     ("xgb", XGBClassifier(n_estimators=5)),
 ]
 

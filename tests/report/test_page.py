@@ -161,7 +161,7 @@ def test_two_hundred_thousand_rows_fit_in_a_megabyte() -> None:
 def test_fifty_learners_two_thousand_columns_fit_in_a_megabyte() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
-        rng.normal(size=(200, 2000)), columns=[f"{i} " + "n" * 190 for i in range(2000)]
+        rng.normal(size=(60, 2000)), columns=[f"{i} " + "n" * 190 for i in range(2000)]
     )
     stack = StackingRegressor(dummies(50), "mean", cv=3, random_state=0)
     page = render(stack.fit(X, X.iloc[:, 3]))
@@ -171,8 +171,8 @@ def test_fifty_learners_two_thousand_columns_fit_in_a_megabyte() -> None:
 
 def test_a_hundred_classes_fit_in_a_megabyte() -> None:
     rng = np.random.default_rng(0)
-    y = np.array([f"a class with a name {i}" for i in range(100)])[np.arange(1000) % 100]
-    X = rng.normal(size=(1000, 3))
+    y = np.array([f"a class with a name {i}" for i in range(100)])[np.arange(400) % 100]
+    X = rng.normal(size=(400, 3))
     learners = [("bayes", GaussianNB()), *[(f"d{i}", DummyClassifier()) for i in range(10)]]
     stack = StackingClassifier(learners, "mean", cv=3, random_state=0).fit(X, y)
     assert len(render(stack).encode()) < MOST_BYTES

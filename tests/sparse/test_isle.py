@@ -94,7 +94,7 @@ def test_lightgbm_models_are_read_and_shortened(friedman):
     from lightgbm import LGBMRegressor
 
     X, y = friedman
-    model = LGBMRegressor(n_estimators=60, num_leaves=6, verbose=-1).fit(X, y)
+    model = LGBMRegressor(n_estimators=60, num_leaves=6, n_jobs=1, verbose=-1).fit(X, y)
     isle = ISLERegressor.from_fitted(model, post="shrink", random_state=0).fit(X, y)
     assert isle.n_trees_ == 60
     smaller = ISLERegressor.from_fitted(model, random_state=0).fit(X, y)
@@ -102,11 +102,14 @@ def test_lightgbm_models_are_read_and_shortened(friedman):
     assert np.mean((y - smaller.predict(X)) ** 2) < np.mean((y - model.predict(X)) ** 2) * 1.1
 
 
+@pytest.mark.usefixtures("short_paths")
 def test_lightgbm_models_of_several_classes_are_read():
     from lightgbm import LGBMClassifier
 
     X, y = load_iris(return_X_y=True)
-    model = LGBMClassifier(n_estimators=20, num_leaves=4, min_child_samples=5, verbose=-1)
+    model = LGBMClassifier(
+        n_estimators=20, num_leaves=4, min_child_samples=5, n_jobs=1, verbose=-1
+    )
     isle = ISLEClassifier.from_fitted(model.fit(X, y), random_state=0).fit(X, y)
     assert isle.n_trees_grown_ == 60
     assert isle.score(X, y) > 0.95
@@ -131,6 +134,7 @@ def test_classifier_forests_give_probabilities_not_votes():
     assert isle.n_trees_ < 50
 
 
+@pytest.mark.usefixtures("short_paths")
 def test_forests_of_several_classes_are_read():
     X, y = load_iris(return_X_y=True)
     labels = np.array(["a", "b", "c"])[y]

@@ -12,7 +12,10 @@ from foldwise.sparse.lasso import LassoPathClassifier, LassoPathRegressor
 
 
 @parametrize_with_checks(
-    [LassoPathRegressor(n_lambdas=20), LassoPathClassifier(n_lambdas=5, lambda_min_ratio=0.1)]
+    [
+        LassoPathRegressor(n_lambdas=5, cv=2),
+        LassoPathClassifier(n_lambdas=5, lambda_min_ratio=0.1, cv=2),
+    ]
 )
 def test_scikit_learns_estimator_checks(estimator, check):
     check(estimator)
@@ -80,7 +83,7 @@ def test_non_negative_coefficients_are_not_negative(data):
 def test_classes_are_told_apart(load, variant):
     X, y = load(return_X_y=True)
     model = LassoPathClassifier(
-        n_lambdas=20, lambda_min_ratio=0.02, variant=variant, random_state=0
+        n_lambdas=10, lambda_min_ratio=0.02, variant=variant, random_state=0
     ).fit(X, y)
     assert model.score(X, y) > 0.95
     assert_allclose(model.predict_proba(X).sum(axis=1), 1)

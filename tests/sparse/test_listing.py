@@ -55,6 +55,7 @@ def test_long_lists_are_cut_in_text(fitted):
     assert len(fitted.to_text(None).splitlines()) == len(fitted.rules_) + 1
 
 
+@pytest.mark.usefixtures("short_paths")
 def test_several_classes_have_a_coefficient_each():
     X, y = load_iris(return_X_y=True)
     model = RuleFitClassifier(n_estimators=10, random_state=0).fit(X, y)

@@ -36,6 +36,7 @@ def test_shrinking_keeps_an_average_that_is_right(columns):
     assert_allclose(found.coefs, 5 / 12, rtol=0.2)
 
 
+@pytest.mark.usefixtures("short_paths")
 def test_shrinking_averages_the_columns_of_each_class(columns):
     y = (np.arange(200) % 3).astype(float)
     found = reweigh(columns, task(y, "multinomial", 3, choose="1se"), "shrink")

@@ -181,6 +181,7 @@ def test_binary_probabilities_beat_the_class_shares_on_new_rows_by_far():
     assert log_loss(y, p) < 0.15
 
 
+@pytest.mark.usefixtures("short_paths")
 def test_several_classes_have_probabilities_that_sum_to_one_and_text_labels():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]

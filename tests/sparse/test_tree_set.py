@@ -18,7 +18,7 @@ def models(name):
     if name == "lightgbm":
         from lightgbm import LGBMRegressor
 
-        return LGBMRegressor(n_estimators=8, num_leaves=5, verbose=-1)
+        return LGBMRegressor(n_estimators=8, num_leaves=5, n_jobs=1, verbose=-1)
     xgboost = pytest.importorskip("xgboost")
     return xgboost.XGBRegressor(n_estimators=8, max_depth=3, base_score=0.0)
 

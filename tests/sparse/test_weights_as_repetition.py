@@ -19,6 +19,7 @@ def two_minds(n: int, seed: int) -> tuple[Any, Any, Any]:
     return X, sign * X[:, 0] * 3 + 0.2 * rng.normal(size=n), np.where(sign > 0, 5, 1)
 
 
+@pytest.mark.usefixtures("short_paths")
 @pytest.mark.parametrize(
     ("model", "classify"),
     [

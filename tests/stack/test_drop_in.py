@@ -1,7 +1,7 @@
 """Promise 5: scikit-learn's own stacking tests pass with the import changed.
 
 The installed test module is loaded again while ``sklearn.ensemble`` offers our classes in
-place of its own (and forests of 10 trees, which nothing tested depends on), and its tests are
+place of its own (and forests of 4 trees, which nothing tested depends on), and its tests are
 collected here. A test that touches a difference listed in DESIGN section 3 stands in one of
 two tables with its reason: SWITCHED_OFF runs it with the difference switched off by our own
 parameters, LEFT_OUT skips it.
@@ -93,8 +93,8 @@ def loaded(classifier, regressor) -> ModuleType:
     offered = {
         "StackingClassifier": classifier,
         "StackingRegressor": regressor,
-        "RandomForestClassifier": partial(RandomForestClassifier, n_estimators=10),
-        "RandomForestRegressor": partial(RandomForestRegressor, n_estimators=10),
+        "RandomForestClassifier": partial(RandomForestClassifier, n_estimators=4),
+        "RandomForestRegressor": partial(RandomForestRegressor, n_estimators=4),
     }
     spec = importlib.util.find_spec(HOME)
     copy = importlib.util.module_from_spec(spec)
