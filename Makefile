@@ -26,7 +26,7 @@ shape: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -107,9 +107,7 @@ def test_lightgbm_models_of_several_classes_are_read():
     from lightgbm import LGBMClassifier
 
     X, y = load_iris(return_X_y=True)
-    model = LGBMClassifier(
-        n_estimators=20, num_leaves=4, min_child_samples=5, n_jobs=1, verbose=-1
-    )
+    model = LGBMClassifier(n_estimators=20, num_leaves=4, min_child_samples=5, n_jobs=1, verbose=-1)
     isle = ISLEClassifier.from_fitted(model.fit(X, y), random_state=0).fit(X, y)
     assert isle.n_trees_grown_ == 60
     assert isle.score(X, y) > 0.95

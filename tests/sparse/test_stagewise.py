@@ -13,9 +13,9 @@ from foldwise.sparse.stagewise import ForwardStagewiseClassifier, ForwardStagewi
 
 @parametrize_with_checks(
     [
-        ForwardStagewiseRegressor(max_steps=300),
-        ForwardStagewiseRegressor(epsilon=0.0),
-        ForwardStagewiseClassifier(max_steps=30, epsilon=0.1),
+        ForwardStagewiseRegressor(max_steps=300, cv=2),
+        ForwardStagewiseRegressor(epsilon=0.0, cv=2),
+        ForwardStagewiseClassifier(max_steps=20, epsilon=0.1, cv=2),
     ]
 )
 def test_scikit_learns_estimator_checks(estimator, check):

@@ -17,8 +17,8 @@ from foldwise import AveragedCVRegressor, BayesianModelAveragingRegressor, BestS
 
 @parametrize_with_checks(
     [
-        AveragedCVRegressor(),
-        AveragedCVRegressor(refit=False, candidates="subsets", max_size=2),
+        AveragedCVRegressor(cv=2),
+        AveragedCVRegressor(cv=2, refit=False, candidates="subsets", max_size=2),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):

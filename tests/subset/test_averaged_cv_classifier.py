@@ -15,7 +15,7 @@ from foldwise.errors import FoldsWarning
 
 @pytest.mark.filterwarnings("ignore::foldwise.errors.FoldsWarning")
 @parametrize_with_checks(
-    [AveragedCVClassifier(), AveragedCVClassifier(cv=3, candidates="subsets", max_size=2)]
+    [AveragedCVClassifier(cv=2), AveragedCVClassifier(cv=2, candidates="subsets", max_size=2)]
 )
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)

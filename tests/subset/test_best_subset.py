@@ -19,7 +19,7 @@ from foldwise.subset import progress
 @parametrize_with_checks(
     [
         BestSubsetRegressor(),
-        BestSubsetRegressor(criterion="cv", max_size=2),
+        BestSubsetRegressor(criterion="cv", cv=2, max_size=2),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):
