@@ -4,7 +4,6 @@ from sklearn.linear_model import Lasso
 from foldwise.report.wording import (
     article,
     direction,
-    interval,
     metric_name,
     stacker_name,
     verdict,
@@ -38,7 +37,6 @@ def test_metrics_have_the_names_people_write() -> None:
         "a my own",
     ]
     assert direction(1) == "higher is better"
-    assert interval(-1.0, 2.0, 0) == "−1 to 2"
 
 
 def test_a_stacker_of_the_users_has_its_own_name() -> None:

@@ -3,20 +3,12 @@
 import math
 from typing import Any
 
-from foldwise.wording import number
-
+NORMAL_95 = 1.959964
 METRICS = {
-    "accuracy": "accuracy",
-    "average_precision": "average precision",
-    "balanced_accuracy": "balanced accuracy",
     "brier_score": "Brier score",
     "f1": "F1",
     "log_loss": "log-loss",
     "max_error": "largest error",
-    "mean_absolute_error": "mean absolute error",
-    "mean_absolute_percentage_error": "mean absolute percentage error",
-    "mean_squared_error": "mean squared error",
-    "median_absolute_error": "median absolute error",
     "r2": "R²",
     "roc_auc": "ROC AUC",
     "root_mean_squared_error": "RMSE",
@@ -110,14 +102,3 @@ def stacker_name(stacker: Any) -> str:
     if isinstance(rule, str) and kind not in STACKERS:
         return RULES.get(rule, rule.replace("_", " "))
     return STACKERS.get(kind, kind)
-
-
-def interval(low: float, high: float, decimals: int | None) -> str:
-    """Return an interval in words.
-
-    Examples
-    --------
-    >>> interval(1.0, 2.5, 1)
-    '1.0 to 2.5'
-    """
-    return f"{number(low, decimals)} to {number(high, decimals)}"
