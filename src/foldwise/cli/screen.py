@@ -5,6 +5,9 @@ from typing import Any
 
 import click
 
+from foldwise import wording
+from foldwise.wording import decimals_for
+
 LONGEST_CELL = 60
 
 
@@ -72,18 +75,12 @@ def _cell(value: Any, digits: int, longest: int) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with so many significant digits, without an exponent where it is readable.
+    """Return a number with so many significant digits, as any terminal can show it.
 
     Examples
     --------
     >>> number(0.123456), number(123456.7), number(1e-9), number(0.0)
     ('0.1235', '123,457', '1e-09', '0')
     """
-    if value == 0 or not 1e-5 <= abs(value) < 1e12:
-        return f"{value:.{digits}g}"
-    before = len(str(int(abs(value))))
-    places = max(0, digits - before)
-    if abs(value) < 1:
-        zeros = f"{abs(value):.12f}"[2:]
-        places = digits + len(zeros) - len(zeros.lstrip("0"))
-    return f"{value:,.{places}f}"
+    decimals = max(0, decimals_for(abs(value), digits) or 0)
+    return wording.number(value, decimals).replace("−", "-")

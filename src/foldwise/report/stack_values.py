@@ -1,9 +1,10 @@
 """All that the report reads of a fitted stack, as plain values: nothing else looks inside one."""
 
 import math
+import operator
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from foldwise.arrays import Array, IntArray
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.errors import FoldwiseError
+from foldwise.folds import Lattice, Reading
 from foldwise.report.predictions import Predictions, naive_response
 from foldwise.scores import Evaluation, Metric, Target
 from foldwise.stack.base import BaseStacking
@@ -67,19 +69,17 @@ class RowAudit:
         return self.n_seen == 0 and self.n_shared_groups == 0
 
     def __add__(self, other: "RowAudit") -> "RowAudit":
-        return RowAudit(
-            self.n_reads + other.n_reads,
-            self.n_seen + other.n_seen,
-            self.n_shared_groups + other.n_shared_groups,
-        )
+        return RowAudit(*map(operator.add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True)
 class StackValues:
     """A fitted stack as the report sees it; where there are repeats, the first deal of the rows."""
 
+    fitted: Any  # the stack itself, for its public attributes
     metric: Metric
-    score: float  # greater is better
+    lattice: Lattice
+    reading: Reading
     standings: Sequence[Standing]  # the leaderboard with the naive guess, the best first
     table: OutOfFoldTable | None  # without judged folds, or without rows passed on, there is none
     judged: Predictions | None  # hold-out predictions of the judged rows
@@ -87,25 +87,14 @@ class StackValues:
     audit: RowAudit  # of all repeats
     misfits: Sequence[Array]  # a fold each: how far off hold-out predictions were
     n_repeats: int
-    n_folds: int
-    n_rows: int
-    n_judged: int
-    n_uncovered: int  # rows that no split tests
-    n_fits: int
-    kind: str  # of the folds
-    in_order: bool  # whether folds are judged forward in time
-    predict_with: str
-    unjudged: tuple[int, ...]
-    prefit: bool
-    stacker: Any
-    calibration: str | None
-    learners: Mapping[str, Any]
-    failures: Mapping[str, str]
-    cut_short: str | None  # why the run ended early
     seconds_a_row: float  # to predict one, by the times measured while fitting
-    target: Target  # of the training rows; fold -1 where no split tests a row
+    target: Target  # of the training rows
     X: Any  # training rows; not kept when a stack is pickled
-    names: Any  # of the columns
+
+    @property
+    def n_judged(self) -> int:
+        """How many rows were judged."""
+        return sum(len(judgement.test.rows) for judgement in self.reading.judgements)
 
     @property
     def groups(self) -> IntArray | None:
@@ -115,7 +104,7 @@ class StackValues:
     @property
     def cheap(self) -> bool:
         """Whether the stacker is a weighted mean or linear, so that fitting it costs little."""
-        return hasattr(self.stacker, "weights_") or hasattr(self.stacker, "coef_")
+        return any(hasattr(self.fitted.stacker_, name) for name in ("weights_", "coef_"))
 
 
 def stack_in(model: Any) -> BaseStacking | None:
@@ -126,37 +115,22 @@ def stack_in(model: Any) -> BaseStacking | None:
 
 def stack_values(stack: Any) -> StackValues:
     """Read a fitted stack."""
-    deal, run = stack.deals_[0], getattr(stack, "run_", None)
-    reading, lattice = deal.reading, deal.lattice
+    deal = stack.deals_[0]
     return StackValues(
+        fitted=stack,
         metric=stack._metric,
-        score=stack.score_,
+        lattice=deal.lattice,
+        reading=deal.reading,
         standings=_standings(stack),
         table=_table(stack),
         judged=_judged(deal),
         folds=_folds(stack),
-        audit=sum((audit_rows(each) for each in stack.deals_), RowAudit()),
+        audit=sum(map(audit_rows, stack.deals_), RowAudit()),
         misfits=[m for each in stack._conformity[:1] for m in each if len(m)],
         n_repeats=len(stack.deals_),
-        n_folds=lattice.n_folds,
-        n_rows=lattice.n_rows,
-        n_judged=sum(len(judgement.test.rows) for judgement in reading.judgements),
-        n_uncovered=int((lattice.fold_of < 0).sum()),
-        n_fits=stack.n_fits_,
-        kind=lattice.kind,
-        in_order=reading.in_order,
-        predict_with=reading.predict_with,
-        unjudged=reading.unjudged,
-        prefit=isinstance(stack.cv, str),
-        stacker=stack.stacker_,
-        calibration=getattr(getattr(stack, "calibrator_", None), "method", None),
-        learners=stack.named_estimators_,
-        failures=stack.failures_,
-        cut_short=run.reason if run is not None and run.partial else None,
         seconds_a_row=_seconds_a_row(stack),
         target=_target(deal),
         X=getattr(stack, "_X", None),
-        names=getattr(stack, "feature_names_in_", None),
     )
 
 
@@ -170,14 +144,14 @@ def _standings(stack: Any) -> list[Standing]:
     metric: Metric = stack._metric
     known = [
         Standing(
-            model=str(row["model"]),
-            value=float(row[metric.name]),
-            error=float(row["se"]),
-            gain=-metric.sign * float(row["difference"]),
-            gain_error=float(row["difference_se"]),
-            fit_seconds=float(row["fit_seconds"]),
-            predict_seconds=float(row["predict_seconds"]),
-            weight=float(row["weight"]),
+            row["model"],
+            row[metric.name],
+            row["se"],
+            -metric.sign * row["difference"],
+            row["difference_se"],
+            row["fit_seconds"],
+            row["predict_seconds"],
+            row["weight"],
         )
         for row in stack.leaderboard_.to_dict("records")
     ]

@@ -5,7 +5,7 @@ from tests.report.drawn import marks, texts
 
 
 def draw(x: list, each: list[Line], **more: object) -> str:
-    return lines(x, each, x_title="x", y_title="y", title="t", **more)
+    return lines(x, each, axes=("x", "y"), title="t", **more)
 
 
 def test_a_rising_line_rises() -> None:

@@ -5,7 +5,7 @@ from tests.report.drawn import marks, texts
 
 
 def draw(x: np.ndarray, y: np.ndarray, **more: object) -> str:
-    return cloud(x, y, x_title="x", y_title="y", title="t", **more)
+    return cloud(x, y, axes=("x", "y"), title="t", **more)
 
 
 def test_few_rows_are_points_and_many_a_density() -> None:
@@ -50,7 +50,7 @@ def test_many_rows_of_one_value_are_one_full_square() -> None:
 def test_names_of_points_do_not_lie_on_each_other() -> None:
     svg = named_points(
         [0.5] * 6, [1.0 + i * 1e-3 for i in range(6)], [f"model {i}" for i in range(6)],
-        x_title="x", y_title="y", title="t",
+        axes=("x", "y"), title="t",
     )  # fmt: skip
     places = sorted(
         float(m["y"]) for m, t in zip(marks(svg, "text"), texts(svg), strict=True) if "model" in t

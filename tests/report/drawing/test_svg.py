@@ -87,7 +87,7 @@ def test_coordinates_are_short() -> None:
 
 def test_axes_have_titles_and_labels_that_do_not_run_into_each_other() -> None:
     panel = Panel(Scale(1e5, 1.00001e5, 50, 150), Scale(0, 1, 100, 20), 160, 140)
-    root = ElementTree.fromstring(drawing(160, 140, "t", panel.axes("across", "up")))
+    root = ElementTree.fromstring(drawing(160, 140, "t", panel.axes(("across", "up"))))
     texts = [text for text in root.iter("text") if "mid" in text.attrib["class"]]
     places = sorted(float(t.attrib["x"]) for t in texts if t.text != "across")
     widest = max(len(t.text or "") for t in texts if t.text != "across")

@@ -80,11 +80,16 @@ def test_classes_missing_from_the_rows_and_unknown_ones_are_no_hindrance(
     X, y = classes(4)
     some = np.flatnonzero(y != "kind 3")
     strange = np.where(y[some] == "kind 2", "never seen", y[some])
-    section = columns_section(multiclass, ReportRows(X[some], strange), multiclass._metric)
+    section = columns_section(
+        multiclass, ReportRows(X[some], strange), stack_values(multiclass).metric
+    )
     known = int((strange != "never seen").sum())
     assert f"of {known} rows of the rows given" in section.lead
     assert (
-        columns_section(multiclass, ReportRows(X, np.full(len(y), "?")), multiclass._metric) is None
+        columns_section(
+            multiclass, ReportRows(X, np.full(len(y), "?")), stack_values(multiclass).metric
+        )
+        is None
     )
 
 

@@ -1,9 +1,10 @@
 from dataclasses import replace
 
 import pytest
+from sklearn.linear_model import Lasso
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.report.sections.honesty import folds_section, honesty_section
+from foldwise.report.sections.honesty import folds_section, honesty_section, stacker_name
 from foldwise.report.stack_values import RowAudit, stack_values
 
 
@@ -43,9 +44,13 @@ def test_every_judged_fold_has_its_row_and_score(stack: object) -> None:
         return
     table = section.blocks[1]
     assert len(table.rows) == len(stack.fold_scores_)
-    first = stack._metric.natural(stack.fold_scores_[0])
+    first = stack_values(stack).metric.natural(stack.fold_scores_[0])
     assert float(table.rows[0][2].replace(",", "")) == pytest.approx(first, rel=0.01)
 
 
 def test_repeats_are_numbered(weighted: StackingClassifier) -> None:
     assert folds_section(stack_values(weighted)).blocks[1].rows[-1][0] == "3 of repeat 2"
+
+
+def test_a_stacker_of_the_users_has_its_own_name() -> None:
+    assert stacker_name(Lasso()) == "Lasso"

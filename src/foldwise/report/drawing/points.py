@@ -6,16 +6,7 @@ import numpy as np
 from markupsafe import Markup
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.report.drawing.svg import (
-    Panel,
-    Scale,
-    at,
-    drawing,
-    fitted,
-    left_of,
-    mark,
-    width_of,
-)
+from foldwise.report.drawing import svg
 
 WIDTH, HEIGHT = 360.0, 300.0
 MOST_POINTS = 1_000
@@ -25,19 +16,17 @@ OUTSIDE = 0.002
 LONGEST_LABEL = 120.0
 
 
-def cloud(
-    x: Array, y: Array, *, x_title: str, y_title: str, title: str, same: bool = True
-) -> Markup:
+def cloud(x: Array, y: Array, *, axes: tuple[str, str], title: str, same: bool = True) -> Markup:
     """Return a scatter of two columns, a density where there are more than a thousand rows."""
     seen = np.isfinite(x) & np.isfinite(y)
     x, y = np.asarray(x, np.float64)[seen], np.asarray(y, np.float64)[seen]
     many = len(x) > MOST_POINTS
     panel = _panel(_range(x, many), _range(y, many), same)
-    marks = [panel.axes(x_title, y_title)]
+    marks = [panel.axes(axes)]
     if same:
         marks.append(panel.diagonal())
     marks += _density(x, y, panel) if many else _points(x, y, panel)
-    return drawing(WIDTH, HEIGHT, title, *marks)
+    return svg.drawing(WIDTH, HEIGHT, title, *marks)
 
 
 def _range(values: FloatArray, many: bool) -> list[float]:
@@ -49,18 +38,20 @@ def _range(values: FloatArray, many: bool) -> list[float]:
     return [float(values.min()), float(values.max())]
 
 
-def _panel(x_ends: list[float], y_ends: list[float], same: bool) -> Panel:
-    y = Scale.around([*y_ends, *(x_ends if same else [])], HEIGHT - 40, 22.0)
-    x = Scale.around([*x_ends, *(y_ends if same else [])], left_of(y), WIDTH - 12)
-    return Panel(x, y, WIDTH, HEIGHT)
+def _panel(x_ends: list[float], y_ends: list[float], same: bool) -> svg.Panel:
+    y = svg.Scale.around([*y_ends, *(x_ends if same else [])], HEIGHT - 40, 22.0)
+    x = svg.Scale.around([*x_ends, *(y_ends if same else [])], svg.left_of(y), WIDTH - 12)
+    return svg.Panel(x, y, WIDTH, HEIGHT)
 
 
-def _points(x: FloatArray, y: FloatArray, panel: Panel) -> list[Markup]:
-    path = "".join(f"M{at(panel.x(a))} {at(panel.y(b))}h0" for a, b in zip(x, y, strict=True))
-    return [mark("path", d=path, class_="dots c1")]
+def _points(x: FloatArray, y: FloatArray, panel: svg.Panel) -> list[Markup]:
+    path = "".join(
+        f"M{svg.at(panel.x(a))} {svg.at(panel.y(b))}h0" for a, b in zip(x, y, strict=True)
+    )
+    return [svg.mark("path", d=path, class_="dots c1")]
 
 
-def _density(x: FloatArray, y: FloatArray, panel: Panel) -> list[Markup]:
+def _density(x: FloatArray, y: FloatArray, panel: svg.Panel) -> list[Markup]:
     """Return squares in levels of the logarithm of the count, one path a level."""
     box = [[panel.x.low, panel.x.high], [panel.y.low, panel.y.high]]
     counts, x_edges, y_edges = np.histogram2d(
@@ -73,12 +64,14 @@ def _density(x: FloatArray, y: FloatArray, panel: Panel) -> list[Markup]:
     marks = []
     for k in range(1, N_LEVELS + 1):
         squares = "".join(
-            f"M{at(panel.x(x_edges[i]))} {at(panel.y(y_edges[j]))}"
-            f"h{at(width)}v-{at(height)}h-{at(width)}z"
+            f"M{svg.at(panel.x(x_edges[i]))} {svg.at(panel.y(y_edges[j]))}"
+            f"h{svg.at(width)}v-{svg.at(height)}h-{svg.at(width)}z"
             for i, j in zip(*np.nonzero(level == k), strict=True)
         )
         if squares:
-            marks.append(mark("path", d=squares, class_="f c1", fill_opacity=f"{k / N_LEVELS:.2f}"))
+            marks.append(
+                svg.mark("path", d=squares, class_="f c1", fill_opacity=f"{k / N_LEVELS:.2f}")
+            )
     return marks
 
 
@@ -87,26 +80,25 @@ def named_points(
     y: Sequence[float],
     names: Sequence[str],
     *,
-    x_title: str,
-    y_title: str,
+    axes: tuple[str, str],
     title: str,
 ) -> Markup:
     """Return points with their names, which make room for each other."""
     panel = _panel([min(x), max(x)], [min(y), max(y)], same=False)
-    marks = [panel.axes(x_title, y_title)]
+    marks = [panel.axes(axes)]
     taken: list[tuple[float, float, float]] = []
     for i in np.argsort(y, kind="stable"):
         place = panel.x(x[i]), panel.y(y[i])
-        marks.append(mark("circle", cx=place[0], cy=place[1], r=4, class_="f c1"))
-        text = fitted(names[i], LONGEST_LABEL)
-        width = width_of(text)
+        marks.append(svg.mark("circle", cx=place[0], cy=place[1], r=4, class_="f c1"))
+        text = svg.fitted(names[i], LONGEST_LABEL)
+        width = svg.width_of(text)
         right = place[0] + 8 + width < panel.width
         start = place[0] + 8 if right else place[0] - 8 - width
         height = _free(start, place[1] + 4, width, taken)
         taken.append((start, height, width))
         x_text, anchor = (start, "t") if right else (place[0] - 8, "t end")
-        marks.append(mark("text", text, x=x_text, y=height, class_=anchor))
-    return drawing(WIDTH, HEIGHT, title, *marks)
+        marks.append(svg.mark("text", text, x=x_text, y=height, class_=anchor))
+    return svg.drawing(WIDTH, HEIGHT, title, *marks)
 
 
 def _free(

@@ -14,9 +14,10 @@ from markupsafe import Markup
 
 from foldwise.wording import clean, number, shortened
 
+# Width of a digit of a figure's text; other letters are wider or narrower.
 LETTER = 6.4
-"""Width of a digit of a figure's text; other letters are wider or narrower."""
 COMMAS_FROM = 10_000
+Ticks = Sequence[tuple[float, str]] | None
 NARROW, WIDE = frozenset("iljtfr.,:;'|!()[] "), frozenset("mwMW%@—…<>=+~#&−")
 
 
@@ -231,15 +232,8 @@ class Panel:
     width: float  # of the whole drawing
     height: float  # of the whole drawing
 
-    def axes(
-        self,
-        x_title: str,
-        y_title: str,
-        *,
-        x_ticks: Sequence[tuple[float, str]] | None = None,
-        y_ticks: Sequence[tuple[float, str]] | None = None,
-    ) -> Markup:
-        """Return grid lines, tick labels and titles."""
+    def axes(self, titles: tuple[str, str], x_ticks: Ticks = None, y_ticks: Ticks = None) -> Markup:
+        """Return grid lines, tick labels and the titles of x and y."""
         marks = []
         left, right = self.x.start, self.x.end
         bottom, top = self.y.start, self.y.end
@@ -252,8 +246,8 @@ class Panel:
             marks.append(stroke(place, place, bottom, top, "grid"))
             marks.append(centred(text, place, bottom + 15, self.width))
         room = right - left
-        marks.append(label(x_title, (left + right) / 2, bottom + 32, room=room, class_="a mid"))
-        marks.append(label(y_title, 2.0, 11.0, room=self.width - 4, class_="a"))
+        marks.append(label(titles[0], (left + right) / 2, bottom + 32, room=room, class_="a mid"))
+        marks.append(label(titles[1], 2.0, 11.0, room=self.width - 4, class_="a"))
         return Markup("").join(marks)
 
     def diagonal(self) -> Markup:

@@ -37,7 +37,7 @@ def stack_sections(
     model: Any, stack: StackValues, asked: Any, rows: ReportRows | None, *, rules: bool
 ) -> list[Section]:
     """Return the sections of the report on a stack, or on a model that holds one."""
-    rows = rows or training_rows(stack)
+    rows, names = rows or training_rows(stack), getattr(stack.fitted, "feature_names_in_", None)
     found = [
         stack_answer_section(stack),
         leaderboard_section(stack),
@@ -49,7 +49,7 @@ def stack_sections(
         stack_rules_section(stack) if rules else None,
         folds_section(stack),
         warnings_section(stack, getattr(model, "skipped_", {})),
-        data_section(stack.target, stack.X, stack.names, getattr(model, "kinds_", ())),
+        data_section(stack.target, stack.X, names, getattr(model, "kinds_", ())),
         time_section(stack),
         reproduce_section(model),
     ]

@@ -10,10 +10,20 @@ from sklearn.base import is_classifier
 from foldwise.report.blocks import Prose, Section, Tile, Tiles
 from foldwise.report.predictions import Predictions, naive_response
 from foldwise.report.stack_values import BEST, NAIVE, STACK, StackValues, Standing, compared
-from foldwise.report.wording import NORMAL_95, article, direction, metric_name, verdict
 from foldwise.scores import Metric
-from foldwise.wording import counted, decimals_for, number, percent, with_error
+from foldwise.wording import (
+    article,
+    counted,
+    decimals_for,
+    direction,
+    metric_name,
+    number,
+    percent,
+    verdict,
+    with_error,
+)
 
+NORMAL_95 = 1.959964
 RIVALS = {BEST: "the best single model", NAIVE: "a naive guess"}
 
 
@@ -98,7 +108,7 @@ def _typical_tile(judged: Predictions | None) -> list[Tile]:
 
 def _no_score(stack: StackValues) -> str:
     why = "the folds leave nothing to judge the stack on"
-    if stack.prefit:
+    if isinstance(stack.fitted.cv, str):
         why = "its learners were fitted elsewhere and may have seen these rows (cv='prefit')"
     return f"There is no honest score: {why}. Fit with cv=5 to get one."
 

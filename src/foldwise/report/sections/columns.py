@@ -12,20 +12,19 @@ from sklearn.ensemble import ExtraTreesRegressor
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import permutation_importance
-from foldwise.diagnose.columns import shuffled
+from foldwise.diagnose.asking import stacked
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.drawing import Line, bars, lines
 from foldwise.report.predictions import response_of
 from foldwise.report.sections.data import column_of
 from foldwise.report.stack_values import StackValues
-from foldwise.report.wording import metric_name
 from foldwise.scores import Metric, Target
-from foldwise.wording import counted, enumerated, shortened
+from foldwise.wording import counted, enumerated, metric_name, shortened
 
 MOST_ROWS = 200
 FEWEST_SHUFFLED, MOST_SHUFFLED = 5, 25
+# What shuffling may take, as far as the model's own times can tell.
 MOST_SECONDS = 8.0
-"""What shuffling may take, as far as the model's own times can tell."""
 N_REPEATS = 3
 MOST_BARS = 15
 MOST_CURVES = 5
@@ -100,8 +99,8 @@ def columns_section(
     shown = order[:MOST_BARS]
     drawing = bars(
         [found.names[i] for i in shown],
-        [float(found.importance[i]) for i in shown],
-        [float(found.importance_se[i]) for i in shown],
+        found.importance[shown],
+        found.importance_se[shown],
         title="permutation importance",
     )
     what = metric_name(metric.name)
@@ -191,20 +190,17 @@ class Dependence:
 def partial_dependence(model: Any, X: Any, places: Sequence[int]) -> list[Dependence]:
     """Return how the mean prediction depends on each of some columns."""
     tried = [_representatives(column_of(X, place)) for place in places]
-    n = X.shape[0]
-    starts = np.cumsum([0, *(n * len(donors) for donors, _ in tried)])
-    # The rows once for each value of each column; below them, the rows that lend their values.
-    table = take(X, np.concatenate([np.tile(np.arange(n), starts[-1] // n), np.arange(n)]))
-    for place, start, (donors, _) in zip(places, starts, tried, strict=False):
-        lent = np.arange(starts[-1] + n)
-        lent[start : start + n * len(donors)] = np.repeat(starts[-1] + donors, n)
-        table = shuffled(table, [place], lent)
-    predicted = prediction(model, table)
-    parts = np.split(predicted, starts[1:])[:-1]
-    return [
-        Dependence(values, part.reshape(len(values), n, -1).mean(axis=1))
-        for part, (_, values) in zip(parts, tried, strict=True)
+    n_rows = X.shape[0]
+    # Every row once for each value, which the row that holds it lends to all others.
+    lent = [
+        ([place], np.full(n_rows, donor))
+        for place, (donors, _) in zip(places, tried, strict=True)
+        for donor in donors
     ]
+    predicted = prediction(model, stacked(X, lent)).reshape(len(lent), n_rows, -1).mean(axis=1)
+    ends = np.cumsum([len(values) for _, values in tried])
+    parts = np.split(predicted, ends[:-1])
+    return [Dependence(values, part) for part, (_, values) in zip(parts, tried, strict=True)]
 
 
 def _representatives(column: Array) -> tuple[IntArray, list[Any]]:
@@ -243,15 +239,13 @@ def dependence_figures(model: Any, X: Any, y: Any, names: Mapping[int, str]) -> 
     figures = []
     for name, one in found:
         each = [
-            Line(one.means[:, i].tolist(), label, tone=tone)
+            Line(one.means[:, i], label, tone=tone)
             for tone, (i, label) in enumerate(zip(shown, labels, strict=True), 1)
         ]
         title, heading = f"{said}, by {shortened(name)}", shortened(said, 40)
         if isinstance(one.values[0], str) and len(each) == 1:
             drawing = bars(one.values, each[0].y, title=title, heading=heading)
         else:
-            drawing = lines(
-                one.values, each, x_title=name, y_title=heading, title=title, within=everything
-            )
+            drawing = lines(one.values, each, axes=(name, heading), title=title, within=everything)
         figures.append(Figure(f"Dependence on {shortened(name, 40)}", drawing))
     return figures

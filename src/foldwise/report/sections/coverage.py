@@ -42,15 +42,14 @@ def coverage_section(stack: StackValues) -> Section | None:
     """Return the coverage of intervals or sets, fold by fold from the other folds' errors."""
     if len(stack.misfits) < 2:
         return None
-    held, widths = held_shares(stack.misfits, in_order=stack.in_order)
-    n_rows = sum(len(m) for m in stack.misfits[1 if stack.in_order else 0 :])
+    held, widths = held_shares(stack.misfits, in_order=stack.reading.in_order)
+    n_rows = sum(len(m) for m in stack.misfits[1 if stack.reading.in_order else 0 :])
     half = 1.96 * np.sqrt(held * (1 - held) / n_rows)
     kind = "intervals" if stack.target.labels is None else "sets"
     drawing = lines(
         LEVELS,
-        [Line(held.tolist(), low=(held - half).tolist(), high=(held + half).tolist())],
-        x_title="promised",
-        y_title="held",
+        [Line(held, low=held - half, high=held + half)],
+        axes=("promised", "held"),
         title=f"coverage of prediction {kind}",
         diagonal=True,
     )
@@ -59,9 +58,9 @@ def coverage_section(stack: StackValues) -> Section | None:
     lead = (
         f"Prediction {kind} that promise 90 % hold {percent(held[LEVELS.index(0.9)], 1)} of "
         f"{n_rows:,} judged rows, when each fold is checked against the errors of "
-        f"{'earlier ones' if stack.in_order else 'the others'}."
+        f"{'earlier ones' if stack.reading.in_order else 'the others'}."
     )
-    if stack.in_order or stack.groups is not None:
+    if stack.reading.in_order or stack.groups is not None:
         lead += " With groups or forward in time there is no guarantee for new rows."
     return Section("coverage", f"Prediction {kind}", lead, [figures])
 

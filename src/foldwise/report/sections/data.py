@@ -45,7 +45,7 @@ def _target(target: Target) -> Figure:
     order = np.argsort(-mass, kind="stable")[:MOST_CLASSES]
     drawing = bars(
         [shortened(classes[i]) for i in order],
-        [float(mass[i] / mass.sum()) for i in order],
+        mass[order] / mass.sum(),
         title="share of each class",
         show=lambda v: percent(v, 1),
     )

@@ -1,22 +1,22 @@
 """How the score was obtained, a check that nothing leaked into it, and the score of each fold."""
 
+from typing import Any
+
 import numpy as np
 
 from foldwise.diagnose import leak_audit
-from foldwise.report.blocks import (
-    Block,
-    Column,
-    Figure,
-    Figures,
-    PageTable,
-    Prose,
-    Section,
-    Terms,
-)
+from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Prose, Section, Terms
 from foldwise.report.drawing import Line, lines
 from foldwise.report.stack_values import StackValues
-from foldwise.report.wording import metric_name, stacker_name
-from foldwise.wording import counted, decimals_for, number, percent, shortened, with_error
+from foldwise.wording import (
+    counted,
+    decimals_for,
+    metric_name,
+    number,
+    percent,
+    shortened,
+    with_error,
+)
 
 KINDS = {
     "partition": "each row is tested once",
@@ -28,8 +28,26 @@ JUDGES = {
     "features seen": "as most libraries do: the stacker alone cross-validated",
     "fit seen": "the stacker on the rows it was trained on",
 }
+STACKERS = {
+    "GreedyStacker": "a mean of learners picked one by one",
+    "LassoClassStacker": "logistic lasso on the learners",
+    "LassoStacker": "lasso regression on the learners",
+    "LogisticRegression": "logistic regression on the learners",
+    "OneClass": "the only class there is",
+    "PoolStacker": "a weighted pool of logits",
+    "RankStacker": "the mean of the learners' ranks",
+    "RidgeStacker": "ridge regression on the learners",
+}
+RULES = {
+    "mean": "the plain mean of the learners",
+    "best": "the best single learner",
+    "nnls": "a weighted mean with non-negative weights",
+    "simplex": "a weighted mean, weights summing to one",
+    "log_score": "a mean weighted for the log score",
+    "weighted_mean": "a mean weighted by the learners' scores",
+}
+# Up to which any stacker may be fitted a few times more.
 FEW_ROWS = 20_000
-"""Up to which any stacker may be fitted a few times more."""
 DEPLOYED = {
     "folds": "the mean of the models fitted without one fold",
     "refit": "models fitted again on all rows",
@@ -41,27 +59,44 @@ MOST_FOLDS = 60
 TITLE = "How the score was obtained"
 
 
+def stacker_name(stacker: Any) -> str:
+    """Return what stands on top, in words.
+
+    Examples
+    --------
+    >>> from foldwise.stack.own_stackers import WeightedMean
+    >>> stacker_name(WeightedMean("best")), stacker_name(WeightedMean("pseudo_bma"))
+    ('the best single learner', 'pseudo bma')
+    """
+    kind = type(stacker).__name__
+    rule = getattr(stacker, "rule", None)
+    if isinstance(rule, str) and kind not in STACKERS:
+        return RULES.get(rule, rule.replace("_", " "))
+    return STACKERS.get(kind, kind)
+
+
 def honesty_section(stack: StackValues) -> Section:
     """Return how rows were dealt, what was fitted, and the audit."""
+    fitted, lattice, reading = stack.fitted, stack.lattice, stack.reading
     groups = unjudged = ""
     if stack.groups is not None:
         n_groups = len(np.unique(stack.groups))
         groups = f"{n_groups:,}, each in one fold; standard errors are over groups"
-    if stack.unjudged:
-        folds = ", ".join(str(fold + 1) for fold in stack.unjudged)
+    if reading.unjudged:
+        folds = ", ".join(str(fold + 1) for fold in reading.unjudged)
         unjudged = f"fold {folds}: nothing came before to train a stacker on"
-    deployed = DEPLOYED.get(stack.predict_with, stack.predict_with)
-    if stack.kind == "single" and stack.predict_with == "folds":
+    deployed = DEPLOYED.get(reading.predict_with, reading.predict_with)
+    if lattice.kind == "single" and reading.predict_with == "folds":
         deployed = "the models fitted without the held-out part"
     pairs = [
-        ("Rows", f"{stack.n_rows:,}, of which {stack.n_judged:,} were judged"),
-        ("Folds", f"{stack.n_folds}, {KINDS[stack.kind]}"),
+        ("Rows", f"{lattice.n_rows:,}, of which {stack.n_judged:,} were judged"),
+        ("Folds", f"{lattice.n_folds}, {KINDS[lattice.kind]}"),
         ("Groups", groups),
         ("Repeats", str(stack.n_repeats)),
-        ("Fits of learners", f"{stack.n_fits:,}"),
-        ("On top", f"{stacker_name(stack.stacker)}{_chosen(stack)}"),
+        ("Fits of learners", f"{fitted.n_fits_:,}"),
+        ("On top", f"{stacker_name(fitted.stacker_)}{_chosen(stack)}"),
         ("New rows get", deployed),
-        ("Calibrated by", stack.calibration or ""),
+        ("Calibrated by", getattr(getattr(fitted, "calibrator_", None), "method", "")),
         ("Not judged", unjudged),
     ]
     blocks: list[Block] = [Terms([pair for pair in pairs if pair[1]])]
@@ -72,7 +107,7 @@ def honesty_section(stack: StackValues) -> Section:
         "without it, and that stack predicted the fold. The score is over these predictions."
     )
     blocks.append(_audit_prose(stack))
-    if stack.table is not None and (stack.cheap or stack.n_rows <= FEW_ROWS):
+    if stack.table is not None and (stack.cheap or lattice.n_rows <= FEW_ROWS):
         blocks.append(_gap_table(stack))
     return Section("honesty", TITLE, lead, blocks)
 
@@ -112,7 +147,10 @@ def _audit_prose(stack: StackValues) -> Prose:
 
 
 def _chosen(stack: StackValues) -> str:
-    own, names = stacker_name(stack.stacker), [stacker_name(fold.stacker) for fold in stack.folds]
+    own, names = (
+        stacker_name(stack.fitted.stacker_),
+        [stacker_name(fold.stacker) for fold in stack.folds],
+    )
     others = sorted(set(names) - {own})
     if not others:
         return ""
@@ -136,10 +174,9 @@ def folds_section(stack: StackValues) -> Section | None:
     drawing = lines(
         [fold.name.replace(" of repeat ", "/") for fold in stack.folds],
         [Line(values)],
-        x_title="fold",
-        y_title=name,
+        axes=("fold", name),
         title="score of each fold",
-        level=stack.metric.natural(stack.score),
+        level=stack.metric.natural(stack.fitted.score_),
     )
     figure = Figure("Fold by fold", drawing, "The dashed line is the score over all folds.")
     spread = f"{name} runs from {number(min(values))} to {number(max(values))} over the folds."

@@ -4,14 +4,23 @@ from collections.abc import Sequence
 
 from foldwise.report.blocks import Column, PageTable, Section
 from foldwise.report.drawing.bars import interval_axis, interval_cell, interval_scale
+from foldwise.report.sections.answer import NORMAL_95
 from foldwise.report.stack_values import BEST, MEAN, NAIVE, STACK, StackValues, Standing
-from foldwise.report.wording import NORMAL_95, article, direction, metric_name
 from foldwise.scores import Metric
-from foldwise.wording import decimals_for, duration, number, shortened, with_error
+from foldwise.wording import (
+    article,
+    decimals_for,
+    direction,
+    duration,
+    metric_name,
+    number,
+    shortened,
+    with_error,
+)
 
 MOST_ROWS = 60
+# Intervals beyond this many times the span of the better half are drawn at the edge.
 FAR = 6.0
-"""Intervals beyond this many times the span of the better half are drawn at the edge."""
 
 
 def leaderboard_section(stack: StackValues) -> Section:

@@ -9,8 +9,7 @@ from foldwise.diagnose import OutOfFoldTable, error_correlation, model_values
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.drawing import bars, heat, named_points
 from foldwise.report.stack_values import StackValues, Standing
-from foldwise.report.wording import metric_name
-from foldwise.wording import enumerated, shortened
+from foldwise.wording import enumerated, metric_name, shortened
 
 MOST_BARS = 20
 MOST_IN_MAP = 12
@@ -18,8 +17,8 @@ MOST_IN_HEAT = 20
 ALIKE = 0.95
 EXACT = 5
 N_ORDERS = 6
+# Rows times columns times fits that values may take; another than a linear stacker is dearer.
 MOST_WORK = 2_000_000
-"""Rows times columns times fits that values may take; another than a linear stacker is dearer."""
 DEARER = 20
 
 
@@ -76,8 +75,8 @@ def _value_figure(table: OutOfFoldTable, stack: StackValues) -> list[Figure]:
     order = np.argsort(-values.shapley, kind="stable")[:MOST_BARS]
     drawing = bars(
         [values.names[i] for i in order],
-        [float(values.shapley[i]) for i in order],
-        [float(values.shapley_se[i]) for i in order],
+        values.shapley[order],
+        values.shapley_se[order],
         title="value of the learners",
     )
     how = "all orders of joining"
@@ -107,8 +106,7 @@ def _map_figure(names: Sequence[str], matrix: FloatArray, stack: StackValues) ->
         [float(alike[names.index(name)]) for name in shown],
         [value[name] for name in shown],
         shown,
-        x_title="mean correlation with the others' errors",
-        y_title=metric_name(stack.metric.name),
+        axes=("mean correlation with the others' errors", metric_name(stack.metric.name)),
         title="error against likeness",
     )
     corner = "Top left" if stack.metric.sign > 0 else "Bottom left"

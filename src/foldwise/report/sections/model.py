@@ -73,7 +73,7 @@ def _coefficients(model: Any) -> list[Figure]:
     order = np.argsort(-np.abs(coefs), kind="stable")[:MOST_BARS]
     order = order[coefs[order] != 0]
     names = [_names(model, len(coefs))[i] for i in order]
-    drawing = bars(names, coefs[order].tolist(), spread[order].tolist(), title="coefficients")
+    drawing = bars(names, coefs[order], spread[order], title="coefficients")
     kept = f"{np.count_nonzero(coefs)} of {len(coefs)} are not zero"
     more = ", lines are standard deviations" if np.isfinite(spread).any() else ""
     return [Figure("Coefficients", drawing, f"In units of the columns; {kept}{more}.")]
@@ -86,7 +86,7 @@ def _bars(model: Any) -> list[Figure]:
         if values.ndim == 1 and len(values):
             order = np.argsort(-values, kind="stable")[:MOST_BARS]
             names = [_names(model, len(values))[i] for i in order]
-            drawing = bars(names, values[order].tolist(), title=title, show=percent)
+            drawing = bars(names, values[order], title=title, show=percent)
             figures.append(Figure(title, drawing, caption))
     return figures
 
@@ -102,9 +102,8 @@ def _curves(model: Any) -> list[Figure]:
     if rounds is not None and len(rounds) > 1:
         drawing = lines(
             range(1, len(rounds) + 1),
-            [Line(np.asarray(rounds).tolist(), dots=False)],
-            x_title="learners",
-            y_title="training loss",
+            [Line(rounds, dots=False)],
+            axes=("learners", "training loss"),
             title="training loss by number of learners",
         )
         figures.append(Figure("Training loss", drawing, "On the rows it was fitted on."))
@@ -113,16 +112,12 @@ def _curves(model: Any) -> list[Figure]:
 
 def _loss_figure(loss: Any, error: Any, index: Any) -> Figure:
     half = np.zeros(len(loss)) if error is None else np.asarray(error, dtype=np.float64)
-    low, high = (loss - half).tolist(), (loss + half).tolist()
-    line = Line(loss.tolist(), low=low, high=high, dots=False)
-    chosen = [np.nan] * len(loss)
-    if index is not None:
-        chosen[int(index)] = float(loss[int(index)])
+    line = Line(loss, low=loss - half, high=loss + half, dots=False)
+    chosen = np.where(np.arange(len(loss)) == (-1 if index is None else index), loss, np.nan)
     drawing = lines(
         range(1, len(loss) + 1),
         [line, Line(chosen, tone=2)],
-        x_title="step along the path, from strong to weak penalty",
-        y_title="held-out loss",
+        axes=("step along the path, from strong to weak penalty", "held-out loss"),
         title="held-out loss along the path",
     )
     return Figure("Held-out loss", drawing, "With its standard error; the dot is what was chosen.")
@@ -192,7 +187,7 @@ def rule_ensembles(learners: Mapping[str, Any]) -> dict[str, Any]:
 
 def stack_rules_section(stack: StackValues) -> Section | None:
     """Return the rules of a stack's rule ensembles, None if it has none."""
-    found = rule_ensembles(stack.learners)
+    found = rule_ensembles(stack.fitted.named_estimators_)
     if not found:
         return None
     tables = [

@@ -41,7 +41,7 @@ def quality_section(shown: Predictions) -> Section:
 
 
 def _cloud(y: Array, predicted: Array, title: str) -> Figure:
-    drawing = cloud(predicted, y, x_title="predicted", y_title="actual", title=title)
+    drawing = cloud(predicted, y, axes=("predicted", "actual"), title=title)
     return Figure(title, drawing, "On the dashed line, predictions are exact.")
 
 
@@ -66,14 +66,12 @@ def binned(x: Array, n_bins: int = N_BINS) -> list[IntArray]:
 def _spread(y: Array, predicted: Array) -> Figure:
     """Return how far off predictions are, along the prediction."""
     bins = binned(predicted)
-    middle = [float(np.median(predicted[rows])) for rows in bins]
     off = [np.quantile(y[rows] - predicted[rows], [0.1, 0.5, 0.9]) for rows in bins]
-    band = Line([q[1] for q in off], low=[q[0] for q in off], high=[q[2] for q in off])
+    low, middle, high = zip(*off, strict=True)
     drawing = lines(
-        middle,
-        [band],
-        x_title="predicted",
-        y_title="actual minus predicted",
+        [float(np.median(predicted[rows])) for rows in bins],
+        [Line(middle, low=low, high=high)],
+        axes=("predicted", "actual minus predicted"),
         title="errors along the prediction",
         level=0.0,
     )
@@ -91,12 +89,10 @@ def _reliability(shown: Predictions, classes: Array) -> list[Figure]:
     curve = reliability_curve(
         shown.probabilities, target.y, n_bins=N_BINS, sample_weight=target.weight
     )
-    band = Line(curve.observed.tolist(), low=curve.lower.tolist(), high=curve.upper.tolist())
     drawing = lines(
-        curve.predicted.tolist(),
-        [band],
-        x_title=what,
-        y_title="how often it was so",
+        curve.predicted,
+        [Line(curve.observed, low=curve.lower, high=curve.upper)],
+        axes=(what, "how often it was so"),
         title="reliability of the probabilities",
         diagonal=True,
         unit=True,

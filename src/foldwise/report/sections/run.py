@@ -37,7 +37,7 @@ def warnings_section(
     stack: StackValues, skipped: Mapping[str, str] = MappingProxyType({})
 ) -> Section:
     """Return what failed, and what a reader of the score should know."""
-    failures = list({**stack.failures, **skipped}.items())
+    failures = list({**stack.fitted.failures_, **skipped}.items())
     blocks: list[Block] = [Prose(text, warning=True) for text in cautions(stack)]
     if failures:
         rows = [
@@ -55,22 +55,23 @@ def warnings_section(
 
 def cautions(stack: StackValues) -> list[str]:
     """Return what a reader of the score should know, one sentence each."""
-    said = []
-    if stack.cut_short is not None:
-        said.append(f"The run was cut short: {stack.cut_short.rstrip('.')}.")
+    said, run = [], getattr(stack.fitted, "run_", None)
+    if run is not None and run.partial:
+        said.append(f"The run was cut short: {run.reason.rstrip('.')}.")
     best = next((s for s in stack.standings if s.model == BEST), None)
     if best is not None and best.gain_error > 0 and best.gain < -best.gain_error:
         said.append(
             "The stack is behind its best single model: use that one alone, add learners that "
             "err elsewhere, or set final_estimator='best'."
         )
-    if stack.n_uncovered and stack.kind != "single":
-        share = percent(stack.n_uncovered / stack.n_rows)
+    uncovered = int((stack.lattice.fold_of < 0).sum())
+    if uncovered and stack.lattice.kind != "single":
+        share = percent(uncovered / stack.lattice.n_rows)
         said.append(
-            f"{counted(stack.n_uncovered, 'row')} ({share}) are tested by no split; they have no "
+            f"{counted(uncovered, 'row')} ({share}) are tested by no split; they have no "
             "out-of-fold prediction and do not enter the score."
         )
-    if stack.in_order:
+    if stack.reading.in_order:
         said.append(
             "Rows are in time order: the score is about the judged periods, and the future may "
             "differ from them."

@@ -6,10 +6,31 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, cross_val_predict
 
 from foldwise.auto.tables.problem import table_problem
-from foldwise.cli import ruling
+from foldwise.cli import tables
 from foldwise.cli.failures import Failure
-from foldwise.cli.ruling import cross_validated, readable_columns
+from foldwise.cli.tables import cross_validated, readable_columns
+from tests.cli.conftest import HOSTILE
 from tests.cli.flats import make_flats
+
+
+def test_inspect_shows_every_column(typed, flats):
+    result = typed("inspect", flats, "--target", "rent")
+    assert result.code == 0, result.err
+    assert "80 rows, 13 columns. Read as utf-8, commas between fields." in result.out
+    assert "Target 'rent': a quantity." in result.out
+    assert "listing_id" in result.out
+    assert "identifier" in result.out
+
+
+def test_inspect_shows_names_as_they_are(typed, hostile):
+    assert HOSTILE in typed("inspect", hostile).out
+
+
+def test_inspect_tells_machines_the_same(typed, flats):
+    told = typed("inspect", flats, "--target", "rent", "--json").json
+    assert told["task"] == "regression"
+    assert told["read_as"] == {"encoding": "utf-8", "delimiter": ",", "decimal": "."}
+    assert len(told["columns"]) == 12
 
 
 def test_rules_are_few_whole_and_honest(typed, flats):
@@ -31,8 +52,8 @@ def test_rules_add_up_to_the_prediction_as_the_words_say(typed, flats):
 
 
 def test_classes_are_named(typed, hostile, monkeypatch):
-    monkeypatch.setattr(ruling, "N_TREES", 10)
-    monkeypatch.setattr(ruling, "N_FOLDS", 2)
+    monkeypatch.setattr(tables, "N_TREES", 10)
+    monkeypatch.setattr(tables, "N_FOLDS", 2)
     told = typed("rules", hostile, "--target", "class", "--most", 2, "--json").json
     assert any(name == "coef_ünï" for name in told["rules"][0])
 

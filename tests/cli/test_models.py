@@ -2,9 +2,10 @@ import io
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from foldwise import files
-from foldwise.cli.predicting import harmless
+from foldwise.cli.models import harmless
 from tests.cli.conftest import CLASSES
 
 
@@ -98,3 +99,39 @@ def test_numbers_are_never_marked():
     frame = harmless(pd.DataFrame({"a": [-1.0, 2.0], "b": ["-x", "y"]}))
     assert frame["a"].tolist() == [-1.0, 2.0]
     assert frame["b"].tolist() == ["'-x", "y"]
+
+
+def test_the_leaderboard_is_that_of_the_fit(typed, prices):
+    folder, told = prices
+    result = typed("leaderboard", folder, "--json")
+    assert result.code == 0, result.err
+    assert [row["model"] for row in result.json] == [row["model"] for row in told["leaderboard"]]
+    assert "root mean squared error" in typed("leaderboard", folder).out
+
+
+def test_the_report_is_written_again(typed, prices, tmp_path):
+    out = tmp_path / "again.html"
+    result = typed("report", prices[0], "-o", out)
+    assert result.code == 0, result.err
+    assert out.read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_effects_add_up_to_the_prediction(typed, prices, flats):
+    result = typed("explain", prices[0], flats, "--row", 3, "--json")
+    assert result.code == 0, result.err
+    told = result.json
+    added = told["base"] + sum(column["adds"] for column in told["columns"])
+    assert added == pytest.approx(told["prediction"])
+
+
+@pytest.mark.parametrize("row", [0, 81])
+def test_a_row_that_is_not_there_is_misuse(row, typed, prices, flats):
+    result = typed("explain", prices[0], flats, "--row", row)
+    assert result.code == 2
+    assert result.last == f"Error: --row must be 1 to 80, the table's rows; got {row}."
+
+
+def test_a_class_is_explained_by_its_probability(typed, kinds, hostile):
+    result = typed("explain", kinds[0], hostile, "--row", 1)
+    assert result.code == 0, result.err
+    assert result.out.startswith("Probability of ")
