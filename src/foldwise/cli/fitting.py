@@ -17,6 +17,10 @@ from foldwise.cli.screen import note, number, print_frame, print_json, say
 
 SHOWN = 15
 FEWEST_ROWS = 10
+COLUMNS = ("target", "task", "groups", "weight", "drop")
+PARAMETERS = (
+    "preset", "time_budget", "metric", "time_column", "n_jobs", "random_state", "executor",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,9 @@ class Fitted:
 @click.argument("table", type=str)
 @options.target
 @click.option("--out", metavar="DIR", help="Keep the model, its report and its run here.")
-@click.option("--time", "seconds", type=options.POSITIVE, metavar="SECONDS", help="Time budget.")
+@click.option(
+    "--time", "time_budget", type=options.POSITIVE, metavar="SECONDS", help="Time budget."
+)
 @click.option("--preset", type=click.Choice(["fast", "balanced", "best"]), default="balanced",
               show_default=True, help="How much work to put in.")  # fmt: skip
 @click.option("--metric", help="What to be good at: rmse, mae, r2, log_loss, auc, accuracy, ...")
@@ -42,9 +48,11 @@ class Fitted:
 @click.option("--weight", metavar="COL", help="How much each row counts.")
 @click.option("--drop", multiple=True, metavar="COL", help="A column not to use; may be repeated.")
 @options.seed
-@click.option("--jobs", type=int, default=-1, show_default=True, metavar="N",
+@click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, metavar="N",
               envvar="FOLDWISE_JOBS", help="Fits at a time; -1 for one a processor.")  # fmt: skip
-@click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler to run the fits on.")
+@click.option(
+    "--cluster", "executor", metavar="ADDRESS", help="A Dask scheduler to run the fits on."
+)
 @options.json
 @told_in_words
 def fit(as_json: bool, **said: Any) -> None:
@@ -92,15 +100,8 @@ def fit_model(request: Request, run_dir: Path | None, *, quiet: bool) -> Fitted:
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
 
-    problem = table_problem(
-        read_table(request.table),
-        request.target,
-        task=request.task,
-        groups=request.groups,
-        weight=request.weight,
-        drop=request.drop,
-        fewest_rows=FEWEST_ROWS,
-    )
+    asked = {name: getattr(request, name) for name in COLUMNS}
+    problem = table_problem(read_table(request.table), **asked, fewest_rows=FEWEST_ROWS)
     for text in (*problem.notes, describe_columns(problem)):
         tell(text)
     model = new_model(request, problem.task, run_dir, quiet=quiet)
@@ -113,18 +114,8 @@ def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool)
     from foldwise.auto import AutoStackClassifier, AutoStackRegressor
 
     kind = AutoStackRegressor if task == "regression" else AutoStackClassifier
-    return kind(
-        preset=request.preset,
-        time_budget=request.seconds,
-        metric=request.metric,
-        time_column=request.time_column,
-        n_jobs=request.jobs,
-        random_state=request.seed,
-        verbose=0 if quiet else 1,
-        run_dir=run_dir,
-        executor=request.cluster,
-        on_interrupt="keep",
-    )
+    asked = {name: getattr(request, name) for name in PARAMETERS}
+    return kind(**asked, run_dir=run_dir, verbose=0 if quiet else 1, on_interrupt="keep")
 
 
 def describe_columns(problem: Any) -> str:
@@ -207,16 +198,16 @@ def board_to_show(board: Any) -> Any:
 @click.command()
 @click.option("-o", "--out", type=FILE, default=Path("foldwise-demo.html"), show_default=True,
               help="Where the report is written.")  # fmt: skip
-@click.option("--time", "seconds", type=options.POSITIVE, metavar="SECONDS",
+@click.option("--time", "time_budget", type=options.POSITIVE, metavar="SECONDS",
               help="Time budget, for slow machines.")  # fmt: skip
 @options.json
 @told_in_words
-def demo(out: Path, seconds: float | None, as_json: bool) -> None:
+def demo(out: Path, time_budget: float | None, as_json: bool) -> None:
     """Fit an embedded table and write a report, in a minute."""
     from foldwise.report import write_report
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
-        request = Request(str(table), "rent", preset="fast", seconds=seconds)
+        request = Request(str(table), "rent", preset="fast", time_budget=time_budget)
         if not as_json:
             note("800 flats that do not exist: what should each cost a month?")
         fitted = fit_model(request, None, quiet=as_json)

@@ -15,7 +15,7 @@ POSITIVE, WHOLE = click.FloatRange(min=0, min_open=True), click.IntRange(min=0)
 
 debug = click.option("--debug", is_flag=True, help="Show where an error arose.")
 json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for machines.")
-seed = click.option("--seed", type=WHOLE, default=0, show_default=True)
+seed = click.option("--seed", "random_state", type=WHOLE, default=0, show_default=True)
 target = click.option("--target", required=True, metavar="COL", help="The column to be predicted.")
 task = click.option(
     "--task", type=TASKS, default="auto", show_default=True, help="What the target is."

@@ -46,7 +46,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def print_frame(frame: Any, digits: int = 4, longest: int = LONGEST_CELL) -> None:
+def print_frame(frame: Any, longest: int = LONGEST_CELL) -> None:
     """Print a table."""
     from rich import box
     from rich.console import Console
@@ -57,7 +57,7 @@ def print_frame(frame: Any, digits: int = 4, longest: int = LONGEST_CELL) -> Non
     for name, dtype in frame.dtypes.items():
         table.add_column(Text(str(name)), justify="right" if dtype.kind in "iuf" else "left")
     for row in frame.itertuples(index=False):
-        table.add_row(*[Text(_cell(value, digits, longest)) for value in row])
+        table.add_row(*[Text(_cell(value, longest)) for value in row])
     console = Console()
     if not console.is_terminal:
         # A file or a pipe has no width; nothing is to be cut there.
@@ -65,11 +65,11 @@ def print_frame(frame: Any, digits: int = 4, longest: int = LONGEST_CELL) -> Non
     console.print(table)
 
 
-def _cell(value: Any, digits: int, longest: int) -> str:
+def _cell(value: Any, longest: int) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, float):
-        return number(value, digits)
+        return number(value)
     text = " ".join(str(value).split())
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

@@ -65,7 +65,7 @@ def _how_read(read_as: dict[str, str]) -> str:
 @options.seed
 @options.json
 @told_in_words
-def rules(table: Path, target: str, task: str, most: int, seed: int, as_json: bool) -> None:
+def rules(table: Path, target: str, task: str, most: int, random_state: int, as_json: bool) -> None:
     """Fit a short list of readable rules to TABLE."""
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
@@ -74,8 +74,8 @@ def rules(table: Path, target: str, task: str, most: int, seed: int, as_json: bo
     X = readable_columns(problem)
     if not as_json:
         _tell(problem, X)
-    model = _new_model(problem.task, most, seed)
-    metric, score, error = cross_validated(model, X, problem.y, problem.task, seed)
+    model = _new_model(problem.task, most, random_state)
+    metric, score, error = cross_validated(model, X, problem.y, problem.task, random_state)
     model.fit(X, problem.y)
     frame = model.rules_.drop(columns=["query", "kind", "n_conditions"])
     if as_json:

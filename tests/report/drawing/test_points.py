@@ -4,8 +4,8 @@ from foldwise.report.drawing.points import MOST_POINTS, cloud, named_points
 from tests.report.drawn import marks, texts
 
 
-def draw(x: np.ndarray, y: np.ndarray, **more: object) -> str:
-    return cloud(x, y, axes=("x", "y"), title="t", **more)
+def draw(x: np.ndarray, y: np.ndarray) -> str:
+    return cloud(x, y, axes=("x", "y"), title="t")
 
 
 def test_few_rows_are_points_and_many_a_density() -> None:
@@ -24,7 +24,7 @@ def test_a_drawing_does_not_grow_with_the_rows() -> None:
 def test_a_few_extreme_rows_do_not_squeeze_the_rest() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, 10_000))
     x[0] = 1e9
-    assert "1G" not in texts(draw(x, y, same=False))
+    assert "1G" not in texts(draw(x, y))
 
 
 def test_rows_that_are_not_finite_are_left_out() -> None:

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from sklearn.linear_model import Lasso
@@ -54,3 +55,10 @@ def test_repeats_are_numbered(weighted: StackingClassifier) -> None:
 
 def test_a_stacker_of_the_users_has_its_own_name() -> None:
     assert stacker_name(Lasso()) == "Lasso"
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"), [("best", "the best single learner"), ("pseudo_bma", "pseudo bma")]
+)
+def test_a_weighted_mean_is_named_by_its_rule(rule: str, said: str) -> None:
+    assert stacker_name(SimpleNamespace(rule=rule)) == said

@@ -16,15 +16,14 @@ OUTSIDE = 0.002
 LONGEST_LABEL = 120.0
 
 
-def cloud(x: Array, y: Array, *, axes: tuple[str, str], title: str, same: bool = True) -> Markup:
-    """Return a scatter of two columns, a density where there are more than a thousand rows."""
+def cloud(x: Array, y: Array, *, axes: tuple[str, str], title: str) -> Markup:
+    """Return a scatter on two like axes, a density where there are more than a thousand rows."""
     seen = np.isfinite(x) & np.isfinite(y)
     x, y = np.asarray(x, np.float64)[seen], np.asarray(y, np.float64)[seen]
     many = len(x) > MOST_POINTS
-    panel = _panel(_range(x, many), _range(y, many), same)
-    marks = [panel.axes(axes)]
-    if same:
-        marks.append(panel.diagonal())
+    ends = [*_range(x, many), *_range(y, many)]
+    panel = _panel(ends, ends)
+    marks = [panel.axes(axes), panel.diagonal()]
     marks += _density(x, y, panel) if many else _points(x, y, panel)
     return svg.drawing(WIDTH, HEIGHT, title, *marks)
 
@@ -38,10 +37,9 @@ def _range(values: FloatArray, many: bool) -> list[float]:
     return [float(values.min()), float(values.max())]
 
 
-def _panel(x_ends: list[float], y_ends: list[float], same: bool) -> svg.Panel:
-    y = svg.Scale.around([*y_ends, *(x_ends if same else [])], HEIGHT - 40, 22.0)
-    x = svg.Scale.around([*x_ends, *(y_ends if same else [])], svg.left_of(y), WIDTH - 12)
-    return svg.Panel(x, y, WIDTH, HEIGHT)
+def _panel(x_values: Sequence[float], y_values: Sequence[float]) -> svg.Panel:
+    y = svg.Scale.around(y_values, HEIGHT - 40, 22.0)
+    return svg.Panel(svg.Scale.around(x_values, svg.left_of(y), WIDTH - 12), y, WIDTH, HEIGHT)
 
 
 def _points(x: FloatArray, y: FloatArray, panel: svg.Panel) -> list[Markup]:
@@ -84,7 +82,7 @@ def named_points(
     title: str,
 ) -> Markup:
     """Return points with their names, which make room for each other."""
-    panel = _panel([min(x), max(x)], [min(y), max(y)], same=False)
+    panel = _panel(x, y)
     marks = [panel.axes(axes)]
     taken: list[tuple[float, float, float]] = []
     for i in np.argsort(y, kind="stable"):

@@ -184,12 +184,12 @@ def fitted(text: Any, room: float) -> str:
     return shortened(whole, longest)
 
 
-def label(text: Any, x: float, y: float, *, room: float, class_: str = "t", **more: Any) -> Markup:
+def label(text: Any, x: float, y: float, *, room: float, class_: str = "t") -> Markup:
     """Return a text cut to a width, with the whole text as its tooltip."""
     whole = shortened(text, 200)
     cut = fitted(whole, room)
     tip = mark("title", whole) if cut != whole else Markup("")
-    return mark("text", Markup("{}{}").format(cut, tip), x=x, y=y, class_=class_, **more)
+    return mark("text", Markup("{}{}").format(cut, tip), x=x, y=y, class_=class_)
 
 
 def centred(text: str, place: float, y: float, width: float) -> Markup:

@@ -53,8 +53,6 @@ DEPLOYED = {
     "refit": "models fitted again on all rows",
     "pairs": "the mean of the models fitted without two folds",
 }
-
-
 MOST_FOLDS = 60
 TITLE = "How the score was obtained"
 
@@ -64,9 +62,9 @@ def stacker_name(stacker: Any) -> str:
 
     Examples
     --------
-    >>> from foldwise.stack.own_stackers import WeightedMean
-    >>> stacker_name(WeightedMean("best")), stacker_name(WeightedMean("pseudo_bma"))
-    ('the best single learner', 'pseudo bma')
+    >>> from sklearn.linear_model import Ridge
+    >>> stacker_name(Ridge())
+    'Ridge'
     """
     kind = type(stacker).__name__
     rule = getattr(stacker, "rule", None)
