@@ -14,7 +14,8 @@ from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import permutation_importance
 from foldwise.diagnose.asking import stacked
 from foldwise.report.blocks import Figure, Figures, Section
-from foldwise.report.drawing import Line, bars, lines
+from foldwise.report.drawing.bars import bars
+from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.predictions import response_of
 from foldwise.report.sections.data import column_of
 from foldwise.report.stack_values import StackValues

@@ -6,7 +6,7 @@ import numpy as np
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.report.blocks import Column, Figure, Figures, PageTable, Section
-from foldwise.report.drawing import Line, lines
+from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.stack_values import StackValues
 from foldwise.wording import number, percent
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from foldwise.diagnose import leak_audit
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Prose, Section, Terms
-from foldwise.report.drawing import Line, lines
+from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.stack_values import StackValues
 from foldwise.wording import (
     counted,

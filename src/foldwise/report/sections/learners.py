@@ -7,7 +7,9 @@ import numpy as np
 from foldwise.arrays import FloatArray
 from foldwise.diagnose import OutOfFoldTable, error_correlation, model_values
 from foldwise.report.blocks import Figure, Figures, Section
-from foldwise.report.drawing import bars, heat, named_points
+from foldwise.report.drawing.bars import bars
+from foldwise.report.drawing.heat import heat
+from foldwise.report.drawing.points import named_points
 from foldwise.report.stack_values import StackValues, Standing
 from foldwise.wording import enumerated, metric_name, shortened
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Section, Terms
-from foldwise.report.drawing import Line, bars, lines
+from foldwise.report.drawing.bars import bars
+from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.stack_values import StackValues
 from foldwise.wording import counted, number, percent, shortened
 

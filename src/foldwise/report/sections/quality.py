@@ -6,7 +6,9 @@ from sklearn.metrics import confusion_matrix
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.combine.reliability import reliability_curve
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Section
-from foldwise.report.drawing import Line, cloud, heat, lines
+from foldwise.report.drawing.heat import heat
+from foldwise.report.drawing.lines import Line, lines
+from foldwise.report.drawing.points import cloud
 from foldwise.report.predictions import Predictions
 from foldwise.wording import percent, shortened
 

@@ -21,7 +21,7 @@ from foldwise.report.blocks import (
     Section,
     Terms,
 )
-from foldwise.report.drawing import bars
+from foldwise.report.drawing.bars import bars
 from foldwise.report.stack_values import BEST, STACK, StackValues
 from foldwise.wording import counted, duration, enumerated, percent, shortened
 
