@@ -24,6 +24,7 @@ from foldwise.wording import counted
 
 STACK, BEST, MEAN = TITLES
 NAIVE = "naive guess"
+MORE = ("fit_seconds", "predict_seconds", "weight")
 
 
 @dataclass(frozen=True)
@@ -142,19 +143,9 @@ def _target(deal: Deal) -> Target:
 
 def _standings(stack: Any) -> list[Standing]:
     metric: Metric = stack._metric
-    known = [
-        Standing(
-            row["model"],
-            row[metric.name],
-            row["se"],
-            -metric.sign * row["difference"],
-            row["difference_se"],
-            row["fit_seconds"],
-            row["predict_seconds"],
-            row["weight"],
-        )
-        for row in stack.leaderboard_.to_dict("records")
-    ]
+    board = stack.leaderboard_.assign(difference=lambda b: -metric.sign * b["difference"])
+    columns = ["model", metric.name, "se", "difference", "difference_se", *MORE]
+    known = [Standing(*row) for row in board[columns].itertuples(index=False, name=None)]
     every = [*known, *_naive_standing(stack.deals_, metric)]
     return sorted(every, key=lambda s: np.nan_to_num(-metric.sign * s.value, nan=np.inf))
 
