@@ -9,8 +9,8 @@ from lightgbm import LGBMClassifier, LGBMRegressor
 from xgboost import XGBClassifier, XGBRegressor
 
 from foldwise.errors import InvalidDataError
-from foldwise.files.booster_checks import check_trees, is_walkable
-from foldwise.files.boosters import booster_content
+from foldwise.files.boosters import booster_content, understood
+from foldwise.files.lightgbm_text import is_walkable
 from tests.files.conftest import X, Y
 
 CODES = np.digitize(Y, [-0.5, 0.5])
@@ -50,7 +50,7 @@ def test_boosters_as_they_are_made_are_good(model, rows, y) -> None:
     model.fit(rows, y)
     booster = model.booster_ if "LGBM" in type(model).__name__ else model.get_booster()
     ending, content, _ = booster_content(booster)
-    check_trees(content, ending)
+    understood(content, ending)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,6 @@ def test_boosters_as_they_are_made_are_good(model, rows, y) -> None:
         ("split_feature=", "split_feature=9"),
         ("num_leaves=", "num_leaves=9"),
         ("leaf_value=", "leaf_value=1 "),
-        ("tree_sizes=", "tree_sizes=9"),
         ("max_feature_idx=3", "max_feature_idx=0"),
         ("decision_type=2", "decision_type=3"),
         ("end of trees", "no end of trees"),
@@ -83,7 +82,7 @@ def test_a_text_of_lightgbm_that_misleads_is_refused(old: str, new: str) -> None
         size = int(first) + len(new) - len(old)
         changed = changed.replace(f"tree_sizes={first}", f"tree_sizes={size}", 1)
     with pytest.raises(InvalidDataError, match="load: file must hold boosters"):
-        check_trees(changed.encode(), "txt")
+        understood(changed.encode(), "txt")
 
 
 @pytest.mark.parametrize(
@@ -95,9 +94,9 @@ def test_a_text_of_xgboost_that_misleads_is_refused(field: str, value: int) -> N
     model = xgboost()
     model["learner"]["gradient_booster"]["model"]["trees"][1][field][0] = value
     with pytest.raises(InvalidDataError) as error:
-        check_trees(json.dumps(model).encode(), "json")
+        understood(json.dumps(model).encode(), "json")
     assert str(error.value).startswith(
-        "load: file must hold boosters whose trees can be walked; got 'json'."
+        "load: file must hold boosters that can be read; got 'json' (ValueError: "
     )
 
 
@@ -116,13 +115,44 @@ def test_a_model_of_xgboost_that_does_not_add_up_is_refused(change) -> None:
     model = xgboost()
     change(model["learner"]["gradient_booster"]["model"])
     with pytest.raises(InvalidDataError, match="load: file must hold boosters"):
-        check_trees(json.dumps(model).encode(), "json")
+        understood(json.dumps(model).encode(), "json")
+
+
+def test_a_tree_id_of_xgboost_that_was_changed_is_refused() -> None:
+    model = xgboost()
+    model["learner"]["gradient_booster"]["model"]["trees"][1]["id"] = 10**6
+    with pytest.raises(InvalidDataError, match="a tree out of order"):
+        understood(json.dumps(model).encode(), "json")
+
+
+def test_a_lone_leaf_that_says_it_is_linear_is_refused() -> None:
+    lone = LGBMRegressor(n_estimators=1, verbose=-1).fit(X, np.zeros(60)).booster_
+    text = booster_content(lone)[1].decode()
+    assert "num_leaves=1\n" in text
+    with pytest.raises(InvalidDataError, match="hold boosters that can be read"):
+        understood(text.replace("is_linear=0", "is_linear=1").encode(), "txt")
+
+
+def test_an_objective_for_more_classes_than_trees_is_refused() -> None:
+    text = booster_content(LGBMClassifier(**SMALL).fit(X, CODES).booster_)[1].decode()
+    assert "num_class:3" in text
+    with pytest.raises(InvalidDataError, match="an objective for other classes"):
+        understood(text.replace("num_class:3", "num_class:1000000").encode(), "txt")
+
+
+def test_fields_nobody_needs_do_not_reach_the_library() -> None:
+    text = light().decode()
+    extra = text + "parameters:\n[num_class: 1000000]\nend of parameters\n"
+    assert understood(extra.encode(), "txt").decode() == text
+    model = xgboost()
+    model["learner"]["evil"] = model["evil"] = 10**9
+    assert b"evil" not in understood(json.dumps(model).encode(), "json")
 
 
 @pytest.mark.parametrize(("content", "ending"), [(b"\xff", "txt"), (b"{}", "json"), (b"", "json")])
 def test_what_is_no_booster_is_refused(content: bytes, ending: str) -> None:
     with pytest.raises(InvalidDataError, match="hold boosters that can be read"):
-        check_trees(content, ending)
+        understood(content, ending)
 
 
 @pytest.mark.parametrize("left", [[1, 1], [1, 0], [2, -1], [1, 5]])
