@@ -11,7 +11,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from foldwise.subset import exhaustive
-from foldwise.subset.exhaustive import count_subsets, sweep_all
+from foldwise.subset.columns import Choice, choose_from, count_subsets
+from foldwise.subset.exhaustive import sweep_all
 from foldwise.subset.moments import by_split
 from foldwise.subset.sinks import Everything
 
@@ -33,7 +34,8 @@ def swept(X, y, weights, splits, units=None, forced=(0,), max_size=None):
     units = units or [[j + 1] for j in range(p)]
     train, test = by_split(X, y, weights, splits)
     sink = FoldErrors()
-    steps = sweep_all(train.gram, test.gram, units, forced, max_size or p, sink)
+    choice = Choice(units, list(forced), max_size or p)
+    steps = sweep_all(train.gram, test.gram, choice, sink)
     assert sum(steps) == len(sink.errors)
     scale = train.scale[-1] ** 2
     numbers = {
@@ -146,7 +148,7 @@ def test_memory_does_not_grow_with_the_number_of_subsets():
     X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
     train, test = by_split(X, y, np.ones(60), list(KFold(10).split(X)))
     tracemalloc.start()
-    for _ in sweep_all(train.gram, test.gram, [[j + 1] for j in range(20)], [0], 20, Nothing()):
+    for _ in sweep_all(train.gram, test.gram, choose_from("Test", 20), Nothing()):
         pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -159,7 +161,7 @@ def test_everything_lists_subsets_by_size_then_lexicographically():
     X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
     train, test = by_split(X, y, np.ones(20), list(KFold(2).split(X)))
     sink = Everything()
-    for _ in sweep_all(train.gram, test.gram, [[1], [2], [3]], [0], 3, sink):
+    for _ in sweep_all(train.gram, test.gram, choose_from("Test", 3), sink):
         pass
     kept, _ = sink.table(3)
     listed = [tuple(np.flatnonzero(row)) for row in kept]

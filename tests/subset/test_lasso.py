@@ -1,5 +1,6 @@
 import numpy as np
 from numpy.testing import assert_allclose
+from scipy.special import expit
 from sklearn.linear_model import Lasso
 from sklearn.preprocessing import StandardScaler
 
@@ -18,7 +19,7 @@ def test_the_path_is_that_of_scikit_learn_on_standardised_repeated_rows():
     repeated, target = np.repeat(X, times, axis=0), np.repeat(y, times)
     scaler = StandardScaler().fit(repeated)
     alphas = penalties(X, y, weights, 6)
-    for alpha, beta in zip(alphas, lasso(X, y, weights, alphas), strict=True):
+    for alpha, beta in zip(alphas, lasso(X, y, weights, alphas, "squared"), strict=True):
         model = Lasso(alpha, tol=1e-12, max_iter=100_000)
         model.fit(scaler.transform(repeated), target)
         assert_allclose(beta[1:], model.coef_ / scaler.scale_, rtol=1e-6, atol=1e-9)
@@ -29,16 +30,59 @@ def test_the_path_is_that_of_scikit_learn_on_standardised_repeated_rows():
 def test_constant_columns_get_zero():
     X, y, weights = rows()
     X[:, 2] = 7.0
-    betas = lasso(X, y, weights, penalties(X, y, weights, 4))
+    betas = lasso(X, y, weights, penalties(X, y, weights, 4), "squared")
     assert (betas[:, 3] == 0).all()
 
 
 def test_the_best_penalty_has_the_least_error_on_the_test_rows():
     X, y, weights = rows()
-    alpha, beta, error = best_lasso(X, y, weights, (np.arange(40), np.arange(40, 60)), 10)
+    split = np.arange(40), np.arange(40, 60)
+    alpha, beta, error = best_lasso(X, y, weights, split, 10, "squared")
     alphas = penalties(X[:40], y[:40], weights[:40], 10)
-    betas = lasso(X[:40], y[:40], weights[:40], alphas)
+    betas = lasso(X[:40], y[:40], weights[:40], alphas, "squared")
     errors = [weights[40:] @ (y[40:] - b[0] - X[40:] @ b[1:]) ** 2 for b in betas]
     assert alpha == alphas[np.argmin(errors)]
-    assert_allclose(error, min(errors))
+    assert_allclose(error, min(errors) / weights[40:].sum())
     assert_allclose(beta, betas[np.argmin(errors)])
+
+
+def binary_rows(n=90, p=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * [1, 10, 1, 1, 1, 0.1]
+    y = (rng.random(n) < expit(X[:, 0] + 0.1 * X[:, 1])).astype(float)
+    return X, y, rng.random(n) + 0.5
+
+
+def test_logistic_solutions_fulfil_the_optimality_conditions():
+    X, y, weights = binary_rows()
+    share = weights / weights.sum()
+    scale = np.sqrt(share @ (X - share @ X) ** 2)
+    alphas = penalties(X, y, weights, 10)
+    for alpha, beta in zip(alphas, lasso(X, y, weights, alphas, "logistic"), strict=True):
+        residual = share * (y - expit(beta[0] + X @ beta[1:]))
+        slopes = ((X - share @ X) / scale).T @ residual
+        inside = beta[1:] != 0
+        assert abs(residual.sum()) < 1e-7
+        assert_allclose(slopes[inside], alpha * np.sign(beta[1:][inside]), atol=1e-7)
+        assert (np.abs(slopes[~inside]) <= alpha + 1e-7).all()
+
+
+def test_the_largest_penalty_leaves_the_model_empty():
+    X, y, weights = binary_rows()
+    alphas = penalties(X, y, weights, 3)
+    betas = lasso(X, y, weights, alphas, "logistic")
+    assert_allclose(betas[0, 1:], 0, atol=1e-8)
+    assert betas[-1, 1:].any()
+
+
+def test_the_best_logistic_penalty_has_the_least_loss_on_the_test_rows():
+    X, y, weights = binary_rows()
+    split = np.arange(60), np.arange(60, 90)
+    alpha, beta, loss = best_lasso(X, y, weights, split, 10, "logistic")
+    alphas = penalties(X[:60], y[:60], weights[:60], 10)
+    betas = lasso(X[:60], y[:60], weights[:60], alphas, "logistic")
+    margins = (betas[:, :1] + betas[:, 1:] @ X[60:].T) * (1 - 2 * y[60:])
+    losses = np.logaddexp(0, margins) @ weights[60:]
+    assert alpha == alphas[losses.argmin()]
+    assert_allclose(loss, losses.min() / weights[60:].sum())
+    assert_allclose(beta, betas[losses.argmin()])

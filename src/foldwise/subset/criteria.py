@@ -12,7 +12,7 @@ Score = Callable[[FloatArray, IntArray], FloatArray]
 
 
 @dataclass(frozen=True)
-class Sample:
+class TargetSummary:
     """What the criteria know about the data."""
 
     n_rows: float  # number of rows, or the sum of their weights
@@ -22,13 +22,13 @@ class Sample:
     noise: float = float("nan")
 
 
-def log_likelihood(rss: FloatArray, sample: Sample) -> FloatArray:
+def log_likelihood(rss: FloatArray, sample: TargetSummary) -> FloatArray:
     """Return the Gaussian log-likelihood at its maximum."""
     rss = np.maximum(rss, PERFECT * sample.total)
     return -0.5 * sample.n_rows * (np.log(2 * np.pi * rss / sample.n_rows) + 1)
 
 
-def information(sample: Sample, kind: str) -> Score:
+def information(sample: TargetSummary, kind: str) -> Score:
     """Return AIC, AICc or BIC as functions of residual sum of squares and size.
 
     The residual variance counts as a parameter, so the numbers are those of R's ``AIC`` and
@@ -49,7 +49,7 @@ def information(sample: Sample, kind: str) -> Score:
     return score
 
 
-def mallows_cp(sample: Sample) -> Score:
+def mallows_cp(sample: TargetSummary) -> Score:
     """Return Mallows' Cp, with the noise taken from the model with all columns."""
 
     def score(rss: FloatArray, size: IntArray) -> FloatArray:
@@ -59,7 +59,7 @@ def mallows_cp(sample: Sample) -> Score:
     return score
 
 
-def minus_adjusted_r2(sample: Sample) -> Score:
+def minus_adjusted_r2(sample: TargetSummary) -> Score:
     """Return minus the adjusted R², so that less is better."""
 
     def score(rss: FloatArray, size: IntArray) -> FloatArray:
@@ -70,7 +70,7 @@ def minus_adjusted_r2(sample: Sample) -> Score:
     return score
 
 
-def criterion(name: str, sample: Sample) -> Score:
+def criterion(name: str, sample: TargetSummary) -> Score:
     """Return the criterion of that name; lower is better."""
     if name == "cp":
         return mallows_cp(sample)

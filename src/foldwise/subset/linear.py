@@ -1,25 +1,22 @@
-"""What the linear estimators of this room share: reading the data, predicting, naming."""
+"""What the estimators of this room share: parameters, reading the data, predicting, naming."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.errors import (
-    FoldsWarning,
-    Plain,
-    did_you_mean,
-    invalid_data,
-    invalid_parameter,
-    warn,
-)
+from foldwise.checks import check_number, check_two_classes, check_whole, checked_weights
+from foldwise.errors import FoldsWarning, Plain, invalid_data, invalid_parameter, warn
+from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.moments import Split
-from foldwise.subset.search import Run
+from foldwise.subset.search import Searcher
 
 
 class LinearModel(BaseEstimator):
@@ -27,16 +24,26 @@ class LinearModel(BaseEstimator):
 
     coef_: FloatArray
     intercept_: float
+    complete_: bool
     n_features_in_: int
     max_size: int | None
+    forced: Iterable[Any] | None
     time_limit: float | None
     verbose: int
-    _instead: ClassVar[str]
+    # Estimators without these parameters have no groups, and an intercept in every model.
+    column_groups: Iterable[Iterable[Any]] | None = None
+    fit_intercept: bool = True
+    _instead: ClassVar[str]  # what to do where a search of all subsets would take too long
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _dense(self, X: Any) -> FloatArray:
+        """Return checked rows to predict, as an array."""
+        check_is_fitted(self)
+        return dense(validate_data(self, X, reset=False, accept_sparse="csr"))
 
     def _linear_predictor(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -47,42 +54,26 @@ class LinearModel(BaseEstimator):
         """Return the names of the columns, or their positions where they have none."""
         return np.asarray(getattr(self, "feature_names_in_", np.arange(self.n_features_in_)))
 
-    def _run(self) -> Run:
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise invalid_parameter(
-                type(self).__name__,
-                "time_limit",
-                must="be a positive number of seconds, or None",
-                got=self.time_limit,
-                fix="Try 600, the default.",
-            )
-        return Run(type(self).__name__, self.verbose, self.time_limit, self._instead)
+    def _searcher(self) -> Searcher:
+        owner = type(self).__name__
+        if self.time_limit not in (None, np.inf):
+            check_number(owner, "time_limit", self.time_limit, above=0, fix="None is no limit.")
+        return Searcher(owner, self.verbose, self.time_limit, self._instead)
 
-    def _check_word(self, name: str, words: list[str]) -> None:
-        value = getattr(self, name)
-        if value not in words:
-            raise invalid_parameter(
-                type(self).__name__,
-                name,
-                must="be a word it knows",
-                got=value,
-                fix=did_you_mean(value, words),
-            )
+    def _choice(self) -> Choice:
+        """Return what there is to choose from, of any size."""
+        names = getattr(self, "feature_names_in_", None)
+        owner, n_columns, intercept = type(self).__name__, self.n_features_in_, self.fit_intercept
+        return choose_from(
+            owner, n_columns, names, self.forced, self.column_groups, intercept=intercept
+        )
 
-    def _checked_max_size(self, n_free: int, otherwise: int) -> int:
-        """Return the largest number of columns, forced ones not counted."""
-        max_size = self.max_size
-        if max_size is None:
-            return otherwise
-        if not isinstance(max_size, int | np.integer) or max_size < 1:
-            raise invalid_parameter(
-                type(self).__name__,
-                "max_size",
-                must="be a whole number of at least 1, or None",
-                got=max_size,
-                fix="None lets the data decide.",
-            )
-        return min(int(max_size), n_free)
+    def _sized(self, choice: Choice, otherwise: int) -> Choice:
+        """Return the choice up to the size asked for, or ``otherwise`` where none is."""
+        check_whole(type(self).__name__, "max_size", self.max_size, 1, none=True)
+        if self.max_size is None:
+            return replace(choice, max_size=otherwise)
+        return replace(choice, max_size=min(int(self.max_size), choice.max_size))
 
 
 class LinearRegressor(RegressorMixin, LinearModel):
@@ -117,6 +108,71 @@ class LinearRegressor(RegressorMixin, LinearModel):
         return dense(X), y.astype(np.float64), read_weights(self, sample_weight, X)
 
 
+class BinaryClassifier(ClassifierMixin, LinearModel):
+    """A classifier for two classes that knows the probability of the second."""
+
+    classes_: Array
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def predict(self, X: Any) -> Array:
+        """Predict the more probable class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted classes.
+        """
+        second = self._probability(X) > 0.5
+        return self.classes_[second.astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Predict the probabilities of both classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities, in the order of ``classes_``.
+        """
+        second = self._probability(X)
+        return np.column_stack([1 - second, second])
+
+    def _probability(self, X: Any) -> FloatArray:
+        raise NotImplementedError
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return X, y as 0 and 1, and the weights, as dense arrays."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        check_two_classes(type(self).__name__, self.classes_)
+        if len(self.classes_) > 2:
+            raise invalid_data(
+                type(self).__name__,
+                "y",
+                must="have two classes",
+                got=Plain(f"{len(self.classes_)} classes"),
+                fix="Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}.",
+            )
+        return dense(X), codes.astype(np.float64), read_weights(self, sample_weight, X)
+
+
 def _needs_nothing(X: Any, y: Any) -> bool:
     """Tell whether checks would find nothing to change: they take as long as a small search."""
     if not all(type(given) is np.ndarray and given.dtype == np.float64 for given in (X, y)):
@@ -130,28 +186,13 @@ def dense(X: Any) -> FloatArray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
-def read_weights(estimator: Any, sample_weight: Any, X: Any) -> FloatArray:
+def read_weights(estimator: LinearModel, sample_weight: Any, X: Any) -> FloatArray:
     """Return the weights of the rows, 1 where none are given."""
-    if sample_weight is None:
-        return np.ones(X.shape[0])
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    wrong = None
-    if weights.shape != (X.shape[0],):
-        wrong = f"be one number for each of the {X.shape[0]} rows", Plain(f"shape {weights.shape}")
-    elif weights.min() < 0:
-        wrong = "not be negative", Plain(f"{weights.min():g}")
-    elif not weights.sum() > 0:
-        wrong = "not be all zero", Plain("zeros only")
-    if wrong is not None:
-        must, got = wrong
-        owner, fix = type(estimator).__name__, "Leave it out to weigh all rows alike."
-        raise invalid_data(owner, "sample_weight", must=must, got=got, fix=fix)
-    return np.asarray(weights)
+    weights = checked_weights(type(estimator).__name__, sample_weight, X.shape[0])
+    return np.ones(X.shape[0]) if weights is None else weights
 
 
-def deal(
+def splits_of(
     owner: str, cv: Any, X: FloatArray, y: Array, groups: Any, *, classifier: bool = False
 ) -> list[Split]:
     """Return the splits that ``cv`` makes.

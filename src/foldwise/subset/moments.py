@@ -9,18 +9,15 @@ from foldwise.arrays import BoolArray, FloatArray, IntArray
 
 Split = tuple[IntArray, IntArray]
 
+# A column is aliased when less than this share of its sum of squares is left. R judges by the
+# norm, 1e-7 of it; sums of products carry half the digits, so we stop at 1e-5.
 ALIASED = 1e-10
-"""A column is aliased when less than this share of its sum of squares is left.
-
-R judges by the norm, 1e-7 of it; sums of products carry half the digits, so we stop at 1e-5.
-"""
-
+# A residual below this share of the total sum of squares is rounding: the fit is perfect.
 PERFECT = 1e-13
-"""A residual below this share of the total sum of squares is rounding: the fit is perfect."""
 
 
 @dataclass(frozen=True)
-class Moments:
+class ScaledGram:
     """Products of the columns (1, x_1, ..., x_p, y), over one set of rows or a stack of sets."""
 
     # weighted products of centred and scaled columns; the intercept comes first, y last
@@ -61,10 +58,12 @@ def products(columns: FloatArray, weights: FloatArray) -> FloatArray:
     return columns.T @ (weights[:, None] * columns)
 
 
-def all_rows(X: FloatArray, y: FloatArray, weights: FloatArray, *, centred: bool = True) -> Moments:
+def all_rows(
+    X: FloatArray, y: FloatArray, weights: FloatArray, *, centred: bool = True
+) -> ScaledGram:
     """Return the moments over all rows."""
     columns, centre, scale = bordered(X, y, weights, centred=centred)
-    return Moments(products(columns, weights), centre, scale)
+    return ScaledGram(products(columns, weights), centre, scale)
 
 
 def by_split(
@@ -74,7 +73,7 @@ def by_split(
     splits: Iterable[Split],
     *,
     centred: bool = True,
-) -> tuple[Moments, Moments]:
+) -> tuple[ScaledGram, ScaledGram]:
     """Return the moments of the training rows and of the test rows of every split.
 
     Where train and test are complements the training moments are the total less the test
@@ -89,7 +88,7 @@ def by_split(
     for split in np.flatnonzero(again):
         rows = splits[split][0]
         trains[split] = products(columns[rows], weights[rows])
-    return Moments(trains, centre, scale), Moments(tests, centre, scale)
+    return ScaledGram(trains, centre, scale), ScaledGram(tests, centre, scale)
 
 
 def _products_by_part(
@@ -114,5 +113,6 @@ def _are_complements(splits: list[Split], n_rows: int) -> BoolArray:
 
 
 def _digits_lost(left: FloatArray, total: FloatArray) -> BoolArray:
+    """Tell of each split whether its training rows hold next to nothing of some column."""
     squares = np.diagonal(left, axis1=-2, axis2=-1)
     return np.asarray((squares < 1e-4 * np.diagonal(total)).any(axis=-1))
