@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from foldwise import BayesianModelAveragingClassifier, BayesianModelAveragingRegressor
 from foldwise.subset.bma import ModelSearch, weigh
 from foldwise.subset.columns import choose_from
-from foldwise.subset.search import Found
+from foldwise.subset.search import Found, Searcher
 
 
 def plan(method="auto", ratio="auto"):
-    return ModelSearch(method, ratio, False, 100, 10, 0)
+    return ModelSearch(Searcher("Test"), method, ratio, False, 100, 10, 0)
 
 
 def test_few_models_are_enumerated_more_are_searched_and_many_are_walked():
@@ -35,9 +35,9 @@ def test_models_that_cannot_be_scored_or_do_not_matter_are_dropped():
     kept = np.array([[False, False], [True, False], [False, True], [True, True]])
     scores = np.array([2 * np.log(3), 0.0, 100.0, np.inf])
     found = Found(kept, scores, True)
-    averaged = weigh(found, choice, lambda rss, size: rss + 0 * size, None, strict=False)
-    assert_array_equal(averaged.kept, kept[[1, 0]])
-    assert_allclose(averaged.weights, [0.75, 0.25])
+    models, weights = weigh(found, choice, lambda rss, size: rss + 0 * size, None, strict=False)
+    assert_array_equal(models.kept, kept[[1, 0]])
+    assert_allclose(weights, [0.75, 0.25])
 
 
 @pytest.mark.parametrize(

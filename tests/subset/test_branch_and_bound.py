@@ -13,7 +13,7 @@ from foldwise.subset.branch_and_bound import (
     forward,
     search,
 )
-from foldwise.subset.criteria import TargetSummary, information
+from foldwise.subset.criteria import TargetSummary, criterion
 
 
 def problem(p=7, n=40, seed=0, rho=0.5):
@@ -37,7 +37,7 @@ def test_small_batches_and_crowded_pools_find_the_same(monkeypatch):
     for batch, crowded in ((400_000, 50_000_000), (50, 50_000_000), (400, 0)):
         monkeypatch.setattr(branch_and_bound, "BATCH", batch)
         monkeypatch.setattr(branch_and_bound, "CROWDED", crowded)
-        goal = BestOfEachSize(7, 7, task.total)
+        goal = BestOfEachSize(task, 7)
         shares = list(search(task, goal))
         assert_allclose(goal.rss[1:], expected, rtol=1e-9)
         assert shares[-1] == 1.0
@@ -66,10 +66,13 @@ def test_dropping_a_set_raises_the_residual_sum_at_least_by_its_additive_bound()
 
 
 def test_no_columns_leave_nothing_to_search():
-    goal = BestOfEachSize(1, 1, 1.0)
     task = LeastSquares(np.array([[1.0]]), np.array([0.5]), 1.0)
+    goal = BestOfEachSize(task, 1)
     list(search(task, goal))
     assert_allclose(goal.rss, [1.0, 0.75])
+
+
+THREE = LeastSquares(np.eye(3), np.zeros(3), 10.0)
 
 
 def subsets(*rows):
@@ -77,7 +80,7 @@ def subsets(*rows):
 
 
 def test_the_best_of_each_size_narrows_its_limits():
-    goal = BestOfEachSize(3, 2, 10.0)
+    goal = BestOfEachSize(THREE, 2)
     assert_array_equal(goal.limits, [np.inf, np.inf, np.inf, 0.0])
     goal.offer(np.array([4.0, 3.0, 2.0]), subsets("100", "010", "110"))
     assert_allclose(goal.limits, [np.inf, 3.0, 2.0, 0.0], rtol=1e-9)
@@ -86,14 +89,14 @@ def test_the_best_of_each_size_narrows_its_limits():
 
 
 def test_nothing_beats_a_perfect_fit():
-    goal = BestOfEachSize(3, 3, 10.0)
+    goal = BestOfEachSize(THREE, 3)
     goal.offer(np.array([1e-14]), subsets("010"))
     assert goal.limits[1] == 0
 
 
 def test_the_window_keeps_what_scores_within_its_slack():
-    score = information(TargetSummary(50.0, 10.0), "bic")
-    goal = WithinWindow(score, 3, 3, 10.0, slack=3.0, at_most=10)
+    score = criterion("bic", TargetSummary(50.0, 10.0))
+    goal = WithinWindow(THREE, score, 3, slack=3.0, at_most=10)
     rss = np.array([9.0, 5.0, 4.9, 4.0])
     kept = subsets("000", "100", "110", "111")
     goal.offer(rss[:2], kept[:2])
@@ -106,8 +109,8 @@ def test_the_window_keeps_what_scores_within_its_slack():
 
 
 def test_a_full_window_keeps_the_best():
-    score = information(TargetSummary(50.0, 10.0), "bic")
-    goal = WithinWindow(score, 3, 3, 10.0, slack=100.0, at_most=2)
+    score = criterion("bic", TargetSummary(50.0, 10.0))
+    goal = WithinWindow(THREE, score, 3, slack=100.0, at_most=2)
     goal.offer(np.array([5.0, 4.0, 3.0]), subsets("100", "010", "001"))
     assert_array_equal(goal.rss, [3.0, 4.0])
     assert_allclose(goal.limits[1], 4.0, rtol=1e-9)

@@ -8,17 +8,24 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from foldwise import AveragedCVRegressor, BestSubsetRegressor
-from foldwise.subset.linear import as_positions, dense, read_weights, splits_of
+from foldwise.subset.linear import dense, splits_of
+from foldwise.subset.moments import WeightedRows
 
 
 def test_masks_and_positions_mean_the_same_rows():
-    assert_array_equal(as_positions([True, False, True]), [0, 2])
-    assert_array_equal(as_positions([2, 0]), [2, 0])
+    rows = WeightedRows(np.zeros((3, 1)), np.zeros(3), np.ones(3))
+    splits = [([True, False, True], [False, True, False]), ([2, 0], np.array([1]))]
+    (first, _), (second, test) = splits_of("T", splits, rows, None)
+    assert_array_equal(first, [0, 2])
+    assert_array_equal(second, [2, 0])
+    assert_array_equal(test, [1])
 
 
 def test_an_int_makes_contiguous_folds_as_in_scikit_learn():
     X, y = np.zeros((10, 1)), np.zeros(10)
-    for ours, theirs in zip(splits_of("T", 5, X, y, None), KFold(5).split(X), strict=True):
+    for ours, theirs in zip(
+        splits_of("T", 5, WeightedRows(X, y, y), None), KFold(5).split(X), strict=True
+    ):
         assert_array_equal(ours[1], theirs[1])
 
 
@@ -50,7 +57,7 @@ def test_sparse_rows_are_read_as_dense_ones():
 def test_weights_that_cannot_be_used_are_errors(weights, message):
     message = f"BestSubsetRegressor: {message}"
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
-        read_weights(BestSubsetRegressor(), weights, np.zeros((3, 1)))
+        BestSubsetRegressor().fit(np.zeros((3, 1)), np.zeros(3), weights)
 
 
 def test_predictions_of_sparse_and_dense_rows_agree():

@@ -1,6 +1,6 @@
 """Averaging cross-validation: the mean of the models that did best on each fold."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,8 +15,8 @@ from foldwise.subset.coefficients import least_squares_by_split, unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.lasso import best_lasso, lasso
 from foldwise.subset.linear import BinaryClassifier, LinearModel, LinearRegressor, splits_of
-from foldwise.subset.logistic import BinaryRows, fit_all, scaled_columns, seconds_for
-from foldwise.subset.moments import ScaledGram, Split, all_rows, by_split
+from foldwise.subset.logistic import BinaryRows, fit_all, scaled_rows, seconds_for
+from foldwise.subset.moments import ScaledGram, Split, WeightedRows, all_rows, by_split
 from foldwise.subset.search import Searcher, sweep
 from foldwise.subset.sinks import TIE, BestByFold, members
 
@@ -37,15 +37,15 @@ class FoldModels(NamedTuple):
 
 
 def _fold_by_fold(
-    choose: Callable[[Split], tuple[Any, ...]], splits: list[Split], searcher: Searcher
+    choices: Iterator[tuple[Any, ...]], n_folds: int, searcher: Searcher
 ) -> tuple[list[Array], bool]:
-    """Return what was chosen on the folds, and whether all of them had their turn."""
+    """Return what is chosen on the folds, and whether all of them had their turn."""
     chosen: list[tuple[Any, ...]] = []
 
     def steps() -> Iterator[float]:
-        for split in splits:
-            chosen.append(choose(split))
-            yield len(chosen) / len(splits)
+        for choice in choices:
+            chosen.append(choice)
+            yield len(chosen) / n_folds
 
     complete = searcher.drive(steps())
     if not chosen:
@@ -56,14 +56,6 @@ def _fold_by_fold(
 class AveragedCV(LinearModel):
     """What averaging cross-validation of linear and of logistic models have in common."""
 
-    fold_coef_: FloatArray
-    fold_intercept_: FloatArray
-    fold_support_: BoolArray
-    fold_scores_: FloatArray
-    fold_alphas_: FloatArray
-    selection_frequency_: FloatArray
-    coef_sd_: FloatArray
-    candidates_: str
     _loss: ClassVar[str]
     _instead = "Use candidates='lasso', set max_size, or raise time_limit."
 
@@ -113,16 +105,14 @@ class AveragedCV(LinearModel):
         """
         searcher = self._searcher()
         check_word(searcher.owner, "candidates", self.candidates, ["auto", "subsets", "lasso"])
-        X, y, weights = self._read(X, y, sample_weight)
+        rows, classifier = self._read(X, y, sample_weight), is_classifier(self)
         choice = self._choice()
-        classifier = is_classifier(self)
-        splits = splits_of(searcher.owner, self.cv, X, y, groups, classifier=classifier)
-        choice = self._sized(choice, choice.max_size)
-        self.candidates_ = self._which(choice, len(splits), len(y))
+        splits = splits_of(searcher.owner, self.cv, rows, groups, classifier=classifier)
+        self.candidates_ = self._which(choice, len(splits), len(rows.y))
         if self.candidates_ == "subsets":
-            found = self._best_subsets(X, y, weights, splits, choice, searcher)
+            found = self._best_subsets(rows, splits, choice, searcher)
         else:
-            found = self._best_lassos(X, y, weights, splits, searcher)
+            found = self._best_lassos(rows, splits, searcher)
         self.fold_intercept_, self.fold_coef_ = found.betas[:, 0], found.betas[:, 1:]
         self.fold_support_, self.fold_scores_ = found.support, found.scores
         self.complete_ = found.complete
@@ -151,26 +141,18 @@ class AveragedCV(LinearModel):
         return "subsets" if few or not plain else "lasso"
 
     def _best_lassos(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weights: FloatArray,
-        splits: list[Split],
-        searcher: Searcher,
+        self, rows: WeightedRows, splits: list[Split], searcher: Searcher
     ) -> FoldModels:
         """Return each fold's best penalty and what it gives."""
-
-        def choose(split: Split) -> tuple[float, FloatArray, float]:
-            return best_lasso(X, y, weights, split, self.n_alphas, self._loss)
-
+        best = (best_lasso(rows, split, self.n_alphas, self._loss) for split in splits)
         if self._loss == "squared":
             # These paths take milliseconds: they are never cut short.
             searcher = replace(searcher, time_limit=None)
-        (alphas, betas, scores), complete = _fold_by_fold(choose, splits, searcher)
+        (alphas, betas, scores), complete = _fold_by_fold(best, len(splits), searcher)
         if self.refit:
             # Folds that chose alike are refitted once; a path wants its penalties falling.
             rising, back = np.unique(-alphas, return_inverse=True)
-            betas = lasso(X, y, weights, -rising, self._loss)[back]
+            betas = lasso(rows, -rising, self._loss)[back]
         return FoldModels(betas, betas[:, 1:] != 0, scores, complete, alphas)
 
 
@@ -296,15 +278,9 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
         return CHEAP
 
     def _best_subsets(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weights: FloatArray,
-        splits: list[Split],
-        choice: Choice,
-        searcher: Searcher,
+        self, rows: WeightedRows, splits: list[Split], choice: Choice, searcher: Searcher
     ) -> FoldModels:
-        train, test = by_split(X, y, weights, splits, centred=self.fit_intercept)
+        train, test = by_split(rows, splits, centred=self.fit_intercept)
         sink = BestByFold(len(splits), empty_model=self.empty_model)
         complete = sweep(train.gram, test.gram, choice, sink, searcher)
         if (sink.ids < 0).any():
@@ -312,13 +288,13 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
         kept = members(sink.ids, len(choice.units))
         grams = train.gram
         if self.refit:
-            whole = all_rows(X, y, weights, centred=self.fit_intercept).gram
+            whole = all_rows(rows, centred=self.fit_intercept).gram
             grams = np.broadcast_to(whole, grams.shape)
         moments = ScaledGram(grams, train.centre, train.scale)
         betas = least_squares_by_split(moments, [choice.columns(chosen) for chosen in kept])
         errors = np.maximum(sink.errors, 0.0) * train.scale[-1] ** 2
         scores = errors / np.maximum(test.gram[:, 0, 0], 1e-300)
-        return FoldModels(betas, choice.support(kept, X.shape[1]), scores, complete)
+        return FoldModels(betas, choice.support(kept, self.n_features_in_), scores, complete)
 
 
 class AveragedCVClassifier(BinaryClassifier, AveragedCV):
@@ -415,42 +391,32 @@ class AveragedCVClassifier(BinaryClassifier, AveragedCV):
         return self._linear_predictor(X)
 
     def _probability(self, X: Any) -> FloatArray:
-        probability: FloatArray = expit(self._linear_predictor(X))
-        return probability
+        return np.asarray(expit(self._linear_predictor(X)))
 
     def _cheap(self, n_rows: int) -> float:
         return CHEAP_SECONDS / seconds_for(1, n_rows, self.n_features_in_ + 1)
 
     def _best_subsets(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weights: FloatArray,
-        splits: list[Split],
-        choice: Choice,
-        searcher: Searcher,
+        self, rows: WeightedRows, splits: list[Split], choice: Choice, searcher: Searcher
     ) -> FoldModels:
-        Z, scales = scaled_columns(X, weights)
-        rows = BinaryRows(Z, y, weights)
-        seconds = seconds_for(choice.n_subsets * len(splits), *Z.shape)
+        scaled, scales = scaled_rows(rows)
+        seconds = seconds_for(choice.n_subsets * len(splits), *scaled.Z.shape)
         searcher.look_at_the_clock(choice, len(splits), seconds)
-        kept = choice.with_intercept(choice.subsets(), X.shape[1])
+        kept = choice.with_intercept(choice.subsets(), self.n_features_in_)
         if not self.empty_model:
             kept = kept[1:]
-
-        def choose(split: Split) -> tuple[FloatArray, BoolArray, float]:
-            return _best_logistic(rows.take(split[0]), rows.take(split[1]), kept)
-
-        (betas, support, scores), complete = _fold_by_fold(choose, splits, searcher)
+        best = (_best_logistic(scaled, split, kept) for split in splits)
+        (betas, support, scores), complete = _fold_by_fold(best, len(splits), searcher)
         if self.refit:
-            betas, _ = fit_all(rows, support)
+            betas, _ = fit_all(scaled, support)
         return FoldModels(unscale(betas, scales), support[:, 1:], scores, complete)
 
 
 def _best_logistic(
-    train: BinaryRows, test: BinaryRows, kept: BoolArray
+    rows: BinaryRows, split: Split, kept: BoolArray
 ) -> tuple[FloatArray, BoolArray, float]:
     """Return one fold's best model, its columns and its mean log loss."""
+    train, test = map(rows.take, split)
     betas, _ = fit_all(train, kept)
     losses = test.losses(betas)
     # The first within rounding: the smallest, since that is the order of the subsets.

@@ -21,7 +21,6 @@ from foldwise.subset.search import (
     best_of_each_size,
     best_within,
     describe,
-    largest_size,
     sweep,
 )
 from foldwise.subset.sinks import TIE, BestBySize, Everything, Several, members
@@ -117,11 +116,6 @@ class BestSubsetRegressor(LinearRegressor):
     3     3  (bmi, bp, s5)  4835.7
     """
 
-    support_: BoolArray
-    best_score_: float
-    best_by_size_: pd.DataFrame
-    all_subsets_: pd.DataFrame
-
     _instead = "Set max_size, choose by criterion='bic', or raise time_limit."
     _instead_of_sweeping = "Set max_size, drop keep_all and column_groups, or raise time_limit."
 
@@ -173,13 +167,13 @@ class BestSubsetRegressor(LinearRegressor):
         """
         searcher = self._searcher()
         check_word(searcher.owner, "criterion", self.criterion, [*CRITERIA, "cv"])
-        X, y, weights = self._read(X, y, sample_weight)
-        moments = all_rows(X, y, weights, centred=self.fit_intercept)
+        rows = self._read(X, y, sample_weight)
+        moments = all_rows(rows, centred=self.fit_intercept)
         choice = self._searchable(moments)
         wanted = Wanted(self.empty_model, self._finds_each_size(choice), self.keep_all)
         if self.criterion == "cv":
-            splits = splits_of(searcher.owner, self.cv, X, y, groups)
-            train, test = by_split(X, y, weights, splits, centred=self.fit_intercept)
+            splits = splits_of(searcher.owner, self.cv, rows, groups)
+            train, test = by_split(rows, splits, centred=self.fit_intercept)
             selected = by_cross_validation(train, test, choice, wanted, searcher)
         else:
             searcher = replace(searcher, instead=self._instead_of_sweeping)
@@ -209,8 +203,7 @@ class BestSubsetRegressor(LinearRegressor):
 
     def _searchable(self, moments: ScaledGram) -> Choice:
         """Return what to choose from, up to a size that can be searched."""
-        choice = self._choice()
-        choice = self._sized(choice, largest_size(moments, choice, MOST_SUBSETS))
+        choice = self._choice(moments, MOST_SUBSETS)
         if not self.empty_model and choice.max_size == 0:
             raise invalid_data(
                 type(self).__name__,

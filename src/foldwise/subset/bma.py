@@ -8,27 +8,16 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from foldwise.arrays import BoolArray, FloatArray
+from foldwise.arrays import FloatArray
 from foldwise.checks import check_number, check_word
 from foldwise.errors import invalid_parameter, warn
 from foldwise.subset.coefficients import Fits, unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
 from foldwise.subset.linear import LinearModel
-from foldwise.subset.mc3 import walk
 from foldwise.subset.moments import ScaledGram, all_rows
 from foldwise.subset.posterior import occams_window, probabilities
-from foldwise.subset.search import (
-    Found,
-    Searcher,
-    all_subsets,
-    best_within,
-    exact_rss,
-    largest_size,
-    reduced_problem,
-    reduced_score,
-    window,
-)
+from foldwise.subset.search import Found, Searcher, all_subsets, best_within
 
 ENUMERABLE = 1 << 20
 SEARCHABLE_COLUMNS = 40
@@ -42,6 +31,7 @@ LISTED = 100
 class ModelSearch:
     """How to find the models."""
 
+    searcher: Searcher  # who looks for them
     method: str  # the way to go
     ratio: Any  # of Occam's window; None keeps all models
     strict: bool  # whether a model needs to beat its submodels
@@ -64,21 +54,11 @@ class ModelSearch:
         return None if way == "enumerate" else 20.0
 
 
-@dataclass(frozen=True)
-class Averaged:
-    """Models, best first, with their posterior probabilities."""
-
-    kept: BoolArray  # (n_models, n_units): the models
-    rss: FloatArray  # residual sums of squares, or deviances
-    weights: FloatArray  # posterior probabilities; they sum to one
-    complete: bool  # whether the search was finished
-
-
 def find_models(
-    moments: ScaledGram, choice: Choice, score: Score, plan: ModelSearch, searcher: Searcher
-) -> Averaged:
-    """Return the models to average over."""
-    way = plan.way(choice)
+    moments: ScaledGram, choice: Choice, score: Score, plan: ModelSearch
+) -> tuple[Found, FloatArray]:
+    """Return the linear models to average over, best first, with their probabilities."""
+    way, searcher = plan.way(choice), plan.searcher
     ratio = plan.window(way)
     if way == "enumerate":
         found = all_subsets(moments, choice, searcher)
@@ -91,58 +71,43 @@ def find_models(
             fix="Try 20.",
         )
     else:
-        slack, at_most = 2 * np.log(ratio), plan.max_models
-        if way == "branch_and_bound":
-            found = best_within(moments, choice, score, searcher, slack=slack, at_most=at_most)
-        else:
-            found = _by_walking(moments, choice, score, plan, slack, searcher)
-        if len(found.rss) == at_most:
+        found = best_within(
+            moments,
+            choice,
+            score,
+            searcher,
+            slack=2 * np.log(ratio),
+            at_most=plan.max_models,
+            n_steps=plan.n_steps if way == "mc3" else None,
+            seed=plan.random_state,
+        )
+        if len(found.rss) == plan.max_models:
             warn(
-                f"{searcher.owner}: Occam's window holds more than {at_most} models; the most "
-                "probable are kept. Raise max_models or lower occam_ratio."
+                f"{searcher.owner}: Occam's window holds more than {plan.max_models} models; the "
+                "most probable are kept. Raise max_models or lower occam_ratio."
             )
     return weigh(found, choice, score, ratio, strict=plan.strict)
 
 
 def weigh(
     found: Found, choice: Choice, score: Score, ratio: float | None, *, strict: bool
-) -> Averaged:
-    """Return the models in Occam's window with their probabilities."""
+) -> tuple[Found, FloatArray]:
+    """Return the models in Occam's window, best first, with their probabilities."""
     scores = score(found.rss, choice.sizes(found.kept))
     finite = np.flatnonzero(np.isfinite(scores))
     order = finite[occams_window(found.kept[finite], scores[finite], ratio, strict=strict)]
     weights = probabilities(scores[order])
     enough = 1 + int(np.searchsorted(np.cumsum(weights), 1 - NEGLIGIBLE))
     order, weights = order[:enough], weights[:enough]
-    return Averaged(found.kept[order], found.rss[order], weights / weights.sum(), found.complete)
-
-
-def _by_walking(
-    moments: ScaledGram,
-    choice: Choice,
-    score: Score,
-    plan: ModelSearch,
-    slack: float,
-    searcher: Searcher,
-) -> Found:
-    problem, scaled = reduced_problem(moments, choice), reduced_score(score, choice, moments)
-    goal = window(problem, scaled, choice, slack, plan.max_models)
-    goal.offer(np.array([problem.total]), np.zeros((1, len(choice.units)), dtype=bool))
-    rng = np.random.default_rng(plan.random_state)
-    complete = searcher.drive(walk(problem, scaled, goal, choice.max_size, plan.n_steps, rng))
-    return Found(goal.kept, exact_rss(moments, choice, goal.kept), complete)
+    return Found(found.kept[order], found.rss[order], found.complete), weights / weights.sum()
 
 
 class BayesianModelAveraging(LinearModel):
-    """What Bayesian averages of linear and of logistic models have in common."""
+    """What Bayesian averages of linear and of logistic models have in common.
 
-    coef_sd_: FloatArray
-    conditional_coef_: FloatArray
-    conditional_coef_sd_: FloatArray
-    inclusion_probability_: FloatArray
-    model_support_: BoolArray
-    model_probability_: FloatArray
-    models_: pd.DataFrame
+    They find the models and store what these say together in ``_average``.
+    """
+
     # Only the regressor walks at random.
     n_steps: int = 0
     random_state: Any = None
@@ -191,15 +156,16 @@ class BayesianModelAveraging(LinearModel):
         Self
             The fitted estimator.
         """
-        plan, searcher = self._plan(), self._searcher()
-        X, y, weights = self._read(X, y, sample_weight)
-        moments, choice = all_rows(X, y, weights), self._choice()
-        choice = self._sized(choice, largest_size(moments, choice, self._most_subsets))
-        self._average(X, y, weights, moments, choice, plan, searcher)
+        plan = self._plan()
+        rows = self._read(X, y, sample_weight)
+        moments = all_rows(rows)
+        choice = self._choice(moments, self._most_subsets)
+        self._average(rows, moments, choice, plan)
         return self
 
     def _plan(self) -> ModelSearch:
-        owner = type(self).__name__
+        searcher = self._searcher()
+        owner = searcher.owner
         check_word(owner, "model_prior", self.model_prior, ["uniform", "beta_binomial"])
         check_word(owner, "method", self.method, self._methods)
         if self.occam_ratio not in (None, "auto", np.inf):
@@ -208,31 +174,18 @@ class BayesianModelAveraging(LinearModel):
             )
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         ratio, most = self.occam_ratio, self.max_models
-        return ModelSearch(self.method, ratio, self.strict, most, self.n_steps, seed)
+        return ModelSearch(searcher, self.method, ratio, self.strict, most, self.n_steps, seed)
 
-    def _average(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weights: FloatArray,
-        moments: ScaledGram,
-        choice: Choice,
-        plan: ModelSearch,
-        searcher: Searcher,
-    ) -> None:
-        """Find the models and store what they say together."""
-        raise NotImplementedError
-
-    def _store_models(self, averaged: Averaged, choice: Choice) -> None:
+    def _store_models(self, models: Found, weights: FloatArray, choice: Choice) -> None:
         names = self._names()
-        self.model_support_ = choice.support(averaged.kept, len(names))
-        self.model_probability_ = averaged.weights
-        self.inclusion_probability_ = np.minimum(averaged.weights @ self.model_support_, 1.0)
-        self.complete_ = averaged.complete
+        self.model_support_ = choice.support(models.kept, len(names))
+        self.model_probability_ = weights
+        self.inclusion_probability_ = np.minimum(weights @ self.model_support_, 1.0)
+        self.complete_ = models.complete
         inside = self.model_support_[:LISTED]
         self.models_ = pd.DataFrame(
             {
-                "probability": averaged.weights[:LISTED],
+                "probability": weights[:LISTED],
                 "size": inside.sum(axis=1),
                 "columns": [tuple(names[row].tolist()) for row in inside],
             }

@@ -4,18 +4,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.subset.bma import BayesianModelAveraging, ModelSearch, weigh
-from foldwise.subset.branch_and_bound import LeastSquares, search
+from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow, search
 from foldwise.subset.coefficients import Fits, unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
-from foldwise.subset.linear import BinaryClassifier
-from foldwise.subset.logistic import BinaryRows, fit_all, scaled_columns, seconds_for, variances
-from foldwise.subset.moments import ScaledGram
+from foldwise.subset.linear import BinaryClassifier, dense
+from foldwise.subset.logistic import BinaryRows, fit_all, scaled_rows, seconds_for, variances
+from foldwise.subset.moments import ScaledGram, WeightedRows
 from foldwise.subset.posterior import model_prior
-from foldwise.subset.search import Found, Searcher, window
+from foldwise.subset.search import Found
 
 CHEAP_SECONDS = 10.0
 # How much wider Occam's window is for the approximation than for the models themselves.
@@ -92,51 +93,38 @@ class BayesianModelAveragingClassifier(BinaryClassifier, BayesianModelAveraging)
     array([0.41, 1.  , 0.73, 0.57, 1.  ])
     """
 
-    model_coef_: FloatArray
-    model_intercept_: FloatArray
     _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound"]
     _most_subsets = 1_000
 
     def _average(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weights: FloatArray,
-        moments: ScaledGram,
-        choice: Choice,
-        plan: ModelSearch,
-        searcher: Searcher,
+        self, rows: WeightedRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
     ) -> None:
-        Z, scales = scaled_columns(X, weights)
-        rows = BinaryRows(Z, y, weights)
-        score = deviance_score(float(weights.sum()), self.model_prior, choice)
-        seconds = seconds_for(choice.n_subsets, *Z.shape)
+        scaled, scales = scaled_rows(rows)
+        score = deviance_score(float(rows.weights.sum()), self.model_prior, choice)
+        seconds = seconds_for(choice.n_subsets, *scaled.Z.shape)
         way = plan.method
         if way == "auto":
             way = "enumerate" if seconds <= CHEAP_SECONDS else "branch_and_bound"
         if way == "enumerate":
-            searcher.look_at_the_clock(choice, 1, seconds)
+            plan.searcher.look_at_the_clock(choice, 1, seconds)
             kept, complete = choice.subsets(), True
         else:
-            slack = 2 * np.log(WIDER * (plan.window(way) or 20.0))
-            kept, complete = shortlist(rows, choice, score, slack, plan.max_models, searcher)
-        _, losses = fit_all(rows, choice.with_intercept(kept, X.shape[1]))
+            kept, complete = shortlist(scaled, choice, score, plan)
+        _, losses = fit_all(scaled, choice.with_intercept(kept, rows.X.shape[1]))
         found = Found(kept, 2 * losses, complete)
-        averaged = weigh(found, choice, score, plan.window(way), strict=plan.strict)
-        self._store_models(averaged, choice)
-        betas, _ = fit_all(rows, choice.with_intercept(averaged.kept, X.shape[1]))
-        fits = Fits(betas, variances(rows, betas))
+        models, probability = weigh(found, choice, score, plan.window(way), strict=plan.strict)
+        self._store_models(models, probability, choice)
+        betas, _ = fit_all(scaled, choice.with_intercept(models.kept, rows.X.shape[1]))
+        fits = Fits(betas, variances(scaled, betas))
         self._store_coefficients(fits, np.ones(len(betas)), scales)
         betas = unscale(betas, scales)
         self.model_intercept_, self.model_coef_ = betas[:, 0], betas[:, 1:]
 
     def _probability(self, X: Any) -> FloatArray:
-        X = self._dense(X)
-        step = max(1, AT_ONCE // len(self.model_coef_))
+        X = dense(self._checked(X))
         parts = [
-            expit(X[start : start + step] @ self.model_coef_.T + self.model_intercept_)
-            @ self.model_probability_
-            for start in range(0, len(X), step)
+            expit(X[rows] @ self.model_coef_.T + self.model_intercept_) @ self.model_probability_
+            for rows in gen_batches(len(X), max(1, AT_ONCE // len(self.model_coef_)))
         ]
         return np.clip(np.concatenate(parts), 0.0, 1.0)
 
@@ -154,7 +142,7 @@ def deviance_score(n_rows: float, prior: str, choice: Choice) -> Score:
 
 
 def shortlist(
-    rows: BinaryRows, choice: Choice, score: Score, slack: float, at_most: int, searcher: Searcher
+    rows: BinaryRows, choice: Choice, score: Score, plan: ModelSearch
 ) -> tuple[BoolArray, bool]:
     """Return the models that a quadratic approximation of the likelihood puts in the window.
 
@@ -175,6 +163,7 @@ def shortlist(
     def shifted(deviance: FloatArray, size: IntArray) -> FloatArray:
         return score(deviance, size + choice.n_always)
 
-    goal = window(problem, shifted, choice, slack, at_most)
-    complete = searcher.drive(search(problem, goal))
+    slack = 2 * np.log(WIDER * (plan.window("branch_and_bound") or 20.0))
+    goal = WithinWindow(problem, shifted, choice.max_size, slack, plan.max_models)
+    complete = plan.searcher.drive(search(problem, goal))
     return goal.kept, complete

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray
 from foldwise.checks import check_number, check_word
-from foldwise.subset.bma import Averaged, BayesianModelAveraging, ModelSearch, find_models
+from foldwise.subset.bma import BayesianModelAveraging, ModelSearch, find_models
 from foldwise.subset.coefficients import Reduced, residual_sum
 from foldwise.subset.columns import Choice
-from foldwise.subset.criteria import Score
-from foldwise.subset.linear import LinearRegressor
-from foldwise.subset.moments import ScaledGram
+from foldwise.subset.linear import LinearRegressor, dense
+from foldwise.subset.moments import ScaledGram, WeightedRows
 from foldwise.subset.posterior import bic_score, g_score, local_g, mixture_quantile, model_prior
-from foldwise.subset.search import Searcher, describe
+from foldwise.subset.search import describe
 
 AT_ONCE = 1_000_000
 # Share of the posterior that predictive distributions leave out.
@@ -208,24 +208,35 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
         return np.concatenate(ends)
 
     def _average(
-        self,
-        X: FloatArray,
-        y: FloatArray,
-        weights: FloatArray,
-        moments: ScaledGram,
-        choice: Choice,
-        plan: ModelSearch,
-        searcher: Searcher,
+        self, rows: WeightedRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
     ) -> None:
-        averaged = find_models(moments, choice, self._score(moments, choice), plan, searcher)
-        self._store_models(averaged, choice)
-        shrink, noise, df = self._weigh_noise(averaged, moments, choice)
+        forced = np.array(choice.forced, dtype=np.intp)
+        base_rss = residual_sum(moments, forced) or 1.0
+        spare = float(moments.gram[0, 0]) - len(forced)
+        log_prior, n_always = model_prior(self.model_prior, len(choice.units)), choice.n_always
+        if self.prior == "bic":
+            score = bic_score(describe(moments, choice), log_prior, n_always)
+        else:
+            g = self._g(moments)
+            score = g_score(g, base_rss, spare, log_prior, n_always)
+        models, probability = find_models(moments, choice, score, plan)
+        self._store_models(models, probability, choice)
+        sizes = models.kept.sum(axis=1)
+        if self.prior == "bic":
+            shrink, df = np.ones(len(sizes)), spare - sizes
+            noise = models.rss / df / moments.scale[-1] ** 2
+            # The variances of least squares, as R's bicreg has them.
+            spread = noise
+        else:
+            left, df = models.rss / base_rss, np.full(len(sizes), spare)
+            used = local_g(left, sizes, spare) if g is None else np.full(len(sizes), g)
+            shrink = used / (1 + used)
+            noise = base_rss * (1 - shrink * (1 - left)) / spare / moments.scale[-1] ** 2
+            # Under a g-prior the coefficients have t distributions.
+            spread = noise * df / np.maximum(df - 2, 1e-300)
         reduced = Reduced.of(moments, choice)
-        fits = reduced.fits(averaged.kept, shrink)
-        self._parts = Parts(reduced, moments, averaged.kept, shrink, noise, df, fits.beta)
-        # By the BIC the coefficients' variances are those of least squares, as R's bicreg has it;
-        # under a g-prior they have t distributions.
-        spread = noise if self.prior == "bic" else noise * df / np.maximum(df - 2, 1e-300)
+        fits = reduced.fits(models.kept, shrink)
+        self._parts = Parts(reduced, moments, models.kept, shrink, noise, df, fits.beta)
         self._store_coefficients(fits, spread, moments)
 
     def _plan(self) -> ModelSearch:
@@ -241,51 +252,18 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
 
     def _mixtures(self, X: Any) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
         """Give weights, means, scales and degrees of freedom, some rows at a time."""
-        X = self._dense(X)
+        X = dense(self._checked(X))
         parts, moments = self._parts, self._parts.moments
         n_models = 1 + int(np.searchsorted(np.cumsum(self.model_probability_), 1 - IGNORED))
         weights = self.model_probability_[:n_models] / self.model_probability_[:n_models].sum()
         df, shrink, noise = (a[:n_models] for a in (parts.df, parts.shrink, parts.noise))
         kept, beta = parts.kept[:n_models], parts.beta[:n_models]
-        step = max(1, AT_ONCE // n_models)
-        for start in range(0, len(X), step):
-            rows = X[start : start + step]
-            Z = np.column_stack([np.ones(len(rows)), rows]) - moments.centre[:-1]
+        for rows in gen_batches(len(X), max(1, AT_ONCE // n_models)):
+            Z = np.column_stack([np.ones(len(X[rows])), X[rows]]) - moments.centre[:-1]
             Z /= moments.scale[:-1]
             means = moments.centre[-1] + moments.scale[-1] * (Z @ beta.T)
             leverages = parts.reduced.leverages(Z, kept, shrink)
             yield weights, means, moments.scale[-1] * np.sqrt(noise * (1 + leverages)), df
-
-    def _weigh_noise(
-        self, averaged: Averaged, moments: ScaledGram, choice: Choice
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return how much each model shrinks, its noise variance and its degrees of freedom."""
-        sizes = averaged.kept.sum(axis=1)
-        base_rss, spare = self._base(moments, choice)
-        if self.prior == "bic":
-            shrink = np.ones(len(sizes))
-            df = spare - sizes
-            noise = averaged.rss / df
-        else:
-            left = averaged.rss / base_rss
-            g = self._g(moments)
-            used = local_g(left, sizes, spare) if g is None else np.full(len(sizes), g)
-            shrink = used / (1 + used)
-            df = np.full(len(sizes), spare)
-            noise = base_rss * (1 - shrink * (1 - left)) / spare
-        return shrink, noise / moments.scale[-1] ** 2, df
-
-    def _score(self, moments: ScaledGram, choice: Choice) -> Score:
-        log_prior = model_prior(self.model_prior, len(choice.units))
-        if self.prior == "bic":
-            return bic_score(describe(moments, choice), log_prior, choice.n_always)
-        base_rss, spare = self._base(moments, choice)
-        return g_score(self._g(moments), base_rss, spare, log_prior, choice.n_always)
-
-    def _base(self, moments: ScaledGram, choice: Choice) -> tuple[float, float]:
-        """Return residual sum of squares and spare rows of the forced columns alone."""
-        forced = np.array(choice.forced, dtype=np.intp)
-        return residual_sum(moments, forced) or 1.0, float(moments.gram[0, 0]) - len(forced)
 
     def _g(self, moments: ScaledGram) -> float | None:
         """Return Zellner's g; None for the most likely one of each model."""

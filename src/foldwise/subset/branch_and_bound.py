@@ -219,11 +219,12 @@ def earlier(kept: BoolArray, other: BoolArray) -> bool:
 class BestOfEachSize:
     """The subset with the least residual sum of squares of every size up to ``max_size``."""
 
-    def __init__(self, n_columns: int, max_size: int, total: float) -> None:
+    def __init__(self, problem: LeastSquares, max_size: int) -> None:
+        n_columns = len(problem.cross)
         self.rss = np.full(n_columns + 1, np.inf)
         self.kept = np.zeros((n_columns + 1, n_columns), dtype=bool)
         self.limits = np.where(np.arange(n_columns + 1) <= max_size, np.inf, 0.0)
-        self._perfect = PERFECT * total
+        self._perfect = PERFECT * problem.total
 
     def offer(self, rss: FloatArray, kept: BoolArray) -> None:
         """Keep the best of each size."""
@@ -252,21 +253,16 @@ class WithinWindow:
     """
 
     def __init__(
-        self,
-        score: Score,
-        n_columns: int,
-        max_size: int,
-        total: float,
-        slack: float = 0.0,
-        at_most: int = 1,
+        self, problem: LeastSquares, score: Score, max_size: int, slack: float, at_most: int
     ) -> None:
+        n_columns = len(problem.cross)
         self.score = score
         self.slack = slack
         self.at_most = at_most
         self._seen: set[bytes] = set()
         self._sizes = np.arange(n_columns + 1)
         self._wanted = self._sizes <= max_size
-        self._total = total
+        self._total = problem.total
         self.scores = np.empty(0)
         self.rss = np.empty(0)
         self.kept = np.empty((0, n_columns), dtype=bool)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.subset.columns import Choice
@@ -38,10 +39,7 @@ def least_squares(moments: ScaledGram, columns: IntArray) -> FloatArray:
     ``columns``: Columns of the model, counted with the intercept as 0. Others get zero, and so do
     columns aliased with earlier ones.
     """
-    scaled = np.zeros(len(moments.gram) - 1)
-    used, beta = _solve(moments.gram, columns)
-    scaled[used] = beta
-    return unscale(scaled, moments)
+    return unscale(_solution(moments.gram, columns), moments)
 
 
 def least_squares_by_split(moments: ScaledGram, subsets: Sequence[IntArray]) -> FloatArray:
@@ -59,11 +57,8 @@ def least_squares_by_split(moments: ScaledGram, subsets: Sequence[IntArray]) -> 
     right = np.where(inside, moments.gram[:, :-1, -1], 0.0)
     if all_independent(parts):
         return unscale(np.linalg.solve(parts, right[..., None])[..., 0], moments)
-    scaled = np.zeros((n_splits, q))
-    for split, columns in enumerate(subsets):
-        used, beta = _solve(moments.gram[split], columns)
-        scaled[split, used] = beta
-    return unscale(scaled, moments)
+    alone = [_solution(*split) for split in zip(moments.gram, subsets, strict=True)]
+    return unscale(np.array(alone), moments)
 
 
 def all_independent(parts: FloatArray) -> bool:
@@ -86,6 +81,14 @@ def _solve(gram: FloatArray, columns: IntArray) -> tuple[IntArray, FloatArray]:
         used = independent(gram, columns)
         part = gram[used[:, None], used]
     return used, np.linalg.solve(part, gram[used, -1])
+
+
+def _solution(gram: FloatArray, columns: IntArray) -> FloatArray:
+    """Return the coefficients of all scaled columns, zero for those not in the model."""
+    used, beta = _solve(gram, columns)
+    scaled = np.zeros(len(gram) - 1)
+    scaled[used] = beta
+    return scaled
 
 
 def unscale(scaled: FloatArray, moments: ScaledGram) -> FloatArray:
@@ -169,21 +172,19 @@ class Reduced:
 
     def fits(self, kept: BoolArray, shrink: FloatArray) -> Fits:
         """Return the models; ``shrink`` multiplies the free coefficients of each."""
-        width = len(self.base) + len(self.free)
-        beta, variance = (np.zeros((len(kept), width)) for _ in range(2))
+        columns = np.concatenate([self.base, self.free])
+        shape = len(kept), columns.max(initial=0) + 1
+        fits = Fits(np.zeros(shape), np.zeros(shape))
         for rows in self._batches(kept):
             inverse, free_beta = solve_all(self.gram, self.cross, kept[rows], self.floors)
             inverse *= shrink[rows, None, None]
             free_beta *= shrink[rows, None]
             spread = np.einsum("bf,mfg,bg->mb", self.slopes, inverse, self.slopes)
-            beta[rows, : len(self.base)] = self.base_beta - free_beta @ self.slopes.T
-            beta[rows, len(self.base) :] = free_beta
-            variance[rows, : len(self.base)] = np.diagonal(self.base_inverse) + spread
-            variance[rows, len(self.base) :] = np.einsum("mff->mf", inverse)
-        order = np.concatenate([self.base, self.free])
-        wide = np.zeros((2, len(kept), order.max() + 1 if width else 1))
-        wide[0][:, order], wide[1][:, order] = beta, variance
-        return Fits(*wide)
+            fits.beta[rows, self.base] = self.base_beta - free_beta @ self.slopes.T
+            fits.beta[rows, self.free] = free_beta
+            fits.variance[rows, self.base] = np.diagonal(self.base_inverse) + spread
+            fits.variance[rows, self.free] = np.einsum("mff->mf", inverse)
+        return fits
 
     def leverages(self, Z: FloatArray, kept: BoolArray, shrink: FloatArray) -> FloatArray:
         """Return the variances (n_rows, n_models) of fitted values, for noise of variance 1.
@@ -201,6 +202,4 @@ class Reduced:
         return result + fixed[:, None]
 
     def _batches(self, kept: BoolArray) -> Iterator[slice]:
-        step = max(1, BATCH // (len(self.free) + 1) ** 2)
-        for start in range(0, len(kept), step):
-            yield slice(start, start + step)
+        return gen_batches(len(kept), max(1, BATCH // (len(self.free) + 1) ** 2))

@@ -48,8 +48,7 @@ class Choice:
 
     def sizes(self, kept: BoolArray) -> IntArray:
         """Return the number of columns, forced ones included, of each of the subsets."""
-        sizes: IntArray = kept @ np.array(self.widths, dtype=np.intp) + self.n_always
-        return sizes
+        return np.asarray(kept @ np.array(self.widths, dtype=np.intp) + self.n_always)
 
     def with_intercept(self, kept: BoolArray, n_columns: int) -> BoolArray:
         """Return which of the columns (1, x_1, ..., x_p) are in each of the subsets of units."""

@@ -47,8 +47,8 @@ class Sink(Protocol):
         """Look at the errors (n_folds, n_subsets) of the subsets of a block."""
 
 
-def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, sink: Sink) -> Iterator[int]:
-    """Give the test errors of all subsets to ``sink``, and yield how many at a time.
+def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, sink: Sink) -> Iterator[float]:
+    """Give the test errors of all subsets to ``sink``, and yield the share done.
 
     A column that is linearly dependent on the included ones before it, in the training rows,
     gets a zero coefficient, as in R. Errors below 1e-13 of a fold's sum of squares are rounding
@@ -70,7 +70,10 @@ def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, sink: Sink) -
     walk = _Walk(choice.widths, choice.max_size, sink, careful, PERFECT * both[-1, -1, 1])
     for v in range(len(choice.forced)):
         both = regress_out(both, floors[v] if careful else None)
-    yield from walk.descend(*walk.grow(both, floors[len(choice.forced) : -1]))
+    done, n_subsets = 0, choice.n_subsets
+    for count in walk.descend(*walk.grow(both, floors[len(choice.forced) : -1])):
+        done += count
+        yield done / n_subsets
 
 
 def regress_out(both: FloatArray, floor: FloatArray | None) -> FloatArray:
@@ -212,7 +215,7 @@ class _Walk:
         return State(train, test, list(floors)), SubsetBlock(ids[order], sizes[order]), depth
 
     def descend(self, state: State, block: SubsetBlock, depth: int) -> Iterator[int]:
-        """Decide unit ``depth`` for a block of subsets, and then the units after it."""
+        """Decide the units from ``depth`` on for a block of subsets; yield how many are done."""
         if depth == len(self.widths):
             self.sink.take(np.maximum(state.test[0][0], self.least), block)
             yield len(block.ids)

@@ -11,12 +11,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_number, check_two_classes, check_whole, checked_weights
 from foldwise.errors import FoldsWarning, Plain, invalid_data, invalid_parameter, warn
 from foldwise.subset.columns import Choice, choose_from
-from foldwise.subset.moments import Split
-from foldwise.subset.search import Searcher
+from foldwise.subset.moments import ScaledGram, Split, WeightedRows
+from foldwise.subset.search import Searcher, largest_size
 
 
 class LinearModel(BaseEstimator):
@@ -24,7 +24,6 @@ class LinearModel(BaseEstimator):
 
     coef_: FloatArray
     intercept_: float
-    complete_: bool
     n_features_in_: int
     max_size: int | None
     forced: Iterable[Any] | None
@@ -40,15 +39,18 @@ class LinearModel(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _dense(self, X: Any) -> FloatArray:
-        """Return checked rows to predict, as an array."""
+    def _checked(self, X: Any) -> Any:
+        """Return rows to predict, dense or sparse."""
         check_is_fitted(self)
-        return dense(validate_data(self, X, reset=False, accept_sparse="csr"))
+        return validate_data(self, X, reset=False, accept_sparse="csr")
 
     def _linear_predictor(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr")
-        return np.asarray(X @ self.coef_) + self.intercept_
+        return np.asarray(self._checked(X) @ self.coef_) + self.intercept_
+
+    def _weights(self, sample_weight: Any, n_rows: int) -> FloatArray:
+        """Return the weights of the rows, 1 where none are given."""
+        weights = checked_weights(type(self).__name__, sample_weight, n_rows)
+        return np.ones(n_rows) if weights is None else weights
 
     def _names(self) -> Array:
         """Return the names of the columns, or their positions where they have none."""
@@ -60,20 +62,21 @@ class LinearModel(BaseEstimator):
             check_number(owner, "time_limit", self.time_limit, above=0, fix="None is no limit.")
         return Searcher(owner, self.verbose, self.time_limit, self._instead)
 
-    def _choice(self) -> Choice:
-        """Return what there is to choose from, of any size."""
-        names = getattr(self, "feature_names_in_", None)
-        owner, n_columns, intercept = type(self).__name__, self.n_features_in_, self.fit_intercept
-        return choose_from(
-            owner, n_columns, names, self.forced, self.column_groups, intercept=intercept
-        )
+    def _choice(self, moments: ScaledGram | None = None, at_most: int = 0) -> Choice:
+        """Return what to choose from.
 
-    def _sized(self, choice: Choice, otherwise: int) -> Choice:
-        """Return the choice up to the size asked for, or ``otherwise`` where none is."""
-        check_whole(type(self).__name__, "max_size", self.max_size, 1, none=True)
-        if self.max_size is None:
-            return replace(choice, max_size=otherwise)
-        return replace(choice, max_size=min(int(self.max_size), choice.max_size))
+        Without ``max_size`` up to all columns, or, given moments, up to a size that has about
+        ``at_most`` subsets where the columns are dependent.
+        """
+        owner, names = type(self).__name__, getattr(self, "feature_names_in_", None)
+        columns = self.n_features_in_, names, self.forced, self.column_groups
+        choice = choose_from(owner, *columns, intercept=self.fit_intercept)
+        check_whole(owner, "max_size", self.max_size, 1, none=True)
+        if self.max_size is not None:
+            return replace(choice, max_size=min(int(self.max_size), choice.max_size))
+        if moments is None:
+            return choice
+        return replace(choice, max_size=largest_size(moments, choice, at_most))
 
 
 class LinearRegressor(RegressorMixin, LinearModel):
@@ -94,18 +97,17 @@ class LinearRegressor(RegressorMixin, LinearModel):
         """
         return self._linear_predictor(X)
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return X, y and the weights as dense arrays of float64."""
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> WeightedRows:
+        """Return the rows as dense arrays of float64."""
         if _needs_nothing(X, y):
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
-            return X, y, read_weights(self, sample_weight, X)
+            return WeightedRows(X, y, self._weights(sample_weight, len(X)))
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )
-        return dense(X), y.astype(np.float64), read_weights(self, sample_weight, X)
+        weights = self._weights(sample_weight, X.shape[0])
+        return WeightedRows(dense(X), y.astype(np.float64), weights)
 
 
 class BinaryClassifier(ClassifierMixin, LinearModel):
@@ -153,10 +155,8 @@ class BinaryClassifier(ClassifierMixin, LinearModel):
     def _probability(self, X: Any) -> FloatArray:
         raise NotImplementedError
 
-    def _read(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return X, y as 0 and 1, and the weights, as dense arrays."""
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> WeightedRows:
+        """Return the rows as dense arrays, y as 0 and 1."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -170,7 +170,8 @@ class BinaryClassifier(ClassifierMixin, LinearModel):
                 fix="Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y)}.",
             )
-        return dense(X), codes.astype(np.float64), read_weights(self, sample_weight, X)
+        weights = self._weights(sample_weight, X.shape[0])
+        return WeightedRows(dense(X), codes.astype(np.float64), weights)
 
 
 def _needs_nothing(X: Any, y: Any) -> bool:
@@ -186,14 +187,8 @@ def dense(X: Any) -> FloatArray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
-def read_weights(estimator: LinearModel, sample_weight: Any, X: Any) -> FloatArray:
-    """Return the weights of the rows, 1 where none are given."""
-    weights = checked_weights(type(estimator).__name__, sample_weight, X.shape[0])
-    return np.ones(X.shape[0]) if weights is None else weights
-
-
 def splits_of(
-    owner: str, cv: Any, X: FloatArray, y: Array, groups: Any, *, classifier: bool = False
+    owner: str, cv: Any, rows: WeightedRows, groups: Any, *, classifier: bool = False
 ) -> list[Split]:
     """Return the splits that ``cv`` makes.
 
@@ -201,7 +196,7 @@ def splits_of(
     warning.
     """
     if classifier and isinstance(cv, int):
-        fewest = max(2, int(np.unique(y, return_counts=True)[1].min()))
+        fewest = max(2, int(np.unique(rows.y, return_counts=True)[1].min()))
         if fewest < cv:
             warn(
                 f"{owner}: {fewest} folds instead of {cv}, since the rarer class has too few "
@@ -209,13 +204,10 @@ def splits_of(
                 FoldsWarning,
             )
             cv = fewest
-    splits = list(check_cv(cv, y, classifier=classifier).split(X, y, groups))
+    splitter = check_cv(cv, rows.y, classifier=classifier)
+    splits = list(splitter.split(rows.X, rows.y, groups))
     if len(splits) < 2:
         raise invalid_parameter(owner, "cv", must="make at least 2 splits", got=cv, fix="Try 5.")
-    return [(as_positions(train), as_positions(test)) for train, test in splits]
-
-
-def as_positions(rows: Any) -> IntArray:
-    """Return rows given as positions or as a mask as positions."""
-    rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+    # Own splitters may give masks, ours positions: both choose among the numbers of the rows.
+    numbers = np.arange(len(rows.y))
+    return [(numbers[train], numbers[test]) for train, test in splits]

@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.subset.coefficients import solve_all
-from foldwise.subset.moments import ALIASED, ScaledGram, bordered
+from foldwise.subset.moments import ALIASED, ScaledGram, WeightedRows, bordered
 
 # Numbers in the arrays of the fits that run together.
 AT_ONCE = 4_000_000
@@ -24,12 +25,6 @@ STEPS = 30
 def seconds_for(n_fits: float, n_rows: int, n_columns: int) -> float:
     """Return about how long so many fits take on one core."""
     return n_fits * 10 * (2 * n_rows * n_columns**2 + n_columns**3) / FLOPS_PER_SECOND
-
-
-def scaled_columns(X: FloatArray, weights: FloatArray) -> tuple[FloatArray, ScaledGram]:
-    """Return the columns (1, X) centred and scaled, and how to undo it."""
-    columns, centre, scale = bordered(X, np.zeros(len(X)), weights, centred=True)
-    return columns[:, :-1], ScaledGram(np.empty((0, 0)), centre, scale)
 
 
 @dataclass(frozen=True)
@@ -62,9 +57,15 @@ class BinaryRows:
 
     def batches(self, n_models: int) -> Iterator[slice]:
         """Give slices of models whose arrays fit together."""
-        step = max(1, AT_ONCE // max(len(self.Z), self.Z.shape[1] ** 2))
-        for start in range(0, n_models, step):
-            yield slice(start, start + step)
+        return gen_batches(n_models, max(1, AT_ONCE // max(len(self.Z), self.Z.shape[1] ** 2)))
+
+
+def scaled_rows(rows: WeightedRows) -> tuple[BinaryRows, ScaledGram]:
+    """Return the rows with columns (1, X) centred and scaled, and how to undo it."""
+    untouched = rows._replace(y=np.zeros(len(rows.y)))
+    columns, centre, scale = bordered(untouched, centred=True)
+    undo = ScaledGram(np.empty((0, 0)), centre, scale)
+    return BinaryRows(columns[:, :-1], rows.y, rows.weights), undo
 
 
 def fit_all(rows: BinaryRows, kept: BoolArray) -> tuple[FloatArray, FloatArray]:

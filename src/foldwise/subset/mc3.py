@@ -89,10 +89,8 @@ def _start(problem: LeastSquares, score: Score, max_size: int) -> np.ndarray:
 
 
 def _swept(problem: LeastSquares, inside: np.ndarray) -> FloatArray:
-    p = len(problem.cross)
-    swept = np.empty((p + 1, p + 1))
-    swept[:p, :p], swept[p, :p], swept[:p, p] = problem.gram, problem.cross, problem.cross
-    swept[p, p] = problem.total
+    cross = problem.cross[:, None]
+    swept = np.block([[problem.gram, cross], [cross.T, np.array([[problem.total]])]])
     for v in np.flatnonzero(inside):
         swept = sweep_pivot(swept, int(v))
     return swept

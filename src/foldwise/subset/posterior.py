@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.subset.criteria import Score, TargetSummary, information
+from foldwise.subset.criteria import Score, TargetSummary, criterion
 from foldwise.subset.moments import PERFECT
 
 LogPrior = Callable[[IntArray], FloatArray]
@@ -24,20 +24,19 @@ def model_prior(name: str, n_columns: int) -> LogPrior:
     array([0.333, 0.167, 0.333])
     """
 
-    def uniform(size: IntArray) -> FloatArray:
-        return np.full(np.shape(size), -n_columns * np.log(2.0))
-
-    def beta_binomial(size: IntArray) -> FloatArray:
+    def log_prior(size: IntArray) -> FloatArray:
+        if name == "uniform":
+            return np.full(np.shape(size), -n_columns * np.log(2.0))
         size = np.asarray(size)
         log_ways = gammaln(n_columns + 1) - gammaln(size + 1) - gammaln(n_columns - size + 1)
         return np.asarray(-log_ways - np.log(n_columns + 1))
 
-    return uniform if name == "uniform" else beta_binomial
+    return log_prior
 
 
 def bic_score(sample: TargetSummary, log_prior: LogPrior, n_always: int) -> Score:
     """Return minus twice the log posterior, the marginal likelihood taken from the BIC."""
-    bic = information(sample, "bic")
+    bic = criterion("bic", sample)
 
     def score(rss: FloatArray, size: IntArray) -> FloatArray:
         return bic(rss, size) - 2 * log_prior(np.asarray(size) - n_always)

@@ -19,8 +19,9 @@ from foldwise.subset.coefficients import pivots, residual_sum
 from foldwise.subset.columns import Choice, count_subsets
 from foldwise.subset.criteria import Score, TargetSummary
 from foldwise.subset.exhaustive import SPEED, Sink, sweep_all, sweep_work
+from foldwise.subset.mc3 import walk
 from foldwise.subset.moments import ALIASED, PERFECT, ScaledGram
-from foldwise.subset.progress import as_shares, drive
+from foldwise.subset.progress import drive
 from foldwise.subset.sinks import BestBySize, Everything, members
 from foldwise.wording import rough_duration
 
@@ -77,11 +78,10 @@ def sweep(
     train: FloatArray, test: FloatArray, choice: Choice, sink: Sink, searcher: Searcher
 ) -> bool:
     """Show ``sink`` the errors of all subsets, after a look at the clock."""
-    n_subsets = choice.n_subsets
-    if n_subsets > FEW:
+    if choice.n_subsets > FEW:
         seconds = sweep_work(choice.widths, choice.max_size) * len(train) / SPEED
         searcher.look_at_the_clock(choice, len(train), seconds)
-    return searcher.drive(as_shares(sweep_all(train, test, choice, sink), n_subsets))
+    return searcher.drive(sweep_all(train, test, choice, sink))
 
 
 def all_subsets(moments: ScaledGram, choice: Choice, searcher: Searcher) -> Found:
@@ -103,7 +103,7 @@ def best_of_each_size(moments: ScaledGram, choice: Choice, searcher: Searcher) -
         kept = members(sink.ids[sink.ids >= 0], len(choice.units))
     else:
         problem = reduced_problem(moments, choice)
-        goal = BestOfEachSize(len(choice.units), choice.max_size, problem.total)
+        goal = BestOfEachSize(problem, choice.max_size)
         complete = _bounded(problem, goal, moments, choice, searcher)
         kept = goal.kept[np.isfinite(goal.rss)][: choice.max_size + 1]
     return Found(kept, exact_rss(moments, choice, kept), complete)
@@ -117,24 +117,32 @@ def best_within(
     *,
     slack: float = 0.0,
     at_most: int = 1,
+    n_steps: int | None = None,
+    seed: int = 0,
 ) -> Found:
     """Return the subsets that score within ``slack`` of the best, best first.
 
     ``score`` takes the residual sum of squares and the number of columns, forced ones included.
+    With ``n_steps``, what a random walk of that many steps finds of them.
     """
-    if not _bounds_pay(moments, choice):
+    if n_steps is None and not _bounds_pay(moments, choice):
         found = all_subsets(moments, choice, searcher)
         scores = score(found.rss, choice.sizes(found.kept))
         order = np.argsort(np.round(scores, 8), kind="stable")
         inside = order[scores[order] <= np.nanmin(scores) + slack + 1e-8][:at_most]
         return Found(found.kept[inside], found.rss[inside], found.complete)
-    problem = reduced_problem(moments, choice)
-    goal = window(problem, reduced_score(score, choice, moments), choice, slack, at_most)
-    complete = _bounded(problem, goal, moments, choice, searcher)
+    problem, scaled = reduced_problem(moments, choice), _reduced_score(score, choice, moments)
+    goal = WithinWindow(problem, scaled, choice.max_size, slack, at_most)
+    if n_steps is None:
+        complete = _bounded(problem, goal, moments, choice, searcher)
+    else:
+        goal.offer(np.array([problem.total]), np.zeros((1, len(choice.units)), dtype=bool))
+        rng = np.random.default_rng(seed)
+        complete = searcher.drive(walk(problem, scaled, goal, choice.max_size, n_steps, rng))
     return Found(goal.kept, exact_rss(moments, choice, goal.kept), complete)
 
 
-def reduced_score(score: Score, choice: Choice, moments: ScaledGram) -> Score:
+def _reduced_score(score: Score, choice: Choice, moments: ScaledGram) -> Score:
     """Return the score for residual sums of scaled targets and sizes without forced columns."""
     n_always, scale = choice.n_always, moments.scale[-1] ** 2
 
@@ -142,14 +150,6 @@ def reduced_score(score: Score, choice: Choice, moments: ScaledGram) -> Score:
         return score(rss * scale, size + n_always)
 
     return scaled
-
-
-def window(
-    problem: LeastSquares, score: Score, choice: Choice, slack: float, at_most: int
-) -> WithinWindow:
-    """Return the goal of finding what scores within ``slack`` of the best subset."""
-    n_units, max_size = len(choice.units), choice.max_size
-    return WithinWindow(score, n_units, max_size, problem.total, slack, at_most)
 
 
 def exact_rss(moments: ScaledGram, choice: Choice, kept: BoolArray) -> FloatArray:
