@@ -14,7 +14,7 @@ from foldwise.subset import exhaustive
 from foldwise.subset.columns import Choice, choose_from, count_subsets
 from foldwise.subset.exhaustive import sweep_all
 from foldwise.subset.moments import WeightedRows, by_split
-from foldwise.subset.sinks import Everything
+from foldwise.subset.sinks import BestBySize, Everything
 
 
 class FoldErrors:
@@ -168,3 +168,14 @@ def test_everything_lists_subsets_by_size_then_lexicographically():
     kept, _ = sink.table(3)
     listed = [tuple(np.flatnonzero(row)) for row in kept]
     assert listed == [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+
+
+def test_several_sinks_see_the_same():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    train, test = by_split(WeightedRows(X, y, np.ones(20)), list(KFold(2).split(X)))
+    by_size, everything = BestBySize(3), Everything()
+    list(sweep_all(train.gram, test.gram, choose_from("Test", 3), by_size, everything))
+    kept, errors = everything.table(3)
+    least = [errors[kept.sum(axis=1) == size].min() for size in range(4)]
+    assert_allclose(by_size.errors, least)

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from foldwise.subset.exhaustive import SubsetBlock
-from foldwise.subset.sinks import BestByFold, BestBySize, Everything, Several, members
+from foldwise.subset.sinks import BestByFold, BestBySize, members
 
 EMPTY_AND_SINGLES = SubsetBlock(np.array([0b00, 0b10, 0b01]), np.array([0, 1, 1]))
 
@@ -43,15 +43,6 @@ def test_the_empty_subset_can_be_left_out():
     sink = BestByFold(1, empty_model=False)
     sink.take(np.array([[0.0, 2.0, 1.0]]), EMPTY_AND_SINGLES)
     assert_array_equal(sink.ids, [0b01])
-
-
-def test_several_sinks_see_the_same():
-    by_size, everything = BestBySize(1), Everything()
-    Several(by_size, everything).take(np.array([[3.0, 1.0, 2.0]]), EMPTY_AND_SINGLES)
-    kept, errors = everything.table(2)
-    assert_array_equal(kept, [[False, False], [True, False], [False, True]])
-    assert_array_equal(errors, [3.0, 1.0, 2.0])
-    assert by_size.ids[1] == 0b10
 
 
 def test_members_reads_the_first_unit_from_the_highest_bit():

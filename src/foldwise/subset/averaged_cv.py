@@ -1,7 +1,6 @@
 """Averaging cross-validation: the mean of the models that did best on each fold."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -146,9 +145,10 @@ class AveragedCV(LinearModel):
         """Return each fold's best penalty and what it gives."""
         best = (best_lasso(rows, split, self.n_alphas, self._loss) for split in splits)
         if self._loss == "squared":
-            # These paths take milliseconds: they are never cut short.
-            searcher = replace(searcher, time_limit=None)
-        (alphas, betas, scores), complete = _fold_by_fold(best, len(splits), searcher)
+            # These paths take milliseconds: nobody waits for them, nothing cuts them short.
+            (alphas, betas, scores), complete = map(np.array, zip(*best, strict=True)), True
+        else:
+            (alphas, betas, scores), complete = _fold_by_fold(best, len(splits), searcher)
         if self.refit:
             # Folds that chose alike are refitted once; a path wants its penalties falling.
             rising, back = np.unique(-alphas, return_inverse=True)
@@ -282,7 +282,7 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
     ) -> FoldModels:
         train, test = by_split(rows, splits, centred=self.fit_intercept)
         sink = BestByFold(len(splits), empty_model=self.empty_model)
-        complete = sweep(train.gram, test.gram, choice, sink, searcher)
+        complete = sweep(train.gram, test.gram, choice, searcher, sink)
         if (sink.ids < 0).any():
             raise KeyboardInterrupt
         kept = members(sink.ids, len(choice.units))

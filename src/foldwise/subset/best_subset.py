@@ -23,7 +23,7 @@ from foldwise.subset.search import (
     describe,
     sweep,
 )
-from foldwise.subset.sinks import TIE, BestBySize, Everything, Several, members
+from foldwise.subset.sinks import TIE, BestBySize, Everything, members
 
 CRITERIA = ["aic", "aicc", "bic", "cp", "adjusted_r2"]
 # Up to this many columns "auto" finds the best of each size too.
@@ -273,8 +273,8 @@ def by_cross_validation(
     """Return the best subset by the squared error over held-out rows."""
     weight = float(test.gram[:, 0, 0].sum())
     by_size, everything = BestBySize(choice.max_size), Everything()
-    sink = Several(by_size, everything) if wanted.keep_all else by_size
-    complete = sweep(train.gram, test.gram, choice, sink, searcher)
+    sinks = [by_size, everything] if wanted.keep_all else [by_size]
+    complete = sweep(train.gram, test.gram, choice, searcher, *sinks)
     sizes = np.flatnonzero((by_size.ids > 0) | (by_size.ids == 0) & wanted.empty_model)
     if not len(sizes):
         raise KeyboardInterrupt

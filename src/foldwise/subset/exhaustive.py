@@ -47,8 +47,8 @@ class Sink(Protocol):
         """Look at the errors (n_folds, n_subsets) of the subsets of a block."""
 
 
-def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, sink: Sink) -> Iterator[float]:
-    """Give the test errors of all subsets to ``sink``, and yield the share done.
+def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, *sinks: Sink) -> Iterator[float]:
+    """Give the test errors of all subsets to all ``sinks``, and yield the share done.
 
     A column that is linearly dependent on the included ones before it, in the training rows,
     gets a zero coefficient, as in R. Errors below 1e-13 of a fold's sum of squares are rounding
@@ -67,7 +67,7 @@ def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, sink: Sink) -
     careful = not all_independent(both[0, :, :-1, :-1])
     both = both.transpose(2, 3, 0, 1)[..., None]
     floors = ALIASED * np.einsum("iikn->ikn", both[:, :, 0])
-    walk = _Walk(choice.widths, choice.max_size, sink, careful, PERFECT * both[-1, -1, 1])
+    walk = _Walk(choice.widths, choice.max_size, sinks, careful, PERFECT * both[-1, -1, 1])
     for v in range(len(choice.forced)):
         both = regress_out(both, floors[v] if careful else None)
     done, n_subsets = 0, choice.n_subsets
@@ -185,7 +185,7 @@ class _Walk:
 
     widths: list[int]
     max_size: int
-    sink: Sink
+    sinks: tuple[Sink, ...]
     careful: bool  # whether aliased columns must be looked for
     least: FloatArray  # (n_folds, 1): errors below are rounding
 
@@ -217,7 +217,9 @@ class _Walk:
     def descend(self, state: State, block: SubsetBlock, depth: int) -> Iterator[int]:
         """Decide the units from ``depth`` on for a block of subsets; yield how many are done."""
         if depth == len(self.widths):
-            self.sink.take(np.maximum(state.test[0][0], self.least), block)
+            errors = np.maximum(state.test[0][0], self.least)
+            for sink in self.sinks:
+                sink.take(errors, block)
             yield len(block.ids)
             return
         width = self.widths[depth]

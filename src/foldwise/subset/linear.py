@@ -111,7 +111,7 @@ class LinearRegressor(RegressorMixin, LinearModel):
 
 
 class BinaryClassifier(ClassifierMixin, LinearModel):
-    """A classifier for two classes that knows the probability of the second."""
+    """A classifier for two classes; ``_probability`` is what it thinks of the second."""
 
     classes_: Array
 
@@ -151,9 +151,6 @@ class BinaryClassifier(ClassifierMixin, LinearModel):
         """
         second = self._probability(X)
         return np.column_stack([1 - second, second])
-
-    def _probability(self, X: Any) -> FloatArray:
-        raise NotImplementedError
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> WeightedRows:
         """Return the rows as dense arrays, y as 0 and 1."""

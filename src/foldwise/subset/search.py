@@ -75,13 +75,13 @@ class Found(NamedTuple):
 
 
 def sweep(
-    train: FloatArray, test: FloatArray, choice: Choice, sink: Sink, searcher: Searcher
+    train: FloatArray, test: FloatArray, choice: Choice, searcher: Searcher, *sinks: Sink
 ) -> bool:
-    """Show ``sink`` the errors of all subsets, after a look at the clock."""
+    """Show ``sinks`` the errors of all subsets, after a look at the clock."""
     if choice.n_subsets > FEW:
         seconds = sweep_work(choice.widths, choice.max_size) * len(train) / SPEED
         searcher.look_at_the_clock(choice, len(train), seconds)
-    return searcher.drive(sweep_all(train, test, choice, sink))
+    return searcher.drive(sweep_all(train, test, choice, *sinks))
 
 
 def all_subsets(moments: ScaledGram, choice: Choice, searcher: Searcher) -> Found:
@@ -89,7 +89,7 @@ def all_subsets(moments: ScaledGram, choice: Choice, searcher: Searcher) -> Foun
     sink = Everything()
     gram = moments.gram[None]
     # Tested on its own training rows, a subset's error is its residual sum of squares.
-    complete = sweep(gram, gram, choice, sink, searcher)
+    complete = sweep(gram, gram, choice, searcher, sink)
     kept, errors = sink.table(len(choice.units))
     return Found(kept, np.maximum(errors, 0.0) * moments.scale[-1] ** 2, complete)
 
@@ -99,7 +99,7 @@ def best_of_each_size(moments: ScaledGram, choice: Choice, searcher: Searcher) -
     if not _bounds_pay(moments, choice):
         gram = moments.gram[None]
         sink = BestBySize(choice.max_size)
-        complete = sweep(gram, gram, choice, sink, searcher)
+        complete = sweep(gram, gram, choice, searcher, sink)
         kept = members(sink.ids[sink.ids >= 0], len(choice.units))
     else:
         problem = reduced_problem(moments, choice)
@@ -131,7 +131,11 @@ def best_within(
         order = np.argsort(np.round(scores, 8), kind="stable")
         inside = order[scores[order] <= np.nanmin(scores) + slack + 1e-8][:at_most]
         return Found(found.kept[inside], found.rss[inside], found.complete)
-    problem, scaled = reduced_problem(moments, choice), _reduced_score(score, choice, moments)
+    problem, scale = reduced_problem(moments, choice), moments.scale[-1] ** 2
+
+    def scaled(rss: FloatArray, size: IntArray) -> FloatArray:
+        return score(rss * scale, size + choice.n_always)
+
     goal = WithinWindow(problem, scaled, choice.max_size, slack, at_most)
     if n_steps is None:
         complete = _bounded(problem, goal, moments, choice, searcher)
@@ -140,16 +144,6 @@ def best_within(
         rng = np.random.default_rng(seed)
         complete = searcher.drive(walk(problem, scaled, goal, choice.max_size, n_steps, rng))
     return Found(goal.kept, exact_rss(moments, choice, goal.kept), complete)
-
-
-def _reduced_score(score: Score, choice: Choice, moments: ScaledGram) -> Score:
-    """Return the score for residual sums of scaled targets and sizes without forced columns."""
-    n_always, scale = choice.n_always, moments.scale[-1] ** 2
-
-    def scaled(rss: FloatArray, size: IntArray) -> FloatArray:
-        return score(rss * scale, size + n_always)
-
-    return scaled
 
 
 def exact_rss(moments: ScaledGram, choice: Choice, kept: BoolArray) -> FloatArray:

@@ -102,18 +102,6 @@ class Everything:
         return kept[order], np.concatenate(self._errors)[order]
 
 
-class Several:
-    """Sinks that all look at every block."""
-
-    def __init__(self, *sinks: BestBySize | BestByFold | Everything) -> None:
-        self.sinks = sinks
-
-    def take(self, errors: FloatArray, block: SubsetBlock) -> None:
-        """Pass a block of errors on."""
-        for sink in self.sinks:
-            sink.take(errors, block)
-
-
 def _in_order(ids: Array, sizes: IntArray) -> IntArray:
     """Return the order by size, and then lexicographically."""
     order = np.argsort(-ids, kind="stable")
