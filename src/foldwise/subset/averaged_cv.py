@@ -25,7 +25,7 @@ CHEAP = 20_000_000
 CHEAP_SECONDS = 2.0
 
 
-class FoldModels(NamedTuple):
+class ChosenByFold(NamedTuple):
     """The models that the folds chose."""
 
     betas: FloatArray  # (n_folds, 1 + n_features): intercepts and coefficients
@@ -141,7 +141,7 @@ class AveragedCV(LinearModel):
 
     def _best_lassos(
         self, rows: WeightedRows, splits: list[Split], searcher: Searcher
-    ) -> FoldModels:
+    ) -> ChosenByFold:
         """Return each fold's best penalty and what it gives."""
         best = (best_lasso(rows, split, self.n_alphas, self._loss) for split in splits)
         if self._loss == "squared":
@@ -153,7 +153,7 @@ class AveragedCV(LinearModel):
             # Folds that chose alike are refitted once; a path wants its penalties falling.
             rising, back = np.unique(-alphas, return_inverse=True)
             betas = lasso(rows, -rising, self._loss)[back]
-        return FoldModels(betas, betas[:, 1:] != 0, scores, complete, alphas)
+        return ChosenByFold(betas, betas[:, 1:] != 0, scores, complete, alphas)
 
 
 class AveragedCVRegressor(LinearRegressor, AveragedCV):
@@ -279,7 +279,7 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
 
     def _best_subsets(
         self, rows: WeightedRows, splits: list[Split], choice: Choice, searcher: Searcher
-    ) -> FoldModels:
+    ) -> ChosenByFold:
         train, test = by_split(rows, splits, centred=self.fit_intercept)
         sink = BestByFold(len(splits), empty_model=self.empty_model)
         complete = sweep(train.gram, test.gram, choice, searcher, sink)
@@ -294,7 +294,7 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
         betas = least_squares_by_split(moments, [choice.columns(chosen) for chosen in kept])
         errors = np.maximum(sink.errors, 0.0) * train.scale[-1] ** 2
         scores = errors / np.maximum(test.gram[:, 0, 0], 1e-300)
-        return FoldModels(betas, choice.support(kept, self.n_features_in_), scores, complete)
+        return ChosenByFold(betas, choice.support(kept, self.n_features_in_), scores, complete)
 
 
 class AveragedCVClassifier(BinaryClassifier, AveragedCV):
@@ -398,7 +398,7 @@ class AveragedCVClassifier(BinaryClassifier, AveragedCV):
 
     def _best_subsets(
         self, rows: WeightedRows, splits: list[Split], choice: Choice, searcher: Searcher
-    ) -> FoldModels:
+    ) -> ChosenByFold:
         scaled, scales = scaled_rows(rows)
         seconds = seconds_for(choice.n_subsets * len(splits), *scaled.Z.shape)
         searcher.look_at_the_clock(choice, len(splits), seconds)
@@ -409,7 +409,7 @@ class AveragedCVClassifier(BinaryClassifier, AveragedCV):
         (betas, support, scores), complete = _fold_by_fold(best, len(splits), searcher)
         if self.refit:
             betas, _ = fit_all(scaled, support)
-        return FoldModels(unscale(betas, scales), support[:, 1:], scores, complete)
+        return ChosenByFold(unscale(betas, scales), support[:, 1:], scores, complete)
 
 
 def _best_logistic(
