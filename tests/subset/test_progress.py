@@ -2,7 +2,7 @@ import pytest
 
 from foldwise.errors import FoldwiseWarning
 from foldwise.subset import progress
-from foldwise.subset.progress import as_shares, drive
+from foldwise.subset.progress import drive
 
 
 def test_a_finished_search_is_complete_and_silent(capsys):
@@ -34,7 +34,3 @@ def test_ctrl_c_keeps_what_was_found():
 
     with pytest.warns(FoldwiseWarning, match=r"^Test: interrupted; the best models so far"):
         assert not drive(search(), "Test")
-
-
-def test_counts_become_shares():
-    assert list(as_shares([1, 1, 2], 4)) == [0.25, 0.5, 1.0]

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from foldwise.errors import warn
 from foldwise.wording import rough_duration
@@ -48,11 +48,3 @@ def line(owner: str, share: float, seconds: float) -> str:
     """
     left = f", about {rough_duration(seconds * (1 - share) / share)} left" if share > 0 else ""
     return f"{owner}: {100 * share:.1f} % of the subsets decided in {rough_duration(seconds)}{left}"
-
-
-def as_shares(counts: Iterable[int], total: int) -> Iterator[float]:
-    """Turn numbers of subsets into the share done so far."""
-    done = 0
-    for count in counts:
-        done += count
-        yield done / total
