@@ -44,7 +44,8 @@ class Rows:
 
     def slopes(self, eta: FloatArray) -> FloatArray:
         """Return the slope of every row's loss in each of the predictors ``eta``, shape (C, n)."""
-        return self._turned(self.scale.gradient(self.y, self._turned(eta)))
+        slopes = self._turned(self.scale.gradient(self.y, self._turned(eta)))
+        return np.ascontiguousarray(slopes)
 
     def curvatures(self, eta: FloatArray) -> FloatArray:
         """Return the curvature of every row's loss in each of the predictors ``eta``."""
