@@ -5,6 +5,7 @@ from foldwise.engine.costs import Task
 from foldwise.engine.describe import RunDescription, StoredFit, describe
 from foldwise.engine.events import Event
 from foldwise.engine.executor import Executor, Finished
+from foldwise.engine.files import write_whole
 from foldwise.engine.keys import fingerprint
 from foldwise.engine.opening import RunOptions, check_options, open_run
 from foldwise.engine.run import Run, RunSummary
@@ -26,4 +27,5 @@ __all__ = [
     "describe",
     "fingerprint",
     "open_run",
+    "write_whole",
 ]
