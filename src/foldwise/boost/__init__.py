@@ -3,12 +3,22 @@
 from foldwise.boost.adaboost import AdaBoostClassifier
 from foldwise.boost.gradient_classifier import GradientBoostingClassifier
 from foldwise.boost.gradient_regressor import GradientBoostingRegressor
-from foldwise.boost.margins import BoostingPath
 from foldwise.boost.newton_classifier import NewtonBoostingClassifier
 from foldwise.boost.newton_regressor import NewtonBoostingRegressor
-from foldwise.losses.classes import Exponential, Logistic, Multinomial
-from foldwise.losses.loss import CustomLoss, Loss
-from foldwise.losses.numbers import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
+from foldwise.boost.samme import BoostingPath
+from foldwise.losses import (
+    Absolute,
+    CustomLoss,
+    Exponential,
+    Huber,
+    Logistic,
+    Loss,
+    Multinomial,
+    Poisson,
+    Quantile,
+    Squared,
+    Tweedie,
+)
 
 __all__ = [
     "Absolute",

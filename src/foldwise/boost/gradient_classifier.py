@@ -1,21 +1,10 @@
 """Gradient boosting of classes over any regressor, or over a set of them."""
 
-from collections.abc import Iterator
-from typing import Any, Self
-
-import numpy as np
-from sklearn.base import ClassifierMixin
-
-from foldwise.arrays import Array, FloatArray
-from foldwise.boost._gradient_base import GradientBoosting
-from foldwise.boost._parameters import (
-    needs_two_classes,
-)
-from foldwise.boost.learner import check_features, check_targets, check_weights
-from foldwise.losses.classes import class_codes, class_loss
+from foldwise.boost.booster import BoostedClassifier
+from foldwise.boost.gradient import GradientBoosting
 
 
-class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
+class GradientBoostingClassifier(BoostedClassifier, GradientBoosting):
     """Gradient boosting of a class loss over any regressor, or over a set of them.
 
     Parameters
@@ -86,122 +75,3 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):
     >>> model.score(X, y) > 0.95
     True
     """
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        loss: Any = "auto",
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        step: str = "auto",
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        early_stopping: bool = False,
-        validation: Any = 0.1,
-        n_iter_no_change: int = 10,
-        refit: str | None = "scaled",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.step = step
-        self.subsample = subsample
-        self.max_features = max_features
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.refit = refit
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Boost.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of one group stay together when rows are set apart.
-
-        Returns
-        -------
-        Self
-            The fitted classifier.
-        """
-        self._check_parameters(sample_weight is not None)
-        X = check_features(self, X, self._learners(), reset=True)
-        y = check_targets(self, X, y, classes=True)
-        weight = check_weights(self, sample_weight, len(y))
-        self.classes_, codes = class_codes(y)
-        needs_two_classes(self, self.classes_)
-        loss = class_loss(type(self).__name__, self.loss, len(self.classes_))
-        self._boost(X, codes.astype(float), weight, sample_weight is not None, groups, loss)
-        return self
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the raw prediction F.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            F.
-        """
-        raw = self._raw(X)
-        return raw[:, 1] - raw[:, 0] if raw.shape[1:] == (2,) else raw
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities.
-        """
-        return self._probabilities(self._raw(X))
-
-    def predict(self, X: Any) -> Array:
-        """Return the likeliest class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Classes.
-        """
-        best = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
-        """Yield :meth:`predict_proba` after each round."""
-        return (self._probabilities(raw) for raw in self._staged_raw(X))
-
-    def staged_predict(self, X: Any) -> Iterator[Array]:
-        """Yield :meth:`predict` after each round."""
-        return (self.classes_[p.argmax(axis=1)] for p in self.staged_predict_proba(X))
-
-    def _probabilities(self, raw: FloatArray) -> FloatArray:
-        answer = self.loss_.inverse_link(raw)
-        return answer if answer.ndim == 2 else np.column_stack([1 - answer, answer])

@@ -1,20 +1,12 @@
 """Gradient boosting of numbers over any regressor, or over a set of them."""
 
-from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
-from sklearn.base import RegressorMixin
-
-from foldwise.arrays import FloatArray
-from foldwise.boost._gradient_base import GradientBoosting
-from foldwise.boost._parameters import (
-    check_number,
-)
-from foldwise.boost.learner import check_features, check_targets, check_weights
-from foldwise.losses.numbers import regression_loss
+from foldwise.boost.booster import BoostedRegressor
+from foldwise.boost.gradient import GradientBoosting
 
 
-class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
+class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
     """Gradient boosting of any loss over any regressor, or over a set of them.
 
     Parameters
@@ -116,68 +108,20 @@ class GradientBoostingRegressor(RegressorMixin, GradientBoosting):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.step = step
-        self.subsample = subsample
-        self.max_features = max_features
+        super().__init__(
+            estimator,
+            loss,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            step=step,
+            subsample=subsample,
+            max_features=max_features,
+            early_stopping=early_stopping,
+            validation=validation,
+            n_iter_no_change=n_iter_no_change,
+            refit=refit,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.quantile = quantile
         self.power = power
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.refit = refit
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Boost.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training targets.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of one group stay together when rows are set apart.
-
-        Returns
-        -------
-        Self
-            The fitted regressor.
-        """
-        owner = type(self).__name__
-        self._check_parameters(sample_weight is not None)
-        check_number(owner, "quantile", self.quantile, above=0, below=1, try_=0.9)
-        check_number(owner, "power", self.power, least=1, below=2, try_=1.5)
-        loss = regression_loss(owner, self.loss, self.quantile, self.power)
-        X = check_features(self, X, self._learners(), reset=True)
-        y = check_targets(self, X, y, classes=False)
-        weight = check_weights(self, sample_weight, len(y))
-        self._boost(X, y, weight, sample_weight is not None, groups, loss)
-        return self
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predictions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions.
-        """
-        raw = self._raw(X)
-        return self.loss_.inverse_link(raw)
-
-    def staged_predict(self, X: Any) -> Iterator[FloatArray]:
-        """Yield :meth:`predict` after each round."""
-        return (self.loss_.inverse_link(raw) for raw in self._staged_raw(X))

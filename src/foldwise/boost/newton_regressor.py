@@ -1,19 +1,12 @@
 """Newton boosted trees for numbers: the BDT of the slides, on LightGBM."""
 
-from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
-from sklearn.base import RegressorMixin
-
-from foldwise.arrays import FloatArray
-from foldwise.boost._newton_base import NewtonBoosting
-from foldwise.boost._newton_fit import check_newton, fit_newton, table_of
-from foldwise.boost._parameters import check_number
-from foldwise.boost.learner import check_targets, check_weights
-from foldwise.losses.numbers import regression_loss
+from foldwise.boost.booster import BoostedRegressor
+from foldwise.boost.newton import NewtonBoosting
 
 
-class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
+class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
     """Boosted regression trees by Newton steps: leaf value −G/(H+λ), gain of a split less γ.
 
     Parameters
@@ -134,77 +127,29 @@ class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.gamma = gamma
-        self.reg_lambda = reg_lambda
-        self.subsample = subsample
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.min_hessian = min_hessian
-        self.max_bins = max_bins
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
+        super().__init__(
+            loss,
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            max_depth=max_depth,
+            gamma=gamma,
+            reg_lambda=reg_lambda,
+            subsample=subsample,
+            max_features=max_features,
+            min_samples_leaf=min_samples_leaf,
+            min_hessian=min_hessian,
+            max_bins=max_bins,
+            monotonic_cst=monotonic_cst,
+            categorical_features=categorical_features,
+            early_stopping=early_stopping,
+            validation=validation,
+            n_iter_no_change=n_iter_no_change,
+            refit=refit,
+            lightgbm_params=lightgbm_params,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.quantile = quantile
         self.power = power
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.refit = refit
-        self.lightgbm_params = lightgbm_params
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Boost.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training features; NaN is missing.
-        y : array-like of shape (n_samples,)
-            Training targets.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of one group stay together when rows are set apart.
-
-        Returns
-        -------
-        Self
-            The fitted regressor.
-        """
-        owner = type(self).__name__
-        check_newton(self)
-        check_number(owner, "quantile", self.quantile, above=0, below=1, try_=0.9)
-        check_number(owner, "power", self.power, least=1, below=2, try_=1.5)
-        loss = regression_loss(owner, self.loss, self.quantile, self.power)
-        table = table_of(self, X, reset=True)
-        y = check_targets(self, table, y, classes=False)
-        weight = check_weights(self, sample_weight, len(y))
-        fit_newton(self, table, y, weight, sample_weight is not None, groups, loss)
-        return self
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predictions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions.
-        """
-        raw = self._raw(X)
-        return self.loss_.inverse_link(raw)
-
-    def staged_predict(self, X: Any) -> Iterator[FloatArray]:
-        """Yield :meth:`predict` after each round."""
-        return (self.loss_.inverse_link(raw) for raw in self._staged_raw(X))

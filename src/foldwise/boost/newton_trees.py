@@ -1,4 +1,4 @@
-"""Newton boosted trees on LightGBM: our parameters in its words, training, raw predictions."""
+"""Newton boosted trees on LightGBM: tables and parameters in its words, training, predictions."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -6,20 +6,114 @@ from typing import Any, Self
 
 import lightgbm
 import numpy as np
+import pandas as pd
 
-from foldwise.arrays import FloatArray, IntArray
-from foldwise.losses.classes import Logistic, Multinomial
-from foldwise.losses.loss import Loss, total_loss
-from foldwise.losses.numbers import (
+from foldwise._sklearn import take
+from foldwise.arrays import Array, FloatArray
+from foldwise.errors import Plain, invalid_parameter, listing
+from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
+from foldwise.losses import (
     Absolute,
     Huber,
+    Logistic,
+    Loss,
+    Multinomial,
     Poisson,
     Quantile,
     Squared,
     Tweedie,
 )
+from foldwise.losses.loss import total_loss
 
 Words = dict[str, Any]
+Categories = dict[int, Array]
+CATEGORICAL = ("categor", "enum", "str", "utf8", "object")
+THEIR_WORDS = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "max_leaf_nodes",
+    "lambda_l2": "reg_lambda",
+    "bagging_fraction": "subsample",
+    "feature_fraction": "max_features",
+    "min_data_in_leaf": "min_samples_leaf",
+    "min_sum_hessian_in_leaf": "min_hessian",
+    "max_bin": "max_bins",
+}
+
+
+def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
+    """Return the positions of the columns to be treated as categories."""
+    names = list(X.columns) if is_frame(X) else []
+    if wanted is None:
+        return []
+    if isinstance(wanted, str) and wanted == "from_dtype":
+        return [i for i in range(len(names)) if _is_categorical(take(X, i, axis=1))]
+    chosen = list(wanted)
+    if len(chosen) == X.shape[1] and all(isinstance(c, bool | np.bool_) for c in chosen):
+        return [int(i) for i in np.flatnonzero(chosen)]
+    unknown = [c for c in chosen if isinstance(c, str) and c not in names]
+    unknown += [c for c in chosen if not isinstance(c, str) and not 0 <= c < X.shape[1]]
+    if unknown:
+        raise invalid_parameter(
+            owner,
+            "categorical_features",
+            must="name columns of X",
+            got=listing(unknown),
+            fix="Use names, positions, a mask or 'from_dtype'.",
+        )
+    return [names.index(c) if isinstance(c, str) else int(c) for c in chosen]
+
+
+def _is_categorical(column: Any) -> bool:
+    return str(column.dtype).lower().startswith(CATEGORICAL)
+
+
+def learn_categories(X: Any, columns: list[int]) -> Categories:
+    """Return the sorted values of each categorical column, missing ones left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> learn_categories(np.array([[3.0, 1.0], [2.0, 1.0]]), [0])
+    {0: array([2., 3.])}
+    """
+    return {i: _sorted(pd.Series(_values(X, i)).dropna().unique()) for i in columns}
+
+
+def _sorted(values: Any) -> Array:
+    try:
+        return np.asarray(sorted(values))
+    except TypeError:
+        return np.asarray(sorted(values, key=str), dtype=object)
+
+
+def _values(X: Any, i: int) -> Array:
+    return np.asarray(take(X, i, axis=1)) if is_frame(X) else np.asarray(X)[:, i]
+
+
+def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
+    """Return the table as numbers: codes in the categorical columns, NaN for unseen values.
+
+    Shapes: returns (n_samples, n_features).
+    """
+    table = np.empty(X.shape, dtype=np.float64)
+    for i in range(X.shape[1]):
+        values = _values(X, i)
+        if i in categories:
+            codes = pd.Index(categories[i]).get_indexer(pd.Index(values))
+            table[:, i] = np.where(codes < 0, np.nan, codes)
+            continue
+        try:
+            table[:, i] = values
+        except (TypeError, ValueError) as error:
+            name = X.columns[i] if is_frame(X) else i
+            raise invalid_parameter(
+                owner,
+                "categorical_features",
+                must="name every column that is not of numbers",
+                got=Plain(f"column {name!r} of {values.dtype} left out"),
+                fix="Use 'from_dtype' or add it.",
+            ) from error
+    return table
 
 
 def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | None:
@@ -51,43 +145,16 @@ def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | No
     return {"objective": plain[type(loss)]} if type(loss) in plain else None
 
 
-def tree_words(
-    *,
-    learning_rate: float,
-    max_leaf_nodes: int,
-    max_depth: int | None,
-    gamma: float,
-    reg_lambda: float,
-    subsample: float,
-    max_features: float,
-    min_samples_leaf: int,
-    min_hessian: float,
-    max_bins: int,
-) -> Words:
-    """Return LightGBM's words for the parameters of the trees.
+def tree_words(parameters: dict[str, Any]) -> Words:
+    """Return LightGBM's words for our parameters of the trees.
 
     LightGBM's gain lacks the ½ of ours, so that its smallest gain is 2γ.
-
-    Examples
-    --------
-    >>> words = tree_words(learning_rate=0.1, max_leaf_nodes=31, max_depth=None, gamma=0.5,
-    ...     reg_lambda=1.0, subsample=1.0, max_features=1.0, min_samples_leaf=20,
-    ...     min_hessian=0.001, max_bins=255)
-    >>> words["min_gain_to_split"]
-    1.0
     """
-    return {
-        "learning_rate": learning_rate,
-        "num_leaves": max_leaf_nodes,
-        "max_depth": -1 if max_depth is None else max_depth,
-        "min_gain_to_split": 2 * gamma,
-        "lambda_l2": reg_lambda,
-        "bagging_fraction": subsample,
-        "bagging_freq": int(subsample < 1),
-        "feature_fraction": max_features,
-        "min_data_in_leaf": min_samples_leaf,
-        "min_sum_hessian_in_leaf": min_hessian,
-        "max_bin": max_bins,
+    words = {theirs: parameters[ours] for theirs, ours in THEIR_WORDS.items()}
+    return words | {
+        "max_depth": parameters["max_depth"] or -1,
+        "min_gain_to_split": 2 * parameters["gamma"],
+        "bagging_freq": int(parameters["subsample"] < 1),
     }
 
 
@@ -101,6 +168,7 @@ class NewtonTrees:
     rounds: int  # how many rounds count
     validation_loss: FloatArray | None  # lightGBM's metric on the rows set apart, after each round
     best_round: int  # rounds at its lowest point
+    n_threads: int  # of predictions
 
     def first(self, rounds: int) -> Self:
         """Return the model of the first rounds."""
@@ -111,43 +179,33 @@ class NewtonTrees:
         """Return the model whose predictions are higher by ``shift``."""
         return replace(self, offset=self.offset + shift)
 
-    def raw(self, X: Any, n_threads: int) -> FloatArray:
+    def raw(self, table: LearnerInput) -> FloatArray:
         """Return F."""
-        answer = self.booster.predict(X, raw_score=True, num_threads=n_threads)
+        answer = self.booster.predict(table.X, raw_score=True, num_threads=self.n_threads)
         return np.asarray(answer) + self.offset
 
-    def staged_raw(self, X: Any, n_threads: int) -> Iterator[FloatArray]:
+    def staged_raw(self, table: LearnerInput) -> Iterator[FloatArray]:
         """Yield F after each round."""
         raw = np.asarray(self.offset)
         for m in range(self.rounds):
             raw = raw + self.booster.predict(
-                X, start_iteration=m, num_iteration=1, raw_score=True, num_threads=n_threads
+                table.X,
+                start_iteration=m,
+                num_iteration=1,
+                raw_score=True,
+                num_threads=self.n_threads,
             )
             yield raw
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Training rows for LightGBM."""
-
-    X: Any
-    y: FloatArray
-    weight: FloatArray
-    given: bool
-
-    def part(self, indices: IntArray) -> "Rows":
-        """Return some of the rows."""
-        return Rows(self.X[indices], self.y[indices], self.weight[indices], self.given)
 
 
 def train(
     words: Words,
     loss: Loss,
-    rows: Rows,
+    rows: WeightedRows,
     rounds: int,
     *,
     categorical: list[int],
-    watch: Rows | None,
+    watch: WeightedRows | None,
     patience: int,
     report: Callable[[int], None],
 ) -> NewtonTrees:
@@ -179,6 +237,7 @@ def train(
         booster.current_iteration(),
         None if losses is None else np.array(losses),
         max(booster.best_iteration, 1),
+        words["num_threads"],
     )
 
 
@@ -203,7 +262,7 @@ def _metric(loss: Loss) -> Callable[[FloatArray, lightgbm.Dataset], tuple[str, f
 
 
 def _dataset(
-    rows: Rows,
+    rows: WeightedRows,
     offset: FloatArray,
     categorical: list[int],
     words: Words,
@@ -212,7 +271,7 @@ def _dataset(
     start = np.full(len(rows.y), float(offset)) if np.any(offset) else None
     kept = {name: value for name, value in words.items() if not callable(value)}
     return lightgbm.Dataset(
-        rows.X,
+        rows.table.X,
         label=rows.y,
         weight=rows.weight if rows.given else None,
         init_score=start,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import entr, expit, logsumexp, softmax
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import FloatArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
 from foldwise.losses.loss import LEAST_CURVATURE, CustomLoss, Loss
 
@@ -150,9 +150,3 @@ def class_loss(owner: str, loss: Any, n_classes: int) -> Loss:
             fix="Use loss='auto'.",
         )
     return loss if isinstance(loss, Loss) else two_class[loss]()
-
-
-def class_codes(y: Array) -> tuple[Array, IntArray]:
-    """Return the sorted classes and each row's code."""
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes.reshape(-1)

@@ -1,27 +1,18 @@
 """Bagging for classes."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.boost._parameters import check_choice
-from foldwise.boost.learner import (
-    Table,
-    check_features,
-    check_targets,
-    check_weights,
-    make_table,
-)
+from foldwise.checks import check_word
 from foldwise.errors import Plain, unsupported
-from foldwise.losses.classes import class_codes
-from foldwise.resample._bagging_base import Bagging
-from foldwise.resample.bag import Member
-from foldwise.resample.draws import ROW_SCHEMES
-from foldwise.resample.out_of_bag import accuracy_with_error, out_of_bag
-from foldwise.resample.targets import new_classes
+from foldwise.learners.one_learner import LearnerInput, check_targets
+from foldwise.resample.bag import BagMember, accuracy_with_error, out_of_bag
+from foldwise.resample.bagging import Bagging
+from foldwise.resample.draws import ROW_SCHEMES, NewClasses, new_classes
 
 
 class BaggingClassifier(ClassifierMixin, Bagging):
@@ -100,6 +91,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     True
     """
 
+    _schemes = (*ROW_SCHEMES, "parametric")
+
     def __init__(
         self,
         estimator: Any = None,
@@ -132,46 +125,25 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _default_learner(self) -> Any:
         return DecisionTreeClassifier()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the learners.
+    def _numbers(self, X: Any, y: Any) -> IntArray:
+        labels = check_targets(self, X, y, classes=True)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        return codes
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of one group are drawn together.
+    def _new_targets(
+        self,
+        generator: Any,
+        table: LearnerInput,
+        y: IntArray,
+        weight: FloatArray | None,
+        seed: int,
+    ) -> NewClasses:
+        return new_classes(generator, table, y, weight, seed)
 
-        Returns
-        -------
-        Self
-            The fitted classifier.
-        """
-        self._check_parameters((*ROW_SCHEMES, "parametric"), groups)
-        self._check_combine()
-        learner = self._learner()
-        X = check_features(self, X, [learner], reset=True)
-        y = check_targets(self, X, y, classes=True)
-        weight = None if sample_weight is None else check_weights(self, sample_weight, len(y))
-        self.classes_, codes = class_codes(y)
-        table = make_table(X, [learner])
-        seed, targets = self._draw_seeds(), None
-        if self.sampling == "parametric":
-            generator = learner if self.generator is None else self.generator
-            rows = make_table(X, [generator])
-            targets = new_classes(generator, rows, codes, weight, seed)
-        self._fit_members(table, codes, weight, groups, targets)
-        if self.oob_score:
-            self._score_out_of_bag(table, codes, weight)
-        return self
-
-    def _check_combine(self) -> None:
+    def _check_parameters(self, groups: Any) -> None:
+        super()._check_parameters(groups)
         owner, learner = type(self).__name__, self._learner()
-        check_choice(owner, "combine", self.combine, ["auto", "soft", "vote"])
+        check_word(owner, "combine", self.combine, ["auto", "soft", "vote"])
         if self.combine == "soft" and not hasattr(learner, "predict_proba"):
             raise unsupported(
                 owner,
@@ -181,7 +153,9 @@ class BaggingClassifier(ClassifierMixin, Bagging):
                 fix="Use combine='vote'.",
             )
 
-    def _score_out_of_bag(self, table: Table, codes: IntArray, weight: FloatArray | None) -> None:
+    def _score_out_of_bag(
+        self, table: LearnerInput, codes: IntArray, weight: FloatArray | None
+    ) -> None:
         said = out_of_bag(
             self.members_, self.seeds_, self.draws_, table, self._tally, len(self.classes_)
         )
@@ -191,7 +165,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             codes[seen], said[seen], mass, group
         )
 
-    def _tally(self, member: Member, table: Table) -> FloatArray:
+    def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
         """Return one learner's probabilities, or its vote as zeros and a one."""
         result = np.zeros((len(table), len(self.classes_)))
         soft = self.combine == "soft" or (

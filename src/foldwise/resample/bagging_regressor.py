@@ -1,24 +1,16 @@
 """Bagging for numbers."""
 
-from typing import Any, Self
+from typing import Any
 
 from sklearn.base import RegressorMixin
 from sklearn.tree import DecisionTreeRegressor
 
 from foldwise.arrays import FloatArray
-from foldwise.boost._parameters import check_number
-from foldwise.boost.learner import (
-    Table,
-    check_features,
-    check_targets,
-    check_weights,
-    make_table,
-)
-from foldwise.resample._bagging_base import Bagging
-from foldwise.resample.bag import Member
-from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES
-from foldwise.resample.out_of_bag import out_of_bag, r2_with_error
-from foldwise.resample.targets import new_numbers
+from foldwise.checks import check_number
+from foldwise.learners.one_learner import LearnerInput, check_targets
+from foldwise.resample.bag import BagMember, out_of_bag, r2_with_error
+from foldwise.resample.bagging import Bagging
+from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, NewNumbers, new_numbers
 
 
 class BaggingRegressor(RegressorMixin, Bagging):
@@ -96,6 +88,8 @@ class BaggingRegressor(RegressorMixin, Bagging):
     (3, 2)
     """
 
+    _schemes = ROW_SCHEMES + TARGET_SCHEMES
+
     def __init__(
         self,
         estimator: Any = None,
@@ -128,50 +122,33 @@ class BaggingRegressor(RegressorMixin, Bagging):
     def _default_learner(self) -> Any:
         return DecisionTreeRegressor()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the learners.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training targets.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of one group are drawn together.
-
-        Returns
-        -------
-        Self
-            The fitted regressor.
-        """
-        self._check_parameters(ROW_SCHEMES + TARGET_SCHEMES, groups)
+    def _check_parameters(self, groups: Any) -> None:
+        super()._check_parameters(groups)
         if self.noise is not None:
             check_number(type(self).__name__, "noise", self.noise, above=0, try_=1.0)
-        learner = self._learner()
-        X = check_features(self, X, [learner], reset=True)
-        y = check_targets(self, X, y, classes=False)
-        weight = None if sample_weight is None else check_weights(self, sample_weight, len(y))
-        table = make_table(X, [learner])
-        seed, targets = self._draw_seeds(), None
-        if self.sampling in TARGET_SCHEMES:
-            generator = learner if self.generator is None else self.generator
-            rows = make_table(X, [generator])
-            targets = new_numbers(self.sampling, generator, rows, y, weight, self.noise, seed)
-        self._fit_members(table, y, weight, groups, targets)
-        if self.oob_score:
-            self._score_out_of_bag(table, y, weight)
-        return self
 
-    def _score_out_of_bag(self, table: Table, y: FloatArray, weight: FloatArray | None) -> None:
+    def _numbers(self, X: Any, y: Any) -> FloatArray:
+        return check_targets(self, X, y, classes=False)
+
+    def _new_targets(
+        self,
+        generator: Any,
+        table: LearnerInput,
+        y: FloatArray,
+        weight: FloatArray | None,
+        seed: int,
+    ) -> NewNumbers:
+        return new_numbers(self.sampling, generator, table, y, weight, self.noise, seed)
+
+    def _score_out_of_bag(
+        self, table: LearnerInput, y: FloatArray, weight: FloatArray | None
+    ) -> None:
         said = out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, 1)
         self.oob_prediction_ = said[:, 0]
         seen, mass, group = self._scored_rows(said, weight)
         self.oob_score_, self.oob_score_se_ = r2_with_error(y[seen], said[seen, 0], mass, group)
 
-    def _tally(self, member: Member, table: Table) -> FloatArray:
+    def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
         return member.answer(table, "predict")
 
     def predict(self, X: Any) -> FloatArray:

@@ -9,22 +9,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from foldwise.boost.learner import (
-    Table,
+from foldwise.learners.one_learner import (
+    LearnerInput,
     ask,
-    check_groups,
-    check_weights,
     fit_learner,
+    input_for,
     is_frame,
-    make_table,
     seeded,
     weight_keyword,
 )
-from foldwise.errors import InvalidDataError
 
 
 def test_trees_get_single_precision_columns_and_skip_their_checks() -> None:
-    table = make_table(np.arange(6.0).reshape(3, 2), [DecisionTreeRegressor()])
+    table = input_for(np.arange(6.0).reshape(3, 2), [DecisionTreeRegressor()])
     assert table.trusted
     assert table.X.dtype == np.float32
     assert table.X.flags.f_contiguous
@@ -33,20 +30,20 @@ def test_trees_get_single_precision_columns_and_skip_their_checks() -> None:
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
 def test_what_single_precision_cannot_hold_is_left_to_the_learner(bad) -> None:
     with np.errstate(over="ignore"):
-        table = make_table(np.array([[1.0], [bad]]), [DecisionTreeRegressor()])
+        table = input_for(np.array([[1.0], [bad]]), [DecisionTreeRegressor()])
     assert not table.trusted
 
 
 def test_other_learners_get_what_was_given() -> None:
     frame = pd.DataFrame({"a": [1, 2]})
-    table = make_table(frame, [Ridge()])
+    table = input_for(frame, [Ridge()])
     assert table.X is frame
     assert is_frame(frame)
     assert not is_frame(np.zeros((2, 2)))
 
 
 def test_rows_and_columns_of_a_frame_stay_a_frame() -> None:
-    table = Table(pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]}), trusted=False)
+    table = LearnerInput(pd.DataFrame({"a": [1, 2, 3], "b": [4, 5, 6]}), trusted=False)
     part = table.rows(np.array([0, 2])).columns(np.array([1]))
     assert part.X["b"].tolist() == [4, 6]
     assert table.columns(None) is table
@@ -61,7 +58,7 @@ def test_weights_find_their_way() -> None:
 
 
 def test_weighting_a_learner_without_weights_is_an_error() -> None:
-    table = Table(np.zeros((2, 1)), trusted=False)
+    table = LearnerInput(np.zeros((2, 1)), trusted=False)
     with pytest.raises(TypeError, match="KNeighborsRegressor takes no sample_weight"):
         fit_learner(KNeighborsRegressor(), table, np.zeros(2), np.ones(2))
 
@@ -80,39 +77,10 @@ def test_unset_seeds_are_filled_and_set_ones_stay() -> None:
 def test_trusted_answers_are_the_learners_answers() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)).astype(np.float32), rng.normal(size=30)
-    table = make_table(X, [DecisionTreeRegressor()])
+    table = input_for(X, [DecisionTreeRegressor()])
     tree = fit_learner(DecisionTreeRegressor(random_state=0), table, y, None)
     plain = DecisionTreeRegressor(random_state=0).fit(X, y)
     np.testing.assert_array_equal(ask(tree, table), plain.predict(X))
-
-
-@pytest.mark.parametrize(
-    ("weight", "words"),
-    [
-        ([1.0], r"be one number a row, shape \(2,\); got shape \(1,\)"),
-        ([1.0, -1.0], "be finite, not negative and not all zero; got a minimum of -1"),
-        ([0.0, 0.0], "got a minimum of 0 and a sum of 0"),
-        ([np.nan, 1.0], "be finite"),
-    ],
-)
-def test_bad_weights_are_refused(weight, words) -> None:
-    with pytest.raises(InvalidDataError, match=f"Ridge: sample_weight must .*{words}|{words}"):
-        check_weights(Ridge(), weight, 2)
-
-
-def test_no_weights_are_ones() -> None:
-    assert check_weights(Ridge(), None, 2).tolist() == [1, 1]
-
-
-def test_groups_must_be_as_long_as_the_rows() -> None:
-    message = (
-        "Ridge: groups must be one label a row, shape (3,); got shape (2,). "
-        "Pass one group for each row of X."
-    )
-    with pytest.raises(InvalidDataError) as caught:
-        check_groups(Ridge(), [1, 2], 3)
-    assert str(caught.value) == message
-    assert check_groups(Ridge(), None, 3) is None
 
 
 def test_with_metadata_routing_a_pipeline_finds_the_way_itself() -> None:
@@ -120,5 +88,5 @@ def test_with_metadata_routing_a_pipeline_finds_the_way_itself() -> None:
         pipeline = make_pipeline(StandardScaler(), Ridge().set_fit_request(sample_weight=True))
         pipeline[0].set_fit_request(sample_weight=False)
         assert weight_keyword(pipeline) == "sample_weight"
-        table = Table(np.arange(6.0).reshape(3, 2), trusted=False)
+        table = LearnerInput(np.arange(6.0).reshape(3, 2), trusted=False)
         assert fit_learner(pipeline, table, np.arange(3.0), np.ones(3)) is pipeline

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
@@ -22,7 +22,7 @@ from foldwise.errors import Plain, invalid_data, unsupported
 
 
 @dataclass(frozen=True)
-class Table:
+class LearnerInput:
     """Rows as the learners take them."""
 
     X: Any  # the rows: an array, a sparse matrix or a data frame
@@ -33,13 +33,34 @@ class Table:
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
-    def rows(self, indices: IntArray) -> "Table":
+    def rows(self, indices: IntArray) -> "LearnerInput":
         """Return some of the rows."""
-        return Table(take(self.X, indices, axis=0), self.trusted)
+        return LearnerInput(take(self.X, indices, axis=0), self.trusted)
 
-    def columns(self, indices: IntArray | None) -> "Table":
+    def columns(self, indices: IntArray | None) -> "LearnerInput":
         """Return some of the columns; None stands for all of them."""
-        return self if indices is None else Table(take(self.X, indices, axis=1), self.trusted)
+        return (
+            self if indices is None else LearnerInput(take(self.X, indices, axis=1), self.trusted)
+        )
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Rows with targets and weights; ``given`` says whether the weights are the user's."""
+
+    table: LearnerInput
+    y: Array
+    weight: FloatArray
+    given: bool
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def part(self, indices: IntArray) -> "WeightedRows":
+        """Return some of the rows."""
+        return WeightedRows(
+            self.table.rows(indices), self.y[indices], self.weight[indices], self.given
+        )
 
 
 def is_frame(X: Any) -> bool:
@@ -47,24 +68,32 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape") and not sparse.issparse(X)
 
 
-def may_skip_checks(learner: Any) -> bool:
-    """Return whether ``fit`` of the learner takes ``check_input``, as scikit-learn's trees do."""
-    return has_fit_parameter(learner, "check_input")
+def learners_tags(tags: Tags, learners: list[Any]) -> Tags:
+    """Return the tags of an estimator that takes what all its learners take."""
+    inner = [get_tags(learner).input_tags for learner in learners]
+    tags.input_tags.sparse = all(each.sparse for each in inner)
+    tags.input_tags.allow_nan = all(each.allow_nan for each in inner)
+    return tags
 
 
-def make_table(X: Any, learners: list[Any]) -> Table:
+def _are_trees(learners: list[Any]) -> bool:
+    """Return whether ``fit`` of all takes ``check_input``, as that of scikit-learn's trees does."""
+    return all(has_fit_parameter(learner, "check_input") for learner in learners)
+
+
+def input_for(X: Any, learners: list[Any]) -> LearnerInput:
     """Return the rows in the form in which the learners are quickest."""
-    if not sparse.issparse(X) and all(may_skip_checks(learner) for learner in learners):
+    if not sparse.issparse(X) and _are_trees(learners):
         # Trees read columns: column order is a few per cent quicker to fit, and no slower to ask.
         converted = np.asfortranarray(X, dtype=np.float32)
         if np.isfinite(converted.sum(dtype=np.float64)) and np.isfinite(converted).all():
-            return Table(converted, trusted=True)
-    return Table(X, trusted=False)
+            return LearnerInput(converted, trusted=True)
+    return LearnerInput(X, trusted=False)
 
 
 def check_features(estimator: Any, X: Any, learners: list[Any], *, reset: bool) -> Any:
     """Return ``X`` checked; a data frame stays one unless all learners are trees."""
-    plain = all(may_skip_checks(learner) for learner in learners)
+    plain = _are_trees(learners)
     if is_frame(X) and not plain:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
@@ -98,49 +127,6 @@ def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> Array:
     y = np.asarray(y, dtype=np.float64)
     assert_all_finite(y, input_name="y")
     return y
-
-
-def check_weights(estimator: Any, sample_weight: Any, n_samples: int) -> FloatArray:
-    """Return checked weights, ones if there are none."""
-    owner = type(estimator).__name__
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_samples, float(weight))
-    if weight.shape != (n_samples,):
-        raise invalid_data(
-            owner,
-            "sample_weight",
-            must=f"be one number a row, shape ({n_samples},)",
-            got=Plain(f"shape {weight.shape}"),
-            fix="Pass one weight for each row of X.",
-        )
-    if not np.isfinite(weight).all() or weight.min() < 0 or weight.sum() <= 0:
-        raise invalid_data(
-            owner,
-            "sample_weight",
-            must="be finite, not negative and not all zero",
-            got=Plain(f"a minimum of {weight.min():g} and a sum of {weight.sum():g}"),
-            fix="Leave it out to weight all rows alike.",
-        )
-    return weight
-
-
-def check_groups(estimator: Any, groups: Any, n_samples: int) -> Array | None:
-    """Return the groups as an array as long as the rows, or None."""
-    if groups is None:
-        return None
-    labels = np.asarray(groups)
-    if labels.shape != (n_samples,):
-        raise invalid_data(
-            type(estimator).__name__,
-            "groups",
-            must=f"be one label a row, shape ({n_samples},)",
-            got=Plain(f"shape {labels.shape}"),
-            fix="Pass one group for each row of X.",
-        )
-    return labels
 
 
 def weight_keyword(learner: Any) -> str | None:
@@ -190,7 +176,7 @@ def seeded(learner: Any, seed: int) -> Any:
     return copy
 
 
-def fit_learner(learner: Any, table: Table, y: Array, weight: FloatArray | None) -> Any:
+def fit_learner(learner: Any, table: LearnerInput, y: Array, weight: FloatArray | None) -> Any:
     """Fit the learner in place and return it."""
     extra: dict[str, Any] = {"check_input": False} if table.trusted else {}
     if weight is not None:
@@ -201,7 +187,7 @@ def fit_learner(learner: Any, table: Table, y: Array, weight: FloatArray | None)
     return learner.fit(table.X, y, **extra)
 
 
-def ask(learner: Any, table: Table, method: str = "predict") -> Array:
+def ask(learner: Any, table: LearnerInput, method: str = "predict") -> Array:
     """Return what a method of the fitted learner says about the rows."""
     extra = {"check_input": False} if table.trusted else {}
     return np.asarray(getattr(learner, method)(table.X, **extra))

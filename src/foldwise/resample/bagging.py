@@ -1,28 +1,26 @@
 """What the bagging regressor and classifier share."""
 
-from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.boost._parameters import check_choice, check_count, check_number
-from foldwise.boost.learner import (
-    Table,
+from foldwise.checks import check_number, check_whole, check_word, checked_groups, checked_weights
+from foldwise.engine import progress
+from foldwise.errors import NoScoreWarning, Plain, invalid_parameter, unsupported, warn
+from foldwise.learners.one_learner import (
+    LearnerInput,
     check_features,
-    check_groups,
-    make_table,
+    input_for,
+    learners_tags,
     require_weights,
 )
-from foldwise.boost.progress import Progress
-from foldwise.errors import NoScoreWarning, Plain, invalid_parameter, unsupported, warn
-from foldwise.resample.bag import Member, Plan, fit_members, mean_answer
-from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws
-from foldwise.resample.targets import NewClasses, NewNumbers
+from foldwise.resample.bag import BagMember, BagPlan, fit_members, mean_answer
+from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws, NewClasses, NewNumbers
 from foldwise.resample.variance import (
     BaggingVariance,
     VarianceCurve,
@@ -36,22 +34,27 @@ POINTS_AT_ONCE = 5_000
 class Bagging(BaseEstimator):
     """Draws, fits, and asks the learners."""
 
+    _schemes: tuple[str, ...] = ROW_SCHEMES
+
+    def _prototype(self) -> Any:
+        return self._default_learner() if self.estimator is None else self.estimator
+
     def _learner(self) -> Any:
-        learner = clone(self._default_learner() if self.estimator is None else self.estimator)
+        learner = clone(self._prototype())
         if self.split_features is not None:
             learner.set_params(max_features=self.split_features)
         return learner
 
-    def _check_parameters(self, schemes: tuple[str, ...], groups: Any) -> None:
+    def _check_parameters(self, groups: Any) -> None:
         owner = type(self).__name__
-        check_count(owner, "n_estimators", self.n_estimators, 1, 100)
-        check_choice(owner, "sampling", self.sampling, schemes)
+        check_whole(owner, "n_estimators", self.n_estimators, 1, try_=100)
+        check_word(owner, "sampling", self.sampling, self._schemes)
         check_number(owner, "max_features", self.max_features, above=0, most=1, try_=1.0)
         if isinstance(self.max_samples, float):
             check_number(owner, "max_samples", self.max_samples, above=0, most=1, try_=1.0)
         else:
-            check_count(owner, "max_samples", self.max_samples, 1, 100)
-        learner = self._default_learner() if self.estimator is None else self.estimator
+            check_whole(owner, "max_samples", self.max_samples, 1, try_=100)
+        learner = self._prototype()
         if self.split_features is not None and "max_features" not in learner.get_params():
             raise unsupported(
                 owner,
@@ -79,35 +82,38 @@ class Bagging(BaseEstimator):
                 fix="Use sampling='bootstrap'.",
             )
 
-    def _draw_seeds(self) -> int:
-        """Draw a seed for each learner, and return one more for the generator."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the learners.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training features.
+        y : array-like of shape (n_samples,)
+            Training targets; of a classifier, training classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group are drawn together.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        owner = type(self).__name__
+        self._check_parameters(groups)
+        learner = self._learner()
+        X = check_features(self, X, [learner], reset=True)
+        y = self._numbers(X, y)
+        weight = checked_weights(owner, sample_weight, len(y))
+        table = input_for(X, [learner])
         rng = check_random_state(self.random_state)
-        seeds = rng.randint(2**31 - 1, size=self.n_estimators + 1)
-        self.seeds_ = [int(seed) for seed in seeds[:-1]]
-        return int(seeds[-1])
-
-    def _draws(self, n_samples: int, weight: FloatArray | None, groups: Any) -> Draws:
-        labels, group = check_groups(self, groups, n_samples), None
-        if labels is not None:
-            group = np.unique(labels, return_inverse=True)[1].reshape(-1)
-        n_units = n_samples if group is None else int(group.max()) + 1
-        share = isinstance(self.max_samples, float)
-        size = round(self.max_samples * n_units) if share else int(self.max_samples)
-        if self.sampling == "subsample":
-            size = min(size, n_units)
-        by_weight = weight is not None and group is None and self.sampling == "bootstrap"
-        probability = weight / weight.sum() if by_weight and weight is not None else None
-        return Draws(self.sampling, n_units, max(1, size), group, probability)
-
-    def _fit_members(
-        self,
-        table: Table,
-        y: Array,
-        weight: FloatArray | None,
-        groups: Any,
-        targets: NewNumbers | NewClasses | None,
-    ) -> None:
-        owner, learner = type(self).__name__, self._learner()
+        *seeds, last = (int(seed) for seed in rng.randint(2**31 - 1, size=self.n_estimators + 1))
+        self.seeds_, targets = seeds, None
+        if self.sampling in TARGET_SCHEMES:
+            generator = learner if self.generator is None else self.generator
+            targets = self._new_targets(generator, input_for(X, [generator]), y, weight, last)
         self.draws_ = self._draws(len(y), weight, groups)
         passed = None if self.draws_.probability is not None else weight
         if passed is not None:
@@ -118,9 +124,23 @@ class Bagging(BaseEstimator):
                 "Use sampling='bootstrap', which draws by weight.",
             )
         n_columns = max(1, int(self.max_features * self.n_features_in_))
-        plan = Plan(learner, table, y, passed, self.draws_, n_columns, targets)
-        progress = Progress(owner, self.n_estimators, self.verbose)
-        self.members_ = fit_members(plan, self.seeds_, self.n_jobs, progress.step)
+        plan = BagPlan(learner, table, y, passed, self.draws_, n_columns, targets)
+        with progress(owner, self.n_estimators, self.verbose) as told:
+            self.members_ = fit_members(plan, self.seeds_, self.n_jobs, told)
+        if self.oob_score:
+            self._score_out_of_bag(table, y, weight)
+        return self
+
+    def _draws(self, n_samples: int, weight: FloatArray | None, groups: Any) -> Draws:
+        group = checked_groups(type(self).__name__, groups, n_samples)
+        n_units = n_samples if group is None else int(group.max()) + 1
+        share = isinstance(self.max_samples, float)
+        size = round(self.max_samples * n_units) if share else int(self.max_samples)
+        if self.sampling == "subsample":
+            size = min(size, n_units)
+        by_weight = weight is not None and group is None and self.sampling == "bootstrap"
+        probability = weight / weight.sum() if by_weight and weight is not None else None
+        return Draws(self.sampling, n_units, max(1, size), group, probability)
 
     def _scored_rows(
         self, said: FloatArray, weight: FloatArray | None
@@ -150,10 +170,10 @@ class Bagging(BaseEstimator):
         every = np.arange(self.n_features_in_)
         return [every if m.columns is None else m.columns for m in self.members_]
 
-    def _table(self, X: Any) -> Table:
+    def _table(self, X: Any) -> LearnerInput:
         check_is_fitted(self)
         learner = self._learner()
-        return make_table(check_features(self, X, [learner], reset=False), [learner])
+        return input_for(check_features(self, X, [learner], reset=False), [learner])
 
     def _mean(self, X: Any) -> FloatArray:
         table = self._table(X)
@@ -198,7 +218,7 @@ class Bagging(BaseEstimator):
     def _takes_all_rows(self) -> bool:
         return self.sampling == "subsample" and self.draws_.size >= self.draws_.n_units
 
-    def _answers(self, table: Table) -> FloatArray:
+    def _answers(self, table: LearnerInput) -> FloatArray:
         """Return what each learner says, shape (n_learners, n_samples[, n_classes])."""
         return np.array([self._tally(member, table) for member in self.members_])
 
@@ -231,15 +251,27 @@ class Bagging(BaseEstimator):
         reach = norm.ppf((1 + level) / 2) * spread.reshape(centre.shape)
         return np.stack([centre - reach, centre + reach], axis=-1)
 
-    def _tally(self, member: Member, table: Table) -> FloatArray:
+    def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
         raise NotImplementedError
 
     def _default_learner(self) -> Any:
         raise NotImplementedError
 
+    def _numbers(self, X: Any, y: Any) -> Array:
+        raise NotImplementedError
+
+    def _new_targets(
+        self,
+        generator: Any,
+        table: LearnerInput,
+        y: Array,
+        weight: FloatArray | None,
+        seed: int,
+    ) -> NewNumbers | NewClasses:
+        raise NotImplementedError
+
+    def _score_out_of_bag(self, table: LearnerInput, y: Array, weight: FloatArray | None) -> None:
+        raise NotImplementedError
+
     def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        learner = self._default_learner() if self.estimator is None else self.estimator
-        inner = get_tags(learner).input_tags
-        tags.input_tags = replace(tags.input_tags, sparse=inner.sparse, allow_nan=inner.allow_nan)
-        return tags
+        return learners_tags(super().__sklearn_tags__(), [self._prototype()])
