@@ -9,9 +9,9 @@ import pytest
 
 from foldwise.engine.events import Event, Stream
 from foldwise.engine.executor import InProcess
-from foldwise.engine.futures import Futures, Threads
 from foldwise.engine.options import RunOptions, executor_for, fit_many, open_run
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes.futures import Futures, Threads
+from foldwise.engine.processes.pool import Processes
 from foldwise.errors import InvalidParameterError
 
 

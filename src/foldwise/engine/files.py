@@ -17,6 +17,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from foldwise.errors import Plain, invalid_parameter
+
 MAGIC = b"foldwise result 1\n"
 PART = ".part"
 
@@ -88,6 +90,26 @@ def _lives(pid: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def refuse_strangers(path: Path, owner: str) -> None:
+    """Raise if somebody else could have put code into a folder or file we are going to unpickle."""
+    if not hasattr(os, "getuid"):
+        return
+    status = path.lstat()
+    if status.st_uid != os.getuid():
+        got = f"{str(path)!r}, which belongs to user {status.st_uid}"
+    elif status.st_mode & 0o002 and not path.is_symlink():
+        got = f"{str(path)!r}, which everybody may write to"
+    else:
+        return
+    raise invalid_parameter(
+        owner,
+        "run_dir",
+        must="be yours alone, because reading its models can run code",
+        got=Plain(got),
+        fix="Use a new folder, or change owner and mode if you trust every file in it.",
+    )
 
 
 def packed(header: dict[str, Any], payload: bytes) -> list[bytes]:

@@ -15,8 +15,8 @@ from foldwise.checks import check_word
 from foldwise.engine.budget import Clock, Task, free_memory
 from foldwise.engine.events import Stream, listeners_for
 from foldwise.engine.executor import Executor, InProcess
-from foldwise.engine.futures import Futures, Threads
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes.futures import Futures, Threads
+from foldwise.engine.processes.pool import Processes
 from foldwise.engine.run import Run
 from foldwise.engine.store import RunStore
 from foldwise.errors import did_you_mean, invalid_parameter
@@ -157,7 +157,7 @@ def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
         return Threads(several)
     home = type(wanted).__module__.split(".")[0]
     if home == "distributed" or (isinstance(wanted, str) and "://" in wanted):
-        from foldwise.engine.dask import DaskExecutor
+        from foldwise.engine.dask.executor import DaskExecutor
 
         return DaskExecutor(wanted, owner)
     known = (*NAMED, "tcp://127.0.0.1:8786")

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from foldwise.engine.pickling import dumps
+from cloudpickle import dumps
 
 ALIGNMENT = 64
 SMALL = 1 << 20

@@ -1,14 +1,14 @@
-"""The other side of :mod:`foldwise.engine.dask`: what happens on a worker of the cluster."""
+"""The other side of the cluster: what happens on a worker."""
 
 import pickle
 from typing import Any
 
+from cloudpickle import dumps
 from threadpoolctl import threadpool_limits
 
-from foldwise.engine.parcels import aligned
-from foldwise.engine.pickling import dumps
-from foldwise.engine.task import perform
-from foldwise.engine.versions import differences, library_versions
+from foldwise.engine.fingerprint import differences, library_versions
+from foldwise.engine.processes.packing import aligned
+from foldwise.engine.processes.worker import perform
 
 
 class OtherVersionsError(Exception):

@@ -18,13 +18,12 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
+from cloudpickle import dumps
 from joblib.externals.loky.backend.process import LokyProcess
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.parcels import Parcel, pack
-from foldwise.engine.pickling import dumps
-from foldwise.engine.task import Surroundings, received
-from foldwise.engine.worker import serve
+from foldwise.engine.processes.packing import Parcel, pack
+from foldwise.engine.processes.worker import Surroundings, received, serve
 
 ONE_THREAD = dict.fromkeys(
     [

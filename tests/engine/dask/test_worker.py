@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foldwise.engine import on_worker
-from foldwise.engine.on_worker import (
+from foldwise.engine.dask import worker as on_worker
+from foldwise.engine.dask.worker import (
     OtherVersionsError,
     Placed,
     check_versions,
     do_task,
 )
-from foldwise.engine.task import Surroundings, received
-from foldwise.engine.versions import library_versions
+from foldwise.engine.fingerprint import library_versions
+from foldwise.engine.processes.worker import Surroundings, received
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def sent(value: Any) -> tuple[Any, int]:
@@ -78,7 +78,7 @@ import threading
 import sklearn
 from concurrent.futures import ThreadPoolExecutor
 from threadpoolctl import threadpool_info
-from foldwise.engine.on_worker import keep_to_one_thread
+from foldwise.engine.dask.worker import keep_to_one_thread
 
 both = threading.Barrier(2, timeout=30)
 def counts(_):

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from foldwise.engine import futures
 from foldwise.engine.executor import TaskLostError
-from foldwise.engine.futures import Futures
+from foldwise.engine.processes import futures
+from foldwise.engine.processes.futures import Futures
 
 
 class AtOnce(Executor):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from foldwise.engine.parcels import SMALL, pack
+from foldwise.engine.processes.packing import SMALL, pack
 
 LARGE = np.arange(SMALL // 4, dtype=np.float64).reshape(-1, 4)
 

@@ -1,19 +1,32 @@
-"""What happens around one task where it runs: its surroundings, its time, its memory."""
+"""The other side of every pool: one task with its surroundings, its time and its memory.
 
+:func:`perform` does a task wherever it runs and :func:`received` takes in what it returned;
+:func:`serve` is the loop of our own worker processes.
+"""
+
+import os
 import pickle
+import shutil
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import joblib
 import sklearn
+from cloudpickle import dumps
 
 from foldwise.engine.executor import Finished, without_frames
-from foldwise.engine.pickling import dumps
+from foldwise.engine.processes.packing import Parcel
+
+IDLE_SECONDS = 300.0
+FOLLOW_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -151,3 +164,42 @@ def _status(name: str) -> int:
     except OSError:
         return 0
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith(name)), 0)
+
+
+def serve(connection: Connection, parent: int) -> None:
+    """Do what comes through the connection until it closes."""
+    # Ctrl-C reaches every process of a terminal; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setsid"):
+        os.setsid()
+    folders: list[str] = []
+    follow = threading.Thread(target=_follow, args=(parent, folders), daemon=True)
+    follow.start()
+    placed: Any = None
+    parcel: Parcel | None = None
+    while connection.poll(IDLE_SECONDS):
+        try:
+            kind, *content = pickle.loads(connection.recv_bytes())
+        except (EOFError, OSError):
+            # A parent that was killed leaves its data to be cleared away.
+            follow.join(2 * FOLLOW_SECONDS)
+            return
+        if kind == "task":
+            assert parcel is not None
+            placed = placed or parcel.open()
+            work, shared, around = placed
+            connection.send_bytes(perform(work, shared, pickle.loads(content[0]), around))
+            del work, shared
+            continue
+        placed, parcel = None, None
+        if kind == "place":
+            parcel, folders[:] = content[0], [content[1]]
+
+
+def _follow(parent: int, folders: list[str]) -> None:
+    """End with a parent that was killed, and clear away the data it left behind."""
+    while os.getppid() == parent:
+        time.sleep(FOLLOW_SECONDS)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)

@@ -34,12 +34,12 @@ from concurrent.futures import (
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
+from cloudpickle import dumps
 from threadpoolctl import threadpool_limits
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, without_frames
-from foldwise.engine.parcels import Parcel, pack
-from foldwise.engine.pickling import dumps
-from foldwise.engine.task import Surroundings, perform, received
+from foldwise.engine.processes.packing import Parcel, pack
+from foldwise.engine.processes.worker import Surroundings, perform, received
 
 _opened: dict[bytes, Any] = {}
 _limited = threading.local()

@@ -12,9 +12,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from foldwise.engine import cluster as cluster_module
-from foldwise.engine import dask as dask_module
-from foldwise.engine.dask import DaskExecutor, WorkerKillerError
+from foldwise.engine.dask import cluster as cluster_module
+from foldwise.engine.dask import executor as dask_module
+from foldwise.engine.dask.executor import DaskExecutor, WorkerKillerError
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
 from foldwise.errors import FoldwiseWarning, InvalidParameterError
 from tests.engine.cluster import LocalProcesses, wait_until
@@ -333,7 +333,7 @@ def test_a_scheduler_that_stalls_is_an_error_and_no_hang(
 
 @by_value
 def n_kept(_shared, _job):
-    from foldwise.engine import on_worker
+    from foldwise.engine.dask import worker as on_worker
 
     return len(on_worker._kept)
 

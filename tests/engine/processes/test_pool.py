@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from foldwise.engine import processes
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes import pool as processes
+from foldwise.engine.processes.pool import Processes
 
 LONG = 60.0
 
@@ -140,14 +140,14 @@ def test_an_idle_worker_holds_no_data(executor: Processes) -> None:
 
 def test_workers_end_with_a_process_that_ends() -> None:
     script = """
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes.pool import Processes
 executor = Processes(1)
 executor.place(lambda shared, job: job, None)
 executor.submit(0, 5)
 assert executor.wait(60)[0].result == 5
 executor.close()
 """
-    source = str(Path(__file__).parents[2] / "src")
+    source = str(Path(__file__).parents[3] / "src")
     done = subprocess.run(
         [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": source},
         capture_output=True, text=True, check=False, timeout=100,
@@ -182,7 +182,7 @@ def test_the_data_file_is_gone_afterwards(tmp_path: Path, monkeypatch: Any) -> N
 def test_workers_and_data_go_when_the_parent_is_killed(tmp_path: Path, busy: bool) -> None:
     script = f"""
 import numpy as np, os, sys, time
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes.pool import Processes
 def work(shared, job):
     if job == "pid":
         return os.getpid()
@@ -195,7 +195,7 @@ if {busy}:
     executor.submit(1, "sleep")
 time.sleep(500)
 """
-    source = str(Path(__file__).parents[2] / "src")
+    source = str(Path(__file__).parents[3] / "src")
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": source}
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment

@@ -1,6 +1,7 @@
 import copy
 import dataclasses
 import functools
+import importlib.metadata
 import subprocess
 import sys
 import threading
@@ -28,7 +29,13 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from xgboost import XGBRegressor
 
 from foldwise import StackingRegressor
-from foldwise.engine.keys import fingerprint
+from foldwise.engine.fingerprint import (
+    LIBRARIES,
+    differences,
+    fingerprint,
+    library_versions,
+    version_of_module,
+)
 from foldwise.errors import UnsupportedError
 
 ROOT = Path(__file__).parents[2]
@@ -159,7 +166,7 @@ def test_what_is_made_again_has_the_same_key(name: str) -> None:
 def test_keys_are_the_same_in_another_process() -> None:
     # Hashes of strings, and with them the order of sets, differ between processes.
     code = (
-        "import runpy, sys; sys.path.insert(0, 'tests/engine'); import test_keys as t\n"
+        "import runpy, sys; sys.path.insert(0, 'tests/engine'); import test_fingerprint as t\n"
         "print({name: t.fingerprint(make()) for name, make in t.THINGS.items()})"
     )
     outputs = {
@@ -326,3 +333,27 @@ def test_pickling_an_own_learner_does_not_change_its_key() -> None:
     copy.copy(Own())
     assert "__slotnames__" in vars(Own)
     assert fingerprint(Own()) == before
+
+
+def test_versions_are_those_installed() -> None:
+    found = library_versions()
+    assert found["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+    assert {name: found[name] for name in LIBRARIES} == {
+        name: importlib.metadata.version(name) for name in LIBRARIES
+    }
+
+
+def test_differences_name_what_came_went_and_changed() -> None:
+    assert differences({"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "2", "d": "1"}) == [
+        "b 1 is now 2",
+        "d none is now 1",
+        "c 1 is now none",
+    ]
+
+
+def test_only_what_is_installed_has_a_version() -> None:
+    assert version_of_module("sklearn.linear_model._ridge") == library_versions()["scikit-learn"]
+    assert version_of_module("collections.abc") is not None
+    assert version_of_module("__main__") is None
+    assert version_of_module("my_module") is None
+    assert version_of_module(None) is None
