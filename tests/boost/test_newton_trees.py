@@ -43,11 +43,11 @@ def fit(loss, rows, rounds=10, watch=None, patience=5):
         WORDS,
         loss,
         rows,
+        watch,
         rounds,
+        lambda _: None,
         categorical=[],
-        watch=watch,
         patience=patience,
-        report=lambda _: None,
     )
 
 

@@ -9,12 +9,12 @@ from foldwise.losses.numbers import Squared
 TREE = DecisionTreeRegressor()
 
 
-def recipe(learners, **changes):
+def pursuit(learners, **changes):
     usual = {
         "learning_rate": 0.5,
         "step": "auto",
-        "n_rows": None,
-        "n_columns": None,
+        "subsample": 1.0,
+        "max_features": 1.0,
         "patience": 3,
         "seed": 0,
     }
@@ -31,7 +31,7 @@ def sample(n=80, learners=(TREE,)):
 def test_the_model_is_its_constant_and_its_stages() -> None:
     rows = sample()
     learners = [DecisionTreeRegressor(max_depth=2)]
-    model = boost_additive(recipe(learners), Squared(), rows, 5, None, lambda _: None)
+    model = boost_additive(pursuit(learners), Squared(), rows, None, 5, lambda _: None)
     expected = rows.y.mean() + sum(
         0.5 * stage.learners[0].predict(rows.table.X) for stage in model.stages
     )
@@ -42,8 +42,8 @@ def test_drawn_rows_alone_decide_the_tree() -> None:
     rows = sample()
     seen: list[int] = []
     learners = [DecisionTreeRegressor()]
-    boost_additive(recipe(learners, n_rows=20), Squared(), rows, 3, None, seen.append)
-    model = boost_additive(recipe(learners, n_rows=20), Squared(), rows, 1, None, seen.append)
+    boost_additive(pursuit(learners, subsample=0.25), Squared(), rows, None, 3, seen.append)
+    model = boost_additive(pursuit(learners, subsample=0.25), Squared(), rows, None, 1, seen.append)
     assert model.stages[0].learners[0].tree_.n_node_samples[0] == 20
     assert seen == [1, 2, 3, 1]
     # Alone in their leaves the drawn rows are met exactly, whatever rows not drawn say.
@@ -56,7 +56,7 @@ def test_the_watched_loss_ends_the_boosting() -> None:
     rows = sample()
     noise = WeightedRows(rows.table, np.random.default_rng(1).normal(size=80), np.ones(80), False)
     learners = [DecisionTreeRegressor(max_depth=4)]
-    model = boost_additive(recipe(learners), Squared(), rows, 100, noise, lambda _: None)
+    model = boost_additive(pursuit(learners), Squared(), rows, noise, 100, lambda _: None)
     assert len(model.stages) == model.best_round + 3
     assert model.validation_loss is not None
     assert model.validation_loss.argmin() + 1 == model.best_round
@@ -65,7 +65,7 @@ def test_the_watched_loss_ends_the_boosting() -> None:
 def test_a_set_is_searched_in_every_round() -> None:
     learners = [Ridge(), DecisionTreeRegressor(max_depth=2)]
     rows = sample(learners=learners)
-    model = boost_additive(recipe(learners), Squared(), rows, 3, None, lambda _: None)
+    model = boost_additive(pursuit(learners), Squared(), rows, None, 3, lambda _: None)
     assert model.stages[0].member == 1  # a parabola is nothing to a line
 
 

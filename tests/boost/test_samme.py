@@ -123,7 +123,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 def fitter(learner, X, codes, start=None, draw=False):
     start = np.ones(len(X)) if start is None else start
     given = WeightedRows(input_for(X, [learner]), codes, start, True)
-    return round_fitter(learner, given, np.arange(9), draw=draw)
+    return round_fitter(learner, np.arange(9), given, draw=draw)
 
 
 def test_sorted_columns_and_weights_grow_the_same_stump(rows) -> None:

@@ -1,6 +1,7 @@
 """AdaBoost over any classifier."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.boost.booster import Booster, Report
+from foldwise.boost.booster import Booster
 from foldwise.boost.samme import (
-    Committee,
     boost_committee,
     centred,
     class_margins,
@@ -128,24 +128,23 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
     def _boost(self, rows: WeightedRows, groups: Any) -> None:
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=self.n_estimators * 2 + 2)
-
-        def boost(
-            part: WeightedRows, watch: WeightedRows | None, rounds: int, report: Report
-        ) -> Committee:
-            return boost_committee(
-                round_fitter(self._learners()[0], part, seeds, draw=self._resamples()),
-                part,
-                len(self.classes_),
-                rounds,
-                learning_rate=self.learning_rate,
-                watch=watch,
-                patience=self.n_iter_no_change,
-                report=report,
-            )
-
+        boost = partial(
+            boost_committee,
+            partial(round_fitter, self._learners()[0], seeds, draw=self._resamples()),
+            len(self.classes_),
+            learning_rate=self.learning_rate,
+            patience=self.n_iter_no_change,
+        )
         committee = self._run(boost, rows, groups, int(seeds[-1]))
         if not committee.learners:
-            self._complain(committee)
+            raise invalid_data(
+                type(self).__name__,
+                "estimator",
+                must=f"have a weighted training error below {1 - 1 / len(self.classes_):.3g} "
+                "in the first round",
+                got=Plain(f"{committee.failed_error:.3g}"),
+                fix="Use a stronger learner, or check that X tells the classes apart.",
+            )
         self.estimators_ = committee.learners
         self.estimator_weights_ = committee.says
         self.estimator_errors_ = committee.errors
@@ -164,16 +163,6 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         if self.weighting == "weights":
             (learner,) = self._learners()
             require_weights(owner, learner, "for weighting='weights'", "Use weighting='resample'.")
-
-    def _complain(self, committee: Committee) -> None:
-        chance = 1 - 1 / len(self.classes_)
-        raise invalid_data(
-            type(self).__name__,
-            "estimator",
-            must=f"have a weighted training error below {chance:.3g} in the first round",
-            got=Plain(f"{committee.failed_error:.3g}"),
-            fix="Use a stronger learner, or check that X tells the classes apart.",
-        )
 
     def _staged_votes(self, X: Any) -> Iterator[FloatArray]:
         check_is_fitted(self)

@@ -1,6 +1,7 @@
 """What all boosting estimators share, and what those of a loss share."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -33,11 +34,9 @@ from foldwise.losses.classes import class_loss
 from foldwise.losses.loss import check_loss
 from foldwise.losses.numbers import regression_loss
 
-Report = Callable[[int], None]
-
 
 class Booster(BaseEstimator):
-    """Rounds, early stopping and the walk of ``fit``; the rounds themselves are ``_boost``."""
+    """Rounds, early stopping and the walk of ``fit``; a subclass boosts in ``_boost``."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Boost.
@@ -69,9 +68,6 @@ class Booster(BaseEstimator):
         weight = np.ones(len(y)) if given is None else given
         self._boost(WeightedRows(table, y, weight, given is not None), groups)
         return self
-
-    def _boost(self, rows: WeightedRows, groups: Any) -> None:
-        raise NotImplementedError
 
     def _learners(self) -> list[Any]:
         """Return the learners that the rounds are made of; none if they are LightGBM's trees."""
@@ -108,7 +104,7 @@ class Booster(BaseEstimator):
 
     def _run(
         self,
-        boost: Callable[[WeightedRows, WeightedRows | None, int, Report], Model],
+        boost: Callable[[WeightedRows, WeightedRows | None, int, Callable[[int], None]], Model],
         rows: WeightedRows,
         groups: Any,
         split_seed: int,
@@ -139,10 +135,16 @@ class Booster(BaseEstimator):
 
 
 class LossBooster(Booster):
-    """A booster of a raw prediction F under a loss; the fitted one has ``model_`` and ``loss_``."""
+    """A booster of a raw prediction F under a loss.
 
-    def _loss(self) -> Loss:
-        raise NotImplementedError
+    A subclass says which (``_loss``) and sets ``model_`` and ``loss_`` in ``_boost_loss``.
+    """
+
+    def _check_parameters(self, weighted: bool) -> None:
+        super()._check_parameters(weighted)
+        for name in ["subsample", "max_features"]:
+            share = getattr(self, name)
+            check_number(type(self).__name__, name, share, above=0, most=1, try_=1.0)
 
     def _boost(self, rows: WeightedRows, groups: Any) -> None:
         owner, loss, y = type(self).__name__, self._loss(), rows.y.astype(float)
@@ -151,13 +153,7 @@ class LossBooster(Booster):
         check_loss(owner, loss, y, np.tile(start, (len(y),) + (1,) * start.ndim))
         rng = check_random_state(self.random_state)
         seed, split_seed = (int(number) for number in rng.randint(2**31 - 1, size=2))
-        rows = WeightedRows(rows.table, y, rows.weight, rows.given)
-        self._boost_loss(loss, rows, groups, seed, split_seed)
-
-    def _boost_loss(
-        self, loss: Loss, rows: WeightedRows, groups: Any, seed: int, split_seed: int
-    ) -> None:
-        raise NotImplementedError
+        self._boost_loss(loss, replace(rows, y=y), groups, seed, split_seed)
 
     def _raw(self, X: Any) -> FloatArray:
         check_is_fitted(self, "model_")

@@ -21,13 +21,7 @@ Splits = list[tuple[IntArray, IntArray]]
 
 
 def inner_splits(
-    owner: str,
-    validation: Any,
-    y: Array,
-    *,
-    classes: bool,
-    groups: Array | None,
-    seed: int,
+    owner: str, validation: Any, y: Array, *, classes: bool, groups: Array | None, seed: int
 ) -> Splits:
     """Return the (training, validation) rows on which the rounds are found.
 

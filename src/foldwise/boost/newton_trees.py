@@ -12,18 +12,9 @@ from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import Plain, invalid_parameter, listing
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
-from foldwise.losses import (
-    Absolute,
-    Huber,
-    Logistic,
-    Loss,
-    Multinomial,
-    Poisson,
-    Quantile,
-    Squared,
-    Tweedie,
-)
-from foldwise.losses.loss import total_loss
+from foldwise.losses.classes import Logistic, Multinomial
+from foldwise.losses.loss import Loss, total_loss
+from foldwise.losses.numbers import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
 
 Words = dict[str, Any]
 Categories = dict[int, Array]
@@ -128,8 +119,7 @@ def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | No
     if isinstance(loss, Huber):
         start = np.full(len(y), float(loss.constant(y, weight)))
         fixed = loss if loss.threshold is not None else loss.adapted(y, start, weight)
-        threshold = fixed.threshold if isinstance(fixed, Huber) else None
-        return {"objective": "huber", "alpha": max(threshold or 0.0, 1e-12)}
+        return {"objective": "huber", "alpha": max(fixed.threshold or 0.0, 1e-12)}
     if isinstance(loss, Quantile) and not isinstance(loss, Absolute):
         return {"objective": "quantile", "alpha": loss.level}
     if isinstance(loss, Tweedie) and not isinstance(loss, Poisson):
@@ -179,22 +169,19 @@ class NewtonTrees:
         """Return the model whose predictions are higher by ``shift``."""
         return replace(self, offset=self.offset + shift)
 
+    def _sums(self, table: LearnerInput, **which: int) -> FloatArray:
+        answer = self.booster.predict(table.X, raw_score=True, num_threads=self.n_threads, **which)
+        return np.asarray(answer)
+
     def raw(self, table: LearnerInput) -> FloatArray:
         """Return F."""
-        answer = self.booster.predict(table.X, raw_score=True, num_threads=self.n_threads)
-        return np.asarray(answer) + self.offset
+        return self._sums(table) + self.offset
 
     def staged_raw(self, table: LearnerInput) -> Iterator[FloatArray]:
         """Yield F after each round."""
         raw = np.asarray(self.offset)
         for m in range(self.rounds):
-            raw = raw + self.booster.predict(
-                table.X,
-                start_iteration=m,
-                num_iteration=1,
-                raw_score=True,
-                num_threads=self.n_threads,
-            )
+            raw = raw + self._sums(table, start_iteration=m, num_iteration=1)
             yield raw
 
 
@@ -202,12 +189,12 @@ def train(
     words: Words,
     loss: Loss,
     rows: WeightedRows,
+    watch: WeightedRows | None,
     rounds: int,
+    report: Callable[[int], None],
     *,
     categorical: list[int],
-    watch: WeightedRows | None,
     patience: int,
-    report: Callable[[int], None],
 ) -> NewtonTrees:
     """Return the boosted trees.
 
@@ -241,21 +228,24 @@ def train(
     )
 
 
+def _labels(data: lightgbm.Dataset) -> tuple[FloatArray, FloatArray]:
+    y, weight = np.asarray(data.get_label(), dtype=float), data.get_weight()
+    return y, np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+
+
 def _own_objective(loss: Loss) -> Words:
     def objective(raw: FloatArray, data: lightgbm.Dataset) -> tuple[FloatArray, FloatArray]:
-        y, weight = np.asarray(data.get_label(), dtype=float), data.get_weight()
+        y, weight = _labels(data)
         hessian = loss.hessian(y, raw)
         hessian = np.ones_like(raw) if hessian is None else hessian
-        scale = 1.0 if weight is None else np.asarray(weight, dtype=float)
-        return scale * loss.gradient(y, raw), scale * hessian
+        return weight * loss.gradient(y, raw), weight * hessian
 
     return {"objective": objective, "metric": "None"}
 
 
 def _metric(loss: Loss) -> Callable[[FloatArray, lightgbm.Dataset], tuple[str, float, bool]]:
     def metric(raw: FloatArray, data: lightgbm.Dataset) -> tuple[str, float, bool]:
-        y, weight = np.asarray(data.get_label(), dtype=float), data.get_weight()
-        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+        y, weight = _labels(data)
         return loss.name, total_loss(loss, y, raw, weight), False
 
     return metric

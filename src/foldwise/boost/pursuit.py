@@ -21,10 +21,15 @@ class Pursuit:
     learners: list[Any]  # the set; each round keeps the one that lowers the loss most
     learning_rate: float  # ρ
     step: str  # how α is found; "auto" is "leaf" for trees and "line" for others
-    n_rows: int | None  # rows drawn for each round; None for all
-    n_columns: int | None  # columns drawn for each round; None for all
+    subsample: float  # share of the rows drawn for each round
+    max_features: float  # share of the columns drawn for each round
     patience: int  # rounds without a lower validation loss before boosting stops
     seed: int  # of all draws
+
+    def drawn(self, sample: WeightedRows) -> tuple[int, int]:
+        """Return how many rows and columns are drawn for each round."""
+        n_samples, n_features = sample.table.X.shape
+        return max(1, int(self.subsample * n_samples)), max(1, int(self.max_features * n_features))
 
 
 @dataclass(frozen=True)
@@ -101,8 +106,8 @@ def boost_additive(
     pursuit: Pursuit,
     loss: Loss,
     sample: WeightedRows,
-    rounds: int,
     watch: WeightedRows | None,
+    rounds: int,
     report: Callable[[int], None],
 ) -> Additive:
     """Return the boosted model.
@@ -122,7 +127,7 @@ def boost_additive(
         if np.abs(current.gradient(sample.y, raw)).max() <= no_gradient:
             break
         stage, direction = _best_stage(pursuit, current, sample, raw, rng)
-        if stage.step == 0 and pursuit.n_rows is None and pursuit.n_columns is None:
+        if stage.step == 0 and pursuit.drawn(sample) == sample.table.X.shape:
             break
         raw += (pursuit.learning_rate * stage.step) * direction
         model.stages.append(stage)
@@ -145,14 +150,12 @@ def _best_stage(
     pursuit: Pursuit, loss: Loss, sample: WeightedRows, raw: FloatArray, rng: np.random.Generator
 ) -> tuple[Stage, FloatArray]:
     """Fit every learner of the set to the pseudo-residuals; return the best and its direction."""
-    n_samples, n_features = sample.table.X.shape
-    inside = np.ones(n_samples, dtype=bool)
-    if pursuit.n_rows is not None:
-        inside = np.zeros(n_samples, dtype=bool)
-        inside[rng.permutation(n_samples)[: pursuit.n_rows]] = True
-    columns = None
-    if pursuit.n_columns is not None:
-        columns = np.sort(rng.permutation(n_features)[: pursuit.n_columns])
+    n_rows, n_columns = pursuit.drawn(sample)
+    inside, columns = np.ones(len(sample), dtype=bool), None
+    if n_rows < len(sample):
+        inside[rng.permutation(len(sample))[n_rows:]] = False
+    if n_columns < sample.table.X.shape[1]:
+        columns = np.sort(rng.permutation(sample.table.X.shape[1])[:n_columns])
     counted = sample.weight * inside
     residuals = -loss.gradient(sample.y, raw)
     best: tuple[float, Stage, FloatArray] | None = None
@@ -237,8 +240,7 @@ def _set_leaves(
     Of K outputs each gets Friedman's (K−1)/K of the diagonal Newton step.
     """
     part = sample.table.columns(stage.columns)
-    extra = {"check_input": False} if part.trusted else {}
-    leaves = [tree.apply(part.X, **extra) for tree in stage.learners]
+    leaves = [ask(tree, part, "apply") for tree in stage.learners]
     sizes = [tree.tree_.node_count for tree in stage.learners]
     if raw.ndim == 1:
         steps = [leaf_steps(loss, sample.y, raw, weight, leaves[0], sizes[0])]

@@ -198,7 +198,7 @@ class Committee:
         )
 
 
-def round_fitter(learner: Any, rows: WeightedRows, seeds: Array, *, draw: bool) -> FitRound:
+def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) -> FitRound:
     """Return what fits the learner of a round to the weights d: drawn rows, sorts, or weights."""
     table, codes, start = rows.table, rows.y, rows.weight
 
@@ -216,38 +216,33 @@ def round_fitter(learner: Any, rows: WeightedRows, seeds: Array, *, draw: bool) 
 
     if draw:
         return by_rows
-    if table.trusted and is_plain_stump(learner):
-        return _by_columns(rows, fresh, by_weights)
-    return by_weights
-
-
-def _by_columns(rows: WeightedRows, fresh: Callable[[int], Any], otherwise: FitRound) -> FitRound:
-    X, codes, start = rows.table.X, rows.y, rows.weight
+    if not (table.trusted and is_plain_stump(learner)):
+        return by_weights
     weighted = np.flatnonzero(start)  # a row of weight 0 must not even move a cut
-    columns = SortedColumns(X[weighted], codes[weighted], max(2, int(codes.max()) + 1))
+    columns = SortedColumns(table.X[weighted], codes[weighted], max(2, int(codes.max()) + 1))
 
-    def fit_round(m: int, weight: FloatArray) -> Any:
+    def by_columns(m: int, weight: FloatArray) -> Any:
         split = columns.best_split(gridded(weight, start)[weighted])
         if split is None:
-            return otherwise(m, weight)
-        return stump_of(split, fresh(m), X.shape[1])
+            return by_weights(m, weight)
+        return stump_of(split, fresh(m), table.X.shape[1])
 
-    return fit_round
+    return by_columns
 
 
 def boost_committee(
-    fit_round: FitRound,
-    rows: WeightedRows,
+    fitter: Callable[[WeightedRows], FitRound],
     n_classes: int,
+    rows: WeightedRows,
+    watch: WeightedRows | None,
     rounds: int,
+    report: Callable[[int], None],
     *,
     learning_rate: float,
-    watch: WeightedRows | None,
     patience: int,
-    report: Callable[[int], None],
 ) -> Committee:
     """Return the boosted committee."""
-    start, codes = rows.weight, rows.y
+    start, codes, fit_round = rows.weight, rows.y, fitter(rows)
     weight, votes = start / start.sum(), np.zeros((len(rows), n_classes))
     n_rows = max(start.sum(), np.count_nonzero(start))
     learners: list[Any] = []

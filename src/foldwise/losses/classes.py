@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import entr, expit, logsumexp, softmax
 
 from foldwise.arrays import FloatArray
-from foldwise.errors import Plain, did_you_mean, invalid_parameter
-from foldwise.losses.loss import LEAST_CURVATURE, CustomLoss, Loss
+from foldwise.errors import Plain, invalid_parameter
+from foldwise.losses.loss import LEAST_CURVATURE, CustomLoss, Loss, check_known
 
 RAREST = 1e-12  # share of a class of which no row has weight
 
@@ -137,10 +137,7 @@ def class_loss(owner: str, loss: Any, n_classes: int) -> Loss:
         return Multinomial(n_classes)
     two_class: dict[str, type[Loss]] = {"logistic": Logistic, "exponential": Exponential}
     if not isinstance(loss, Loss) and loss not in two_class:
-        names = ["auto", "multinomial", *two_class]
-        raise invalid_parameter(
-            owner, "loss", must="be a known name or a Loss", got=loss, fix=did_you_mean(loss, names)
-        )
+        check_known(owner, loss, ["auto", "multinomial", *two_class])
     if n_classes > 2 and not isinstance(loss, Multinomial):
         raise invalid_parameter(
             owner,

@@ -4,9 +4,4 @@ from foldwise.resample.bagging_classifier import BaggingClassifier
 from foldwise.resample.bagging_regressor import BaggingRegressor
 from foldwise.resample.variance import infinitesimal_jackknife, variance_of_mean
 
-__all__ = [
-    "BaggingClassifier",
-    "BaggingRegressor",
-    "infinitesimal_jackknife",
-    "variance_of_mean",
-]
+__all__ = ["BaggingClassifier", "BaggingRegressor", "infinitesimal_jackknife", "variance_of_mean"]

@@ -49,6 +49,10 @@ class BagMember:
         return ask(self.learner, table.columns(self.columns), method)
 
 
+# What one member says about rows, as numbers that can be added up.
+Tally = Callable[[BagMember, LearnerInput], FloatArray]
+
+
 def fit_member(plan: BagPlan, seed: int) -> BagMember:
     """Return the learner fitted on the draw of this seed.
 
@@ -82,10 +86,7 @@ def fit_members(
 
 
 def mean_answer(
-    members: list[BagMember],
-    table: LearnerInput,
-    tally: Callable[[BagMember, LearnerInput], FloatArray],
-    n_jobs: int | None,
+    members: list[BagMember], table: LearnerInput, tally: Tally, n_jobs: int | None
 ) -> FloatArray:
     """Return the mean of what the learners say."""
     chunks = [members[i : i + CHUNK] for i in range(0, len(members), CHUNK)]
@@ -96,11 +97,7 @@ def mean_answer(
     return np.asarray(total) / len(members)
 
 
-def _chunk_sum(
-    members: list[BagMember],
-    table: LearnerInput,
-    tally: Callable[[BagMember, LearnerInput], FloatArray],
-) -> FloatArray:
+def _chunk_sum(members: list[BagMember], table: LearnerInput, tally: Tally) -> FloatArray:
     total = tally(members[0], table).astype(float)
     for member in members[1:]:
         total += tally(member, table)
@@ -112,7 +109,7 @@ def out_of_bag(
     seeds: list[int],
     draws: Draws,
     table: LearnerInput,
-    tally: Callable[[BagMember, LearnerInput], FloatArray],
+    tally: Tally,
     width: int,
 ) -> FloatArray:
     """Return the mean answer to each row of the learners that did not have it.

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,12 +15,20 @@ from foldwise.errors import NoScoreWarning, Plain, invalid_parameter, unsupporte
 from foldwise.learners.one_learner import (
     LearnerInput,
     check_features,
+    check_targets,
     input_for,
     learners_tags,
     require_weights,
 )
-from foldwise.resample.bag import BagMember, BagPlan, fit_members, mean_answer
-from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws, NewClasses, NewNumbers
+from foldwise.resample.bag import (
+    BagPlan,
+    accuracy_with_error,
+    fit_members,
+    mean_answer,
+    out_of_bag,
+    r2_with_error,
+)
+from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws
 from foldwise.resample.variance import (
     BaggingVariance,
     VarianceCurve,
@@ -32,7 +40,11 @@ POINTS_AT_ONCE = 5_000
 
 
 class Bagging(BaseEstimator):
-    """Draws, fits, and asks the learners."""
+    """Draws, fits, and asks the learners.
+
+    A subclass has a ``_default_learner``, a source of ``_new_targets``, and a ``_tally`` of what
+    a member answers.
+    """
 
     _schemes: tuple[str, ...] = ROW_SCHEMES
 
@@ -105,7 +117,9 @@ class Bagging(BaseEstimator):
         self._check_parameters(groups)
         learner = self._learner()
         X = check_features(self, X, [learner], reset=True)
-        y = self._numbers(X, y)
+        y = check_targets(self, X, y, classes=isinstance(self, ClassifierMixin))
+        if isinstance(self, ClassifierMixin):
+            self.classes_, y = np.unique(y, return_inverse=True)
         weight = checked_weights(owner, sample_weight, len(y))
         table = input_for(X, [learner])
         rng = check_random_state(self.random_state)
@@ -142,10 +156,10 @@ class Bagging(BaseEstimator):
         probability = weight / weight.sum() if by_weight and weight is not None else None
         return Draws(self.sampling, n_units, max(1, size), group, probability)
 
-    def _scored_rows(
-        self, said: FloatArray, weight: FloatArray | None
-    ) -> tuple[IntArray, FloatArray, IntArray | None]:
-        """Return the rows to score out of bag, their weights and their groups."""
+    def _score_out_of_bag(self, table: LearnerInput, y: Array, weight: FloatArray | None) -> None:
+        classes = isinstance(self, ClassifierMixin)
+        width = len(self.classes_) if classes else 1
+        said = out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, width)
         weight = np.ones(len(said)) if weight is None else weight
         seen = np.flatnonzero(~np.isnan(said[:, 0]) & (weight > 0))
         if not len(seen):
@@ -154,8 +168,14 @@ class Bagging(BaseEstimator):
                 "Use more learners or a smaller max_samples.",
                 NoScoreWarning,
             )
-        group = self.draws_.group
-        return seen, weight[seen], None if group is None else group[seen]
+        group = None if self.draws_.group is None else self.draws_.group[seen]
+        if classes:
+            self.oob_decision_function_ = said
+            score = accuracy_with_error(y[seen], said[seen], weight[seen], group)
+        else:
+            self.oob_prediction_ = said[:, 0]
+            score = r2_with_error(y[seen], said[seen, 0], weight[seen], group)
+        self.oob_score_, self.oob_score_se_ = score
 
     @property
     def estimators_(self) -> list[Any]:
@@ -250,28 +270,6 @@ class Bagging(BaseEstimator):
         centre = mean_answer(self.members_, table, self._tally, self.n_jobs)
         reach = norm.ppf((1 + level) / 2) * spread.reshape(centre.shape)
         return np.stack([centre - reach, centre + reach], axis=-1)
-
-    def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
-        raise NotImplementedError
-
-    def _default_learner(self) -> Any:
-        raise NotImplementedError
-
-    def _numbers(self, X: Any, y: Any) -> Array:
-        raise NotImplementedError
-
-    def _new_targets(
-        self,
-        generator: Any,
-        table: LearnerInput,
-        y: Array,
-        weight: FloatArray | None,
-        seed: int,
-    ) -> NewNumbers | NewClasses:
-        raise NotImplementedError
-
-    def _score_out_of_bag(self, table: LearnerInput, y: Array, weight: FloatArray | None) -> None:
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Tags:
         return learners_tags(super().__sklearn_tags__(), [self._prototype()])

@@ -9,8 +9,8 @@ from sklearn.tree import DecisionTreeClassifier
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import check_word
 from foldwise.errors import Plain, unsupported
-from foldwise.learners.one_learner import LearnerInput, check_targets
-from foldwise.resample.bag import BagMember, accuracy_with_error, out_of_bag
+from foldwise.learners.one_learner import LearnerInput
+from foldwise.resample.bag import BagMember
 from foldwise.resample.bagging import Bagging
 from foldwise.resample.draws import ROW_SCHEMES, NewClasses, new_classes
 
@@ -125,18 +125,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _default_learner(self) -> Any:
         return DecisionTreeClassifier()
 
-    def _numbers(self, X: Any, y: Any) -> IntArray:
-        labels = check_targets(self, X, y, classes=True)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        return codes
-
     def _new_targets(
-        self,
-        generator: Any,
-        table: LearnerInput,
-        y: IntArray,
-        weight: FloatArray | None,
-        seed: int,
+        self, generator: Any, table: LearnerInput, y: IntArray, weight: FloatArray | None, seed: int
     ) -> NewClasses:
         return new_classes(generator, table, y, weight, seed)
 
@@ -152,18 +142,6 @@ class BaggingClassifier(ClassifierMixin, Bagging):
                 got=Plain(type(learner).__name__),
                 fix="Use combine='vote'.",
             )
-
-    def _score_out_of_bag(
-        self, table: LearnerInput, codes: IntArray, weight: FloatArray | None
-    ) -> None:
-        said = out_of_bag(
-            self.members_, self.seeds_, self.draws_, table, self._tally, len(self.classes_)
-        )
-        self.oob_decision_function_ = said
-        seen, mass, group = self._scored_rows(said, weight)
-        self.oob_score_, self.oob_score_se_ = accuracy_with_error(
-            codes[seen], said[seen], mass, group
-        )
 
     def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
         """Return one learner's probabilities, or its vote as zeros and a one."""

@@ -7,8 +7,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_number
-from foldwise.learners.one_learner import LearnerInput, check_targets
-from foldwise.resample.bag import BagMember, out_of_bag, r2_with_error
+from foldwise.learners.one_learner import LearnerInput
+from foldwise.resample.bag import BagMember
 from foldwise.resample.bagging import Bagging
 from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, NewNumbers, new_numbers
 
@@ -127,9 +127,6 @@ class BaggingRegressor(RegressorMixin, Bagging):
         if self.noise is not None:
             check_number(type(self).__name__, "noise", self.noise, above=0, try_=1.0)
 
-    def _numbers(self, X: Any, y: Any) -> FloatArray:
-        return check_targets(self, X, y, classes=False)
-
     def _new_targets(
         self,
         generator: Any,
@@ -139,14 +136,6 @@ class BaggingRegressor(RegressorMixin, Bagging):
         seed: int,
     ) -> NewNumbers:
         return new_numbers(self.sampling, generator, table, y, weight, self.noise, seed)
-
-    def _score_out_of_bag(
-        self, table: LearnerInput, y: FloatArray, weight: FloatArray | None
-    ) -> None:
-        said = out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, 1)
-        self.oob_prediction_ = said[:, 0]
-        seen, mass, group = self._scored_rows(said, weight)
-        self.oob_score_, self.oob_score_se_ = r2_with_error(y[seen], said[seen, 0], mass, group)
 
     def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
         return member.answer(table, "predict")
