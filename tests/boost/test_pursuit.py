@@ -86,7 +86,7 @@ class Answers:
 
 def model(n_stages=3, columns=None):
     stage = Stage((Answers(),), columns, 2.0, 0)
-    return Additive(Squared(), np.asarray(1.0), [stage] * n_stages, 0.5, np.zeros(3), None, 0)
+    return Additive(np.asarray(1.0), [stage] * n_stages, 0.5, np.zeros(3), None, 0)
 
 
 def test_the_stages_add_up() -> None:
@@ -107,7 +107,7 @@ def test_importances_go_to_the_columns_that_were_read() -> None:
     columns = np.array([0, 2])
     tree = DecisionTreeRegressor(max_depth=2).fit(X[:, columns], y)
     stage = Stage((tree,), columns, 1.0, 0)
-    boosted = Additive(Squared(), np.asarray(0.0), [stage], 1.0, np.zeros(1), None, 0)
+    boosted = Additive(np.asarray(0.0), [stage], 1.0, np.zeros(1), None, 0)
     assert boosted.only_trees
     assert not model().only_trees
     assert boosted.importances(3)[1] == 0

@@ -152,9 +152,8 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         self.n_estimators_ = len(self.estimators_)
 
     def _resamples(self) -> bool:
-        if self.weighting == "auto":
-            return weight_keyword(self._learners()[0]) is None
-        return self.weighting == "resample"
+        unweighted = weight_keyword(self._learners()[0]) is None
+        return self.weighting == "resample" or (self.weighting == "auto" and unweighted)
 
     def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__
@@ -170,8 +169,7 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         return staged_votes(self.estimators_, self.estimator_weights_, table, len(self.classes_))
 
     def _votes(self, X: Any) -> FloatArray:
-        for votes in self._staged_votes(X):
-            last = votes
+        *_, last = self._staged_votes(X)
         return last
 
     def decision_function(self, X: Any) -> FloatArray:

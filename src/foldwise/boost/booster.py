@@ -137,7 +137,7 @@ class Booster(BaseEstimator):
 class LossBooster(Booster):
     """A booster of a raw prediction F under a loss.
 
-    A subclass says which (``_loss``) and sets ``model_`` and ``loss_`` in ``_boost_loss``.
+    A subclass says which (``_loss``) and sets ``model_`` in ``_boost_loss``.
     """
 
     def _check_parameters(self, weighted: bool) -> None:
@@ -153,6 +153,7 @@ class LossBooster(Booster):
         check_loss(owner, loss, y, np.tile(start, (len(y),) + (1,) * start.ndim))
         rng = check_random_state(self.random_state)
         seed, split_seed = (int(number) for number in rng.randint(2**31 - 1, size=2))
+        self.loss_ = loss
         self._boost_loss(loss, replace(rows, y=y), groups, seed, split_seed)
 
     def _raw(self, X: Any) -> FloatArray:

@@ -124,11 +124,9 @@ class Stageable(Protocol):
     @property
     def best_round(self) -> int:
         """Rounds at the lowest validation loss."""
-        ...
 
     def first(self, rounds: int) -> Self:
         """Return the model of the first rounds."""
-        ...
 
 
 Model = TypeVar("Model", bound=Stageable)

@@ -109,7 +109,6 @@ class GradientBoosting(LossBooster):
         )
         model = self._run(partial(boost_additive, pursuit, loss), rows, groups, split_seed)
         self.model_ = model
-        self.loss_ = model.loss
         self.estimators_ = [stage.learners for stage in model.stages]
         self.steps_ = np.array([stage.step for stage in model.stages])
         self.members_ = np.array([stage.member for stage in model.stages], dtype=int)

@@ -125,8 +125,7 @@ class NewtonBoosting(LossBooster):
             train, words, loss, categorical=list(self.categories_), patience=self.n_iter_no_change
         )
         model = self._run(boost, replace(rows, y=rows.y - shift), groups, split_seed)
-        self.model_ = model.shifted(shift)
-        self.loss_ = loss
+        self.model_ = replace(model, offset=model.offset + shift)
         self.booster_ = model.booster
         self.validation_loss_ = model.validation_loss
         self.n_estimators_ = model.rounds

@@ -37,7 +37,8 @@ def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
     if wanted is None:
         return []
     if isinstance(wanted, str) and wanted == "from_dtype":
-        return [i for i in range(len(names)) if _is_categorical(take(X, i, axis=1))]
+        kinds = [str(take(X, i, axis=1).dtype).lower() for i in range(len(names))]
+        return [i for i, kind in enumerate(kinds) if kind.startswith(CATEGORICAL)]
     chosen = list(wanted)
     if len(chosen) == X.shape[1] and all(isinstance(c, bool | np.bool_) for c in chosen):
         return [int(i) for i in np.flatnonzero(chosen)]
@@ -52,10 +53,6 @@ def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
             fix="Use names, positions, a mask or 'from_dtype'.",
         )
     return [names.index(c) if isinstance(c, str) else int(c) for c in chosen]
-
-
-def _is_categorical(column: Any) -> bool:
-    return str(column.dtype).lower().startswith(CATEGORICAL)
 
 
 def learn_categories(X: Any, columns: list[int]) -> Categories:
@@ -153,7 +150,6 @@ class NewtonTrees:
     """A LightGBM model and what was measured while it was built."""
 
     booster: lightgbm.Booster  # the trees
-    loss: Loss  # what was lowered
     offset: FloatArray  # what to add to the trees' sum: F⁰ where LightGBM does not add it itself
     rounds: int  # how many rounds count
     validation_loss: FloatArray | None  # lightGBM's metric on the rows set apart, after each round
@@ -164,10 +160,6 @@ class NewtonTrees:
         """Return the model of the first rounds."""
         text = self.booster.model_to_string(num_iteration=rounds)
         return replace(self, booster=lightgbm.Booster(model_str=text), rounds=rounds)
-
-    def shifted(self, shift: float) -> Self:
-        """Return the model whose predictions are higher by ``shift``."""
-        return replace(self, offset=self.offset + shift)
 
     def _sums(self, table: LearnerInput, **which: int) -> FloatArray:
         answer = self.booster.predict(table.X, raw_score=True, num_threads=self.n_threads, **which)
@@ -211,15 +203,12 @@ def train(
     if watch is not None:
         extra = {"valid_sets": [_dataset(watch, offset, categorical, words, like=data)]}
         extra |= {"feval": None if known is not None else _metric(loss)}
-        callbacks += [
-            lightgbm.record_evaluation(curve),
-            lightgbm.early_stopping(patience, verbose=False),
-        ]
+        stopping = lightgbm.early_stopping(patience, verbose=False)
+        callbacks += [lightgbm.record_evaluation(curve), stopping]
     booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **extra)
     losses = next(iter(curve["valid_0"].values())) if curve else None
     return NewtonTrees(
         booster,
-        loss,
         np.asarray(offset, dtype=float),
         booster.current_iteration(),
         None if losses is None else np.array(losses),

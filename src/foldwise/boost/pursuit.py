@@ -9,7 +9,14 @@ from sklearn.tree import BaseDecisionTree
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.early_stopping import Patience
-from foldwise.learners.one_learner import LearnerInput, WeightedRows, ask, fit_learner, seeded
+from foldwise.learners.one_learner import (
+    LearnerInput,
+    WeightedRows,
+    ask,
+    draw_columns,
+    fit_learner,
+    seeded,
+)
 from foldwise.losses.loss import Loss, total_loss
 from foldwise.losses.steps import leaf_steps, line_step, newton_steps
 
@@ -53,7 +60,6 @@ class Stage:
 class Additive:
     """A boosted model and what was measured while it was built."""
 
-    loss: Loss  # what was lowered
     constant: FloatArray  # F⁰
     stages: list[Stage]  # the rounds
     learning_rate: float  # ρ
@@ -95,11 +101,8 @@ class Additive:
     @property
     def only_trees(self) -> bool:
         """Whether every learner is a scikit-learn tree."""
-        return all(
-            isinstance(learner, BaseDecisionTree)
-            for stage in self.stages
-            for learner in stage.learners
-        )
+        learners = [learner for stage in self.stages for learner in stage.learners]
+        return all(isinstance(learner, BaseDecisionTree) for learner in learners)
 
 
 def boost_additive(
@@ -117,7 +120,7 @@ def boost_additive(
     """
     rng = np.random.default_rng(pursuit.seed)
     constant = np.asarray(loss.constant(sample.y, sample.weight), dtype=float)
-    model = Additive(loss, constant, [], pursuit.learning_rate, np.empty(0), None, 0)
+    model = Additive(constant, [], pursuit.learning_rate, np.empty(0), None, 0)
     raw, patience = model.start(len(sample.y)), Patience(pursuit.patience)
     watched = None if watch is None else model.start(len(watch.y))
     no_gradient = 4 * np.finfo(float).eps * np.abs(sample.y).max()
@@ -151,11 +154,10 @@ def _best_stage(
 ) -> tuple[Stage, FloatArray]:
     """Fit every learner of the set to the pseudo-residuals; return the best and its direction."""
     n_rows, n_columns = pursuit.drawn(sample)
-    inside, columns = np.ones(len(sample), dtype=bool), None
+    inside = np.ones(len(sample), dtype=bool)
     if n_rows < len(sample):
         inside[rng.permutation(len(sample))[n_rows:]] = False
-    if n_columns < sample.table.X.shape[1]:
-        columns = np.sort(rng.permutation(sample.table.X.shape[1])[:n_columns])
+    columns = draw_columns(sample.table.X.shape[1], n_columns, rng)
     counted = sample.weight * inside
     residuals = -loss.gradient(sample.y, raw)
     best: tuple[float, Stage, FloatArray] | None = None

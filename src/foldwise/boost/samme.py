@@ -139,12 +139,8 @@ class BoostingPath:
         margin = class_margins(votes, codes)
         norm = say + (self.l1_norm[-1] if len(self.l1_norm) else 0.0)
         share = weight / weight.sum()
-        new = (
-            norm,
-            share @ np.exp(-own),
-            share @ (votes.argmax(axis=1) != codes),
-            margin[weight > 0].min(),
-        )
+        wrong = votes.argmax(axis=1) != codes
+        new = (norm, share @ np.exp(-own), share @ wrong, margin[weight > 0].min())
         old = (self.l1_norm, self.exponential_loss, self.error, self.smallest_margin)
         return type(self)(*(np.append(a, b) for a, b in zip(old, new, strict=True)))
 
@@ -182,7 +178,6 @@ class Committee:
     says: FloatArray  # their say β_m
     errors: FloatArray  # their weighted errors ε_m
     path: BoostingPath  # of the training rows
-    validation_error: FloatArray | None  # error of the committee on the rows set apart
     best_round: int  # rounds at the lowest validation error
     # the error of the learner that did not beat chance and ended the boosting
     failed_error: float | None
@@ -248,7 +243,7 @@ def boost_committee(
     learners: list[Any] = []
     says, errors = [], []
     tracker, failed = BoostingPath.start(), None
-    waiting, watched_errors = Patience(patience), []
+    waiting = Patience(patience)
     watched = None if watch is None else np.zeros((len(watch), n_classes))
     for m in range(rounds):
         learner = fit_round(m, weight)
@@ -268,8 +263,7 @@ def boost_committee(
         report(m + 1)
         if watch is not None and watched is not None:
             add_votes(watched, ask(learner, watch.table).astype(np.intp), say)
-            watched_errors.append(float(np.mean(watched.argmax(axis=1) != watch.y)))
-            if waiting.exhausted(watched_errors[-1]):
+            if waiting.exhausted(float(np.mean(watched.argmax(axis=1) != watch.y))):
                 break
         if error <= 0:
             break
@@ -278,7 +272,6 @@ def boost_committee(
         np.array(says),
         np.array(errors),
         tracker,
-        None if watch is None else np.array(watched_errors),
         waiting.best_round,
         failed,
     )

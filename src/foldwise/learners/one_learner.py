@@ -176,6 +176,20 @@ def seeded(learner: Any, seed: int) -> Any:
     return copy
 
 
+def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> IntArray | None:
+    """Return the sorted columns of a random subspace, drawn without replacement; None for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> len(draw_columns(10, 3, np.random.default_rng(0)))
+    3
+    """
+    if n_columns >= n_features:
+        return None
+    return np.sort(rng.permutation(n_features)[:n_columns])
+
+
 def fit_learner(learner: Any, table: LearnerInput, y: Array, weight: FloatArray | None) -> Any:
     """Fit the learner in place and return it."""
     extra: dict[str, Any] = {"check_input": False} if table.trusted else {}

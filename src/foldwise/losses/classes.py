@@ -92,9 +92,6 @@ class Multinomial(Loss):
     def __init__(self, n_classes: int) -> None:
         self.n_classes = self.n_outputs = n_classes
 
-    def _one_hot(self, y: FloatArray) -> FloatArray:
-        return (y[:, None] == np.arange(self.n_classes)).astype(float)
-
     def value(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the loss of each row."""
         codes = np.broadcast_to(y.astype(np.intp)[:, None], (*raw.shape[:-1], 1))
@@ -103,7 +100,7 @@ class Multinomial(Loss):
 
     def gradient(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return p − one-hot(y), shape (n_samples, K)."""
-        return softmax(raw, axis=1) - self._one_hot(y)
+        return softmax(raw, axis=1) - (y[:, None] == np.arange(self.n_classes))
 
     def hessian(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the diagonal p (1 − p), shape (n_samples, K)."""

@@ -165,14 +165,11 @@ class Huber(Loss):
     def __init__(self, level: float = 0.9, threshold: float | None = None) -> None:
         self.level = level
         self.threshold = threshold
+        self._bound = np.inf if threshold is None else threshold
 
     def adapted(self, y: FloatArray, raw: FloatArray, weight: FloatArray) -> "Huber":
         """Return the loss with the threshold that the residuals call for."""
         return Huber(self.level, float(_quantile(np.abs(y - raw), weight, self.level)))
-
-    @property
-    def _bound(self) -> float:
-        return np.inf if self.threshold is None else self.threshold
 
     def value(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the loss of each row."""

@@ -10,15 +10,15 @@ from sklearn.tree import BaseDecisionTree
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine import Stream, fit_many
-from foldwise.learners.one_learner import LearnerInput, ask, fit_learner, seeded, weight_keyword
-from foldwise.resample.draws import (
-    TARGET_SCHEMES,
-    Draws,
-    NewClasses,
-    NewNumbers,
+from foldwise.learners.one_learner import (
+    LearnerInput,
+    ask,
     draw_columns,
-    learner_rng,
+    fit_learner,
+    seeded,
+    weight_keyword,
 )
+from foldwise.resample.draws import TARGET_SCHEMES, Draws, NewTargets
 
 # Sums are taken chunk by chunk: a fixed size gives the same bits whatever n_jobs is.
 CHUNK = 10
@@ -34,7 +34,7 @@ class BagPlan:
     weight: FloatArray | None  # weights to pass on to the learners
     draws: Draws  # of the rows
     n_columns: int  # columns of each learner
-    targets: NewNumbers | NewClasses | None  # where new targets come from
+    targets: NewTargets | None  # where new targets come from
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def fit_member(plan: BagPlan, seed: int) -> BagMember:
     before it looks at weights can see them; only scikit-learn's trees, where the two are the
     same, and the Bayesian bootstrap go by weights.
     """
-    rng = learner_rng(seed)
+    rng = np.random.default_rng([seed, 1])  # of columns, targets and its own seed; rows: [seed]
     columns = draw_columns(plan.table.X.shape[1], plan.n_columns, rng)
     y = plan.y if plan.targets is None else plan.targets.draw(rng)
     learner = seeded(plan.learner, int(rng.integers(2**31 - 1)))

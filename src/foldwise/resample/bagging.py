@@ -1,10 +1,11 @@
-"""What the bagging regressor and classifier share."""
+"""Bagging of numbers and of classes."""
 
 from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +22,7 @@ from foldwise.learners.one_learner import (
     require_weights,
 )
 from foldwise.resample.bag import (
+    BagMember,
     BagPlan,
     accuracy_with_error,
     fit_members,
@@ -28,7 +30,14 @@ from foldwise.resample.bag import (
     out_of_bag,
     r2_with_error,
 )
-from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES, Draws
+from foldwise.resample.draws import (
+    ROW_SCHEMES,
+    TARGET_SCHEMES,
+    Draws,
+    NewTargets,
+    new_classes,
+    new_numbers,
+)
 from foldwise.resample.variance import (
     BaggingVariance,
     VarianceCurve,
@@ -42,8 +51,7 @@ POINTS_AT_ONCE = 5_000
 class Bagging(BaseEstimator):
     """Draws, fits, and asks the learners.
 
-    A subclass has a ``_default_learner``, a source of ``_new_targets``, and a ``_tally`` of what
-    a member answers.
+    A subclass has a ``_default_learner`` and a ``_tally`` of what a member answers.
     """
 
     _schemes: tuple[str, ...] = ROW_SCHEMES
@@ -124,10 +132,7 @@ class Bagging(BaseEstimator):
         table = input_for(X, [learner])
         rng = check_random_state(self.random_state)
         *seeds, last = (int(seed) for seed in rng.randint(2**31 - 1, size=self.n_estimators + 1))
-        self.seeds_, targets = seeds, None
-        if self.sampling in TARGET_SCHEMES:
-            generator = learner if self.generator is None else self.generator
-            targets = self._new_targets(generator, input_for(X, [generator]), y, weight, last)
+        self.seeds_ = seeds
         self.draws_ = self._draws(len(y), weight, groups)
         passed = None if self.draws_.probability is not None else weight
         if passed is not None:
@@ -138,12 +143,24 @@ class Bagging(BaseEstimator):
                 "Use sampling='bootstrap', which draws by weight.",
             )
         n_columns = max(1, int(self.max_features * self.n_features_in_))
+        targets = self._new_targets(X, learner, y, weight, last)
         plan = BagPlan(learner, table, y, passed, self.draws_, n_columns, targets)
         with progress(owner, self.n_estimators, self.verbose) as told:
             self.members_ = fit_members(plan, self.seeds_, self.n_jobs, told)
         if self.oob_score:
             self._score_out_of_bag(table, y, weight)
         return self
+
+    def _new_targets(
+        self, X: Any, learner: Any, y: Array, weight: FloatArray | None, seed: int
+    ) -> NewTargets | None:
+        if self.sampling not in TARGET_SCHEMES:
+            return None
+        generator = learner if self.generator is None else self.generator
+        table = input_for(X, [generator])
+        if isinstance(self, ClassifierMixin):
+            return new_classes(generator, table, y, weight, seed)
+        return new_numbers(self.sampling, generator, table, y, weight, self.noise, seed)
 
     def _draws(self, n_samples: int, weight: FloatArray | None, groups: Any) -> Draws:
         group = checked_groups(type(self).__name__, groups, n_samples)
@@ -273,3 +290,340 @@ class Bagging(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         return learners_tags(super().__sklearn_tags__(), [self._prototype()])
+
+
+class BaggingRegressor(RegressorMixin, Bagging):
+    """The mean of learners fitted on resampled data, and how much it varies.
+
+    Parameters
+    ----------
+    estimator : regressor, optional
+        The learner; a fully grown tree by default.
+    n_estimators : int, default=100
+        How many learners.
+    sampling : str, default="bootstrap"
+        What each learner is fitted on. "bootstrap": rows drawn with replacement; "subsample":
+        without; "bayesian": all rows, with exponential weights; "parametric":
+        all rows with y* = f̂(x) + ε, ε Gaussian; "residual": the same with ε drawn from
+        residuals; "noise": all rows with y + ε, ε Gaussian.
+    max_samples : float or int, default=1.0
+        Share or number of the rows (of the groups, if there are any) drawn.
+    max_features : float, default=1.0
+        Share of the columns drawn for each learner, without replacement.
+    split_features : int, float, "sqrt" or "log2", optional
+        Columns drawn at each split, for learners that are trees: their ``max_features``. With
+        the bootstrap that makes a random forest.
+    generator : regressor, optional
+        The model of f̂; the learner by default.
+    noise : float, optional
+        Standard deviation of ε; by default the root mean square of five-fold residuals of the
+        generator.
+    oob_score : bool, default=False
+        Whether to predict each row by the learners that did not have it.
+    n_jobs : int or None, default=None
+        Workers; the result does not depend on them.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws, and learners whose own is None.
+    verbose : int, default=0
+        1: a line now and then on the logger "foldwise"; 2: a line every ten learners.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The learners.
+    estimators_features_ : list of ndarray
+        The columns each of them reads.
+    oob_prediction_ : ndarray of shape (n_samples,)
+        Out-of-bag predictions, if ``oob_score``; NaN for rows that every learner had.
+    oob_score_ : float
+        R² of the out-of-bag predictions, if ``oob_score``.
+    oob_score_se_ : float
+        Its standard error, from the rows (from the groups, if there are any).
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if they had any.
+
+    Notes
+    -----
+    Weights: the bootstrap of rows draws by them; all other schemes pass them to the learners.
+    Groups are drawn whole. Rows a learner was not given are absent from its fit, not given a
+    weight of zero.
+
+    References
+    ----------
+    .. [1] Breiman (1996). Bagging predictors.
+    .. [2] Wager, Hastie, Efron (2014). Confidence intervals for random forests: the jackknife
+       and the infinitesimal jackknife.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> forest = BaggingRegressor(split_features=0.33, oob_score=True, random_state=0).fit(X, y)
+    >>> forest.oob_score_ > 0.7
+    True
+    >>> forest.confidence_interval(X[:3]).shape
+    (3, 2)
+    """
+
+    _schemes = ROW_SCHEMES + TARGET_SCHEMES
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        sampling: str = "bootstrap",
+        max_samples: float | int = 1.0,
+        max_features: float = 1.0,
+        split_features: Any = None,
+        generator: Any = None,
+        noise: float | None = None,
+        oob_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.split_features = split_features
+        self.generator = generator
+        self.noise = noise
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _default_learner(self) -> Any:
+        return DecisionTreeRegressor()
+
+    def _check_parameters(self, groups: Any) -> None:
+        super()._check_parameters(groups)
+        if self.noise is not None:
+            check_number(type(self).__name__, "noise", self.noise, above=0, try_=1.0)
+
+    def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
+        return member.answer(table, "predict")
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the mean of the learners' predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
+        """
+        return self._mean(X)
+
+    def confidence_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Return an interval for the expected prediction, over training sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        level : float, default=0.9
+            How often it should hold.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends. It tells the error of the model's mean, not of a new y. Draws
+            of rows: by the infinitesimal jackknife. New targets: from the learners' spread.
+        """
+        return self._interval(X, level)
+
+
+class BaggingClassifier(ClassifierMixin, Bagging):
+    """The vote of learners fitted on resampled data, and how much it varies.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        The learner; a fully grown tree by default.
+    n_estimators : int, default=100
+        How many learners.
+    sampling : str, default="bootstrap"
+        What each learner is fitted on. "bootstrap": rows drawn with replacement; "subsample":
+        without; "bayesian": all rows, with exponential weights; "parametric":
+        all rows with new classes y* ~ p̂(x).
+    max_samples : float or int, default=1.0
+        Share or number of the rows (of the groups, if there are any) drawn.
+    max_features : float, default=1.0
+        Share of the columns drawn for each learner, without replacement.
+    split_features : int, float, "sqrt" or "log2", optional
+        Columns drawn at each split, for learners that are trees: their ``max_features``. With
+        the bootstrap that makes a random forest.
+    combine : {"auto", "soft", "vote"}, default="auto"
+        "soft": the mean of the probabilities; "vote": one vote a learner; "auto": soft if the
+        learner has ``predict_proba``.
+    generator : classifier, optional
+        The model of p̂; the learner by default. One that is sure of its training rows, as a full
+        tree is, gives back y itself: use a smoother one.
+    oob_score : bool, default=False
+        Whether to predict each row by the learners that did not have it.
+    n_jobs : int or None, default=None
+        Workers; the result does not depend on them.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws, and learners whose own is None.
+    verbose : int, default=0
+        1: a line now and then on the logger "foldwise"; 2: a line every ten learners.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    estimators_ : list of estimators
+        The learners.
+    estimators_features_ : list of ndarray
+        The columns each of them reads.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Out-of-bag probabilities, if ``oob_score``; NaN for rows that every learner had.
+    oob_score_ : float
+        Accuracy of the out-of-bag predictions, if ``oob_score``.
+    oob_score_se_ : float
+        Its standard error, from the rows (from the groups, if there are any).
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if they had any.
+
+    Notes
+    -----
+    Weights: the bootstrap of rows draws by them; all other schemes pass them to the learners.
+    Groups are drawn whole. Rows a learner was not given are absent from its fit, not given a
+    weight of zero.
+
+    References
+    ----------
+    .. [1] Breiman (1996). Bagging predictors.
+    .. [2] Breiman (2001). Random forests.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = BaggingClassifier(
+    ...     n_estimators=50, split_features="sqrt", oob_score=True, random_state=0
+    ... ).fit(X, y)
+    >>> forest.oob_score_ > 0.94
+    True
+    """
+
+    _schemes = (*ROW_SCHEMES, "parametric")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        sampling: str = "bootstrap",
+        max_samples: float | int = 1.0,
+        max_features: float = 1.0,
+        split_features: Any = None,
+        combine: str = "auto",
+        generator: Any = None,
+        oob_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.split_features = split_features
+        self.combine = combine
+        self.generator = generator
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _default_learner(self) -> Any:
+        return DecisionTreeClassifier()
+
+    def _check_parameters(self, groups: Any) -> None:
+        super()._check_parameters(groups)
+        owner, learner = type(self).__name__, self._learner()
+        check_word(owner, "combine", self.combine, ["auto", "soft", "vote"])
+        if self.combine == "soft" and not hasattr(learner, "predict_proba"):
+            raise unsupported(
+                owner,
+                "estimator",
+                must="have predict_proba for combine='soft'",
+                got=Plain(type(learner).__name__),
+                fix="Use combine='vote'.",
+            )
+
+    def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
+        """Return one learner's probabilities, or its vote as zeros and a one."""
+        result = np.zeros((len(table), len(self.classes_)))
+        soft = self.combine == "soft" or (
+            self.combine == "auto" and hasattr(member.learner, "predict_proba")
+        )
+        if soft:
+            codes = np.asarray(member.learner.classes_, dtype=np.intp)
+            result[:, codes] = member.answer(table, "predict_proba")
+        else:
+            said = member.answer(table, "predict").astype(np.intp)
+            result[np.arange(len(said)), said] = 1
+        return result
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the mean probabilities, or the shares of the votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities.
+        """
+        return self._mean(X)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class with the highest mean probability, or the most votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes; of equals the first.
+        """
+        best = self._mean(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def confidence_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Return an interval for the expected probability of each class, over training sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        level : float, default=0.9
+            How often it should hold.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes, 2)
+            Lower and upper ends, within 0 and 1.
+        """
+        return self._interval(X, level).clip(0, 1)

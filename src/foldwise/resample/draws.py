@@ -69,25 +69,6 @@ class Draws:
         return counts if self.group is None else counts[self.group]
 
 
-def learner_rng(seed: int) -> np.random.Generator:
-    """Return the source of all a learner's other draws (columns, targets, its own seed)."""
-    return np.random.default_rng([seed, 1])
-
-
-def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> IntArray | None:
-    """Return the sorted columns of a random subspace, drawn without replacement; None for all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> len(draw_columns(10, 3, np.random.default_rng(0)))
-    3
-    """
-    if n_columns >= n_features:
-        return None
-    return np.sort(rng.permutation(n_features)[:n_columns])
-
-
 @dataclass(frozen=True)
 class NewNumbers:
     """Draws y* = centre + ε."""
@@ -114,6 +95,9 @@ class NewClasses:
         """Return new class codes."""
         level = rng.random(len(self.cumulated))[:, None] * self.cumulated[:, -1:]
         return self.classes[(level > self.cumulated).sum(axis=1)]
+
+
+NewTargets = NewNumbers | NewClasses
 
 
 def new_numbers(
