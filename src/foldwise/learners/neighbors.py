@@ -14,12 +14,9 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.learners.atoms import Atoms, atoms_of
-from foldwise.learners.blocks import predict_blocks
-from foldwise.learners.general import take_rows
-from foldwise.learners.matrix import Matrix, matrix_of
-from foldwise.learners.prepare import aligned, prepared
-from foldwise.learners.solve import EPSILON
+from foldwise.learners.moments import EPSILON
+from foldwise.learners.prepare import aligned, prepared, take_rows
+from foldwise.learners.rows import Atoms, Matrix, atoms_of, matrix_of, predict_blocks
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")

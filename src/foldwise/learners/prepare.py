@@ -1,15 +1,19 @@
 """Getting a learner ready for a node: cloned, seeded, silent, weighted."""
 
 import inspect
-from typing import Any
+import math
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise._sklearn import n_samples, take
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.learners.tasks import TrainingData
 
+ALIGNMENT = 64
 EARLY_STOPPING = ("early_stopping_rounds", "early_stopping_round")
 
 
@@ -130,3 +134,90 @@ def over_all_classes(
     if values.shape[1] != len(codes):
         return values
     return aligned(values, codes, n_classes, n_train, method)
+
+
+class PickColumns(TransformerMixin, BaseEstimator):
+    """Pick columns by name, number, mask or slice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PickColumns([1]).fit_transform(np.array([[1, 2], [3, 4]]))
+    array([[2],
+           [4]])
+    """
+
+    def __init__(self, columns: Any) -> None:
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Do nothing."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns."""
+        return take(X, self.columns, axis=1)
+
+
+def take_rows(X: Any, rows: IntArray) -> Any:
+    """Return a fresh copy of some rows of an array, sparse matrix or data frame.
+
+    An array's begins at a multiple of 64 bytes, wherever the rows come from: compiled loops
+    may round differently on memory that is aligned otherwise.
+    """
+    if not isinstance(X, np.ndarray):
+        return take(X, rows)
+    if X.dtype.hasobject or not X.flags.c_contiguous:
+        return _at_boundary(X[rows])
+    copied = _room(X.dtype, (len(rows), *X.shape[1:]))
+    return np.take(X, rows, axis=0, out=copied, mode="clip")
+
+
+def _at_boundary(array: Array) -> Array:
+    if array.dtype.hasobject or array.ctypes.data % ALIGNMENT == 0 or not array.flags.c_contiguous:
+        return array
+    copied = _room(array.dtype, array.shape)
+    copied[...] = array
+    return copied
+
+
+def _room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """Return an empty array that begins at a multiple of 64 bytes."""
+    size = dtype.itemsize * math.prod(shape)
+    raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    skip = -raw.ctypes.data % ALIGNMENT
+    return raw[skip : skip + size].view(dtype).reshape(shape)
+
+
+def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
+    """Return a fitted model's response as a finite matrix, columns aligned to all classes."""
+    values = np.asarray(getattr(model, method)(X), dtype=np.float64)
+    n_rows = n_samples(X)
+    if values.ndim == 0 or len(values) != n_rows:
+        raise ValueError(
+            f"{type(model).__name__}.{method} returned shape {values.shape} for {n_rows} rows"
+        )
+    values = values.reshape(n_rows, -1)
+    n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
+    if data.n_classes is None and values.shape[1] != n_targets:
+        raise ValueError(
+            f"{type(model).__name__}.{method} returned {values.shape[1]} columns for "
+            f"{n_targets} target{'s' if n_targets > 1 else ''}"
+        )
+    if method != "predict" and data.n_classes is not None and hasattr(model, "classes_"):
+        values = over_all_classes(values, model.classes_, data.n_classes, n_train, method)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{type(model).__name__}.{method} returned values that are not finite")
+    return values
+
+
+def fitted(learner: Any, X: Any, seed: int | None, learned: dict[str, Any]) -> Any:
+    """Return a clone of the learner that has learned these attributes, and the features' names."""
+    model = prepared(learner, seed)
+    validate_data(model, take_rows(X, np.arange(1)), skip_check_array=True)
+    for name, value in learned.items():
+        setattr(model, name, value)
+    return model
