@@ -8,16 +8,12 @@ only looks things up.
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from foldwise.arrays import IntArray
 from foldwise.errors import Plain, invalid_parameter
-from foldwise.folds.lattice import EVERYTHING, Lattice, Node
-
-PredictWith = Literal["auto", "folds", "refit", "pairs"]
-HoldOut = Literal["auto", "node", "mean"]
+from foldwise.folds.lattice import EVERYTHING, Lattice, Node, bad_cv
 
 
 @dataclass(frozen=True)
@@ -350,11 +346,7 @@ def rows_before(rows: IntArray, train: IntArray) -> IntArray:
 def _too_few_folds(
     n_folds: int, fewest: int, n_layers: int, predict_with: str, owner: str
 ) -> Exception:
-    return invalid_parameter(
-        owner,
-        "cv",
-        must=f"give at least {fewest} folds for {n_layers} layer(s) with "
-        f"predict_with={predict_with!r}",
-        got=Plain(f"{n_folds}"),
-        fix=f"Use cv={max(fewest + 1, 5)}.",
+    must = (
+        f"give at least {fewest} folds for {n_layers} layer(s) with predict_with={predict_with!r}"
     )
+    return bad_cv(owner, must, Plain(f"{n_folds}"), f"Use cv={max(fewest + 1, 5)}.")
