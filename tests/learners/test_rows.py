@@ -30,7 +30,7 @@ def test_rows_are_those_of_the_table(name, monkeypatch):
     whole = np.asarray(table, dtype=float)
     matrix = matrix_of(table)
     assert matrix.shape == whole.shape
-    np.testing.assert_array_equal(matrix.rows(3, 9), whole[3:9])
+    np.testing.assert_array_equal(matrix.take(slice(3, 9)), whole[3:9])
     np.testing.assert_array_equal(matrix.take(np.array([7, 1])), whole[[7, 1]])
     np.testing.assert_array_equal(np.vstack([block for _, block in matrix.blocks()]), whole)
 

@@ -33,6 +33,13 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     A temporary file in the same folder is written, synchronised and renamed, and the folder
     synchronised. Whatever goes wrong, the temporary file is removed and the error raised.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
+    parts : iterable of bytes
+        What to write, one after the other.
+
     Examples
     --------
     >>> import tempfile

@@ -255,7 +255,20 @@ def _leave_rows(lattice: Lattice, size: int) -> bool:
 
 
 def first_folds(lattice: Lattice, n_layers: int) -> list[int]:
-    """Return the first fold each layer predicts: forward in time, upper layers start later."""
+    """Return the first fold each layer predicts: forward in time, upper layers start later.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The deal.
+    n_layers : int
+        Layers of learners below the stacker.
+
+    Returns
+    -------
+    list of int
+        One a layer; the number of folds where there is none to predict.
+    """
     firsts = [0]
     for _ in range(n_layers - 1):
         before = firsts[-1]
@@ -332,7 +345,18 @@ def _read_single(
 
 
 def rows_inside(rows: IntArray, train: IntArray) -> IntArray:
-    """Return the rows that lie in the training part."""
+    """Return the rows that lie in the training part.
+
+    Parameters
+    ----------
+    rows, train : ndarray of int
+        Sorted row numbers.
+
+    Returns
+    -------
+    ndarray of int
+        Sorted row numbers.
+    """
     place = np.minimum(np.searchsorted(train, rows), len(train) - 1)
     inside = train[place] == rows
     return rows if inside.all() else rows[inside]

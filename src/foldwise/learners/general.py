@@ -30,7 +30,17 @@ EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 @dataclass(frozen=True)
 class Assignment:
-    """A learner, what to ask it for, and the seed of this node."""
+    """A learner, what to ask it for, and the seed of this node.
+
+    Attributes
+    ----------
+    learner : estimator
+        What to fit; it is cloned.
+    method : str
+        What to ask the fitted model for.
+    seed : int or None
+        Fills every ``random_state`` that is None.
+    """
 
     learner: Any
     method: str
@@ -40,7 +50,22 @@ class Assignment:
 def fit_at_node(
     assignments: Sequence[Assignment], data: TrainingData, task: NodeTask
 ) -> list[NodeFit | Exception]:
-    """Fit several learners at one node; equal leading transformers are fitted once."""
+    """Fit several learners at one node; equal leading transformers are fitted once.
+
+    Parameters
+    ----------
+    assignments : sequence of Assignment
+        The learners, each with its seed.
+    data : TrainingData
+        All rows.
+    task : NodeTask
+        Which of them to fit on and which to predict.
+
+    Returns
+    -------
+    list of NodeFit or Exception
+        One for each assignment, in order; what a learner raised in the place of its fit.
+    """
     fits: list[NodeFit | Exception] = []
     with config_context(enable_metadata_routing=False):
         node = _Node(data, task)

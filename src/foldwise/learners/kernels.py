@@ -149,7 +149,7 @@ def _finite_rows(data: TrainingData) -> FloatArray | None:
     matrix = matrix_of(data.X)
     if matrix is None:
         return None
-    X = np.ascontiguousarray(matrix.rows(0, matrix.shape[0]))
+    X = np.ascontiguousarray(matrix.take(slice(None)))
     return X if np.isfinite(X).all() else None
 
 

@@ -142,15 +142,8 @@ class _Search:
             self.structures = [self._structure(matrix.take(rows)) for rows in self.rows]
 
     def _structure(self, X: FloatArray) -> Any:
-        learner = self.learner
-        return NearestNeighbors(
-            n_neighbors=learner.n_neighbors,
-            algorithm=learner.algorithm,
-            leaf_size=learner.leaf_size,
-            metric=learner.metric,
-            p=learner.p,
-            n_jobs=learner.n_jobs,
-        ).fit(X)
+        names = ("n_neighbors", "algorithm", "leaf_size", "metric", "p", "n_jobs")
+        return NearestNeighbors(**{name: getattr(self.learner, name) for name in names}).fit(X)
 
     def nearest(self, rows: IntArray, needed: BoolArray) -> _Near:
         """Return one more than the wanted nearest rows of each needed atom."""

@@ -20,6 +20,18 @@ EARLY_STOPPING = ("early_stopping_rounds", "early_stopping_round")
 def prepared(learner: Any, seed: int | None) -> Any:
     """Return a clone whose empty random states are filled and that prints nothing.
 
+    Parameters
+    ----------
+    learner : estimator
+        What to clone.
+    seed : int or None
+        Fills every ``random_state`` that is None.
+
+    Returns
+    -------
+    estimator
+        The clone.
+
     Examples
     --------
     >>> from sklearn.ensemble import RandomForestRegressor
@@ -59,6 +71,16 @@ def weight_argument(learner: Any) -> str | None:
     """Return the name under which ``fit`` takes sample weights, None if it cannot.
 
     Weights reach the last step of a Pipeline, and the estimator inside a search.
+
+    Parameters
+    ----------
+    learner : estimator
+        Whose ``fit``.
+
+    Returns
+    -------
+    str or None
+        For a Pipeline with the name of its step.
 
     Examples
     --------
@@ -103,7 +125,23 @@ def aligned(
 ) -> FloatArray:
     """Spread columns of the classes a model saw over all classes.
 
-    Shapes: ``values`` (n_samples, n_seen), returns (n_samples, n_classes).
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_seen)
+        One column for each class the model saw.
+    seen : ndarray of int
+        The codes of these classes.
+    n_classes : int
+        Number of classes in all.
+    n_train : int
+        Rows the model was fitted on.
+    method : str
+        What the values are: probabilities for "predict_proba".
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        A class that was not seen has a small probability, or the smallest score of the row.
 
     Examples
     --------
@@ -127,7 +165,26 @@ def aligned(
 def over_all_classes(
     values: FloatArray, seen: Any, n_classes: int, n_train: int, method: str
 ) -> FloatArray:
-    """Spread a model's response over all classes, one column of two classes included."""
+    """Spread a model's response over all classes, one column of two classes included.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_seen) or (n_samples, 1)
+        What the model said.
+    seen : array of int
+        The codes of the classes it saw.
+    n_classes : int
+        Number of classes in all.
+    n_train : int
+        Rows the model was fitted on.
+    method : str
+        What it was asked for.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        The values as they are where columns do not stand for classes.
+    """
     codes = np.asarray(seen, dtype=np.intp)
     if values.shape[1] == 1 and len(codes) == 2 and n_classes > 2:
         values = np.column_stack([-values[:, 0], values[:, 0]])
@@ -138,6 +195,11 @@ def over_all_classes(
 
 class PickColumns(TransformerMixin, BaseEstimator):
     """Pick columns by name, number, mask or slice.
+
+    Parameters
+    ----------
+    columns : list, mask or slice
+        Which columns.
 
     Examples
     --------
@@ -167,6 +229,18 @@ def take_rows(X: Any, rows: IntArray) -> Any:
 
     An array's begins at a multiple of 64 bytes, wherever the rows come from: compiled loops
     may round differently on memory that is aligned otherwise.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame
+        All rows.
+    rows : ndarray of int
+        Which of them.
+
+    Returns
+    -------
+    array, sparse matrix or data frame
+        Of the kind of X.
     """
     if not isinstance(X, np.ndarray):
         return take(X, rows)
@@ -193,7 +267,26 @@ def _room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
 
 
 def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
-    """Return a fitted model's response as a finite matrix, columns aligned to all classes."""
+    """Return a fitted model's response as a finite matrix, columns aligned to all classes.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted one.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows.
+    method : str
+        What to ask for.
+    data : TrainingData
+        What it was fitted on: number of classes and targets.
+    n_train : int
+        Rows it was fitted on.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, width)
+        One column a target, or one a class.
+    """
     values = np.asarray(getattr(model, method)(X), dtype=np.float64)
     n_rows = n_samples(X)
     if values.ndim == 0 or len(values) != n_rows:

@@ -33,26 +33,14 @@ class Matrix:
     table: Any  # as the user gave it
     shape: tuple[int, int]  # number of rows and columns
 
-    def rows(self, start: int, stop: int) -> FloatArray:
-        """Return some consecutive rows; not to be written to."""
-        table = self.table
-        if isinstance(table, np.ndarray):
-            block = table[start:stop]
-        elif hasattr(table, "iloc"):
-            block = table.iloc[start:stop].to_numpy(dtype=np.float64)
+    def take(self, rows: IntArray | slice) -> FloatArray:
+        """Return some rows; those of a slice are not to be written to."""
+        if isinstance(self.table, np.ndarray):
+            block = self.table[rows]
+        elif hasattr(self.table, "iloc"):
+            block = self.table.iloc[rows].to_numpy(dtype=np.float64)
         else:
-            block = table.slice(start, stop - start).to_numpy()
-        return np.asarray(block, dtype=np.float64)
-
-    def take(self, rows: IntArray) -> FloatArray:
-        """Return a copy of some rows."""
-        table = self.table
-        if isinstance(table, np.ndarray):
-            block = table[rows]
-        elif hasattr(table, "iloc"):
-            block = table.iloc[rows].to_numpy(dtype=np.float64)
-        else:
-            block = table[rows].to_numpy()
+            block = self.table[rows].to_numpy()
         return np.asarray(block, dtype=np.float64)
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
@@ -60,8 +48,8 @@ class Matrix:
         n_rows, n_columns = self.shape
         step = max(64, BLOCK_BYTES // (8 * max(n_columns, 1)))
         for start in range(0, n_rows, step):
-            stop = min(start + step, n_rows)
-            yield slice(start, stop), self.rows(start, stop)
+            where = slice(start, min(start + step, n_rows))
+            yield where, self.take(where)
 
 
 def matrix_of(X: Any) -> Matrix | None:

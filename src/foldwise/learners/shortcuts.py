@@ -55,6 +55,19 @@ def register(learner: type, handles: Handles, fit: Partial, *, behind_scaler: bo
 def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     """Return the learner's shortcut, None where it must be fitted node by node.
 
+    Parameters
+    ----------
+    learner : estimator
+        What is to be fitted.
+    data : TrainingData
+        On what.
+
+    Returns
+    -------
+    callable or None
+        Called as ``shortcut(learner, data, tasks, method)``; returns a list of NodeFit, or None
+        if it cannot do any of them.
+
     Examples
     --------
         >>> import numpy as np
