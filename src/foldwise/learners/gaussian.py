@@ -214,16 +214,13 @@ def fit_classes(
     cells = cell_moments(matrix, data, atoms, kind)
     if cells is None:
         return None
-    shared = (time.perf_counter() - start) / max(len(tasks), 1)
-    models, seconds = [], []
-    for task, members in zip(tasks, atoms.members, strict=True):
-        start = time.perf_counter()
-        moments = class_moments(cells, members, kind)
-        learned = None
-        if moments is not None and len(moments.classes) > 1 and not _lost_in_rounding(moments):
-            learned = learn(learner, moments)
-        models.append(None if learned is None else fitted(learner, data.X, task.seed, learned))
-        seconds.append(shared + time.perf_counter() - start)
+
+    def solve(number: int) -> Any:
+        moments = class_moments(cells, atoms.members[number], kind)
+        if moments is None or len(moments.classes) < 2 or _lost_in_rounding(moments):
+            return None
+        learned = learn(learner, moments)
+        return None if learned is None else fitted(learner, data.X, tasks[number].seed, learned)
 
     def predict(tasks: list[NodeTask], models: list[Any]) -> list[FloatArray]:
         def respond_block(rows: IntArray, numbers: list[int]) -> list[FloatArray]:
@@ -232,7 +229,7 @@ def fit_classes(
 
         return predict_blocks(tasks, data.X.shape, respond_block)
 
-    return node_fits(tasks, models, seconds, predict, lambda _, model: model)
+    return node_fits(tasks, start, solve, predict, lambda _, model: model)
 
 
 def _lost_in_rounding(moments: ClassMoments) -> bool:

@@ -134,16 +134,15 @@ def fit_linear(
     atoms, moments = _shared_moments(data, matrix, tasks)
     if atoms is None or moments is None:
         return None
-    shared = (time.perf_counter() - start) / max(len(tasks), 1)
-    fits, seconds = [], []
-    for task, members in zip(tasks, atoms.members, strict=True):
-        start = time.perf_counter()
-        fits.append(_fit_one(learner, node_moments(moments, members), solve, task.train))
-        seconds.append(shared + time.perf_counter() - start)
+
+    def solve_node(number: int) -> LinearFit | None:
+        node = node_moments(moments, atoms.members[number])
+        return _fit_one(learner, node, solve, tasks[number].train)
+
     return node_fits(
         tasks,
-        fits,
-        seconds,
+        start,
+        solve_node,
         lambda tasks, fits: _predicted(matrix, tasks, fits),
         lambda task, fit: _model(learner, data, task.seed, fit),
     )
@@ -295,7 +294,10 @@ def fit_ridge_grid(
     def solve(last: Any, problem: NormalEquations, rows: IntArray) -> Solution | None:
         alphas = np.asarray(last.alphas, dtype=np.float64).reshape(-1)
         losses = leave_one_out_losses(
-            problem, alphas, _Rows(matrix, centre, y, data.sample_weight, rows), last.fit_intercept
+            problem,
+            alphas,
+            _NodeRows(matrix, centre, y, data.sample_weight, rows),
+            last.fit_intercept,
         )
         if losses is None:
             return None
@@ -313,7 +315,7 @@ def fit_ridge_grid(
     return fit_linear(learner, data, tasks, method, solve)
 
 
-class _Rows:
+class _NodeRows:
     """The rows of a node, read a block at a time."""
 
     def __init__(
@@ -332,7 +334,7 @@ class _Rows:
 
 
 def leave_one_out_losses(
-    problem: NormalEquations, alphas: FloatArray, node: _Rows, fit_intercept: bool
+    problem: NormalEquations, alphas: FloatArray, node: _NodeRows, fit_intercept: bool
 ) -> FloatArray | None:
     """Return the mean squared leave-one-out error for each penalty and target.
 

@@ -57,7 +57,7 @@ def fit_neighbors(
     if 2 * wanted * atoms.n_atoms > len(data.y):
         return None
     start = time.perf_counter()
-    search = _Search(learner, matrix, atoms)
+    search = _AtomSearch(learner, matrix, atoms)
     searched = time.perf_counter()
     if not search.finite:
         return None
@@ -129,7 +129,7 @@ class _Near:
         )
 
 
-class _Search:
+class _AtomSearch:
     """One search structure for each atom."""
 
     def __init__(self, learner: Any, matrix: Matrix, atoms: Atoms) -> None:

@@ -228,12 +228,21 @@ def blocks_of_atoms(matrix: Matrix, atoms: Atoms) -> Iterator[tuple[int, IntArra
 
 def node_fits(
     tasks: Sequence[NodeTask],
-    found: Sequence[Any],
-    seconds: Sequence[float],
+    start: float,
+    solve: Callable[[int], Any],
     predict: Callable[[list[NodeTask], list[Any]], list[FloatArray]],
     model_of: Callable[[NodeTask, Any], Any],
 ) -> list[NodeFit | None]:
-    """Predict for the tasks something was found for, and make their models; None elsewhere."""
+    """Solve each task, predict for those that could be, and make their models; None elsewhere.
+
+    ``start`` is when the work that all tasks share began: each is charged its part of it.
+    """
+    shared = (time.perf_counter() - start) / max(len(tasks), 1)
+    found, seconds = [], []
+    for number in range(len(tasks)):
+        start = time.perf_counter()
+        found.append(solve(number))
+        seconds.append(shared + time.perf_counter() - start)
     done = [number for number, what in enumerate(found) if what is not None]
     start = time.perf_counter()
     predictions = predict([tasks[i] for i in done], [found[i] for i in done])
