@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from foldwise.errors import Plain, invalid_parameter
+from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
 
 MAGIC = b"foldwise result 1\n"
 PART = ".part"
@@ -32,6 +32,13 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
 
     A temporary file in the same folder is written, synchronised and renamed, and the folder
     synchronised. Whatever goes wrong, the temporary file is removed and the error raised.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    parts : iterable of bytes
+        What to write, one after the other.
 
     Examples
     --------
@@ -103,13 +110,14 @@ def refuse_strangers(path: Path, owner: str) -> None:
         got = f"{str(path)!r}, which everybody may write to"
     else:
         return
-    raise invalid_parameter(
-        owner,
-        "run_dir",
-        must="be yours alone, because reading its models can run code",
-        got=Plain(got),
-        fix="Use a new folder, or change owner and mode if you trust every file in it.",
-    )
+    must = "be yours alone, because reading its models can run code"
+    fix = "Use a new folder, or change owner and mode if you trust every file in it."
+    raise bad_run_dir(owner, must, Plain(got), fix)
+
+
+def bad_run_dir(owner: str, must: str, got: Any, fix: str) -> InvalidParameterError:
+    """Return the error for a run_dir that cannot be used."""
+    return invalid_parameter(owner, "run_dir", must=must, got=got, fix=fix)
 
 
 def packed(header: dict[str, Any], payload: bytes) -> list[bytes]:

@@ -15,6 +15,7 @@ import hashlib
 import importlib.metadata
 import pickle
 import platform
+import re
 import sys
 import types
 from collections.abc import Iterator
@@ -35,19 +36,11 @@ LIBRARIES = ("foldwise", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 HOW_TO_RUN = {"callback", "executor", "n_jobs", "on_interrupt", "run_dir", "verbose"}
 # What pickle writes as it is, items and all.
 AS_IT_IS = {type(None), bool, int, float, complex, str, bytes, bytearray, list, tuple, dict}
-NOT_CODE = {
-    "__annotations__",
-    "__abstractmethods__",
-    "__dict__",
-    "__doc__",
-    "__firstlineno__",
-    "__module__",
-    # Pickle and copy leave it on a class when they first see it.
-    "__slotnames__",
-    "__static_attributes__",
-    "__weakref__",
-    "_abc_impl",
-}
+# Attributes of a class that say nothing of what it does; pickle and copy leave the last on it.
+NOT_CODE = re.compile(
+    "__(annotations|abstractmethods|dict|doc|firstlineno|module|static_attributes|weakref)__"
+    "|_abc_impl|__slotnames__"
+)
 NO_PICKLE = (TypeError, AttributeError, NotImplementedError, pickle.PickleError)
 
 
@@ -140,8 +133,8 @@ class _Canonical(pickle.Pickler):
         return (*name, held) if version is not None else (*name, held, self._own_function(value))
 
     def _own_class(self, cls: type) -> tuple[Any, ...]:
-        attributes = {name: vars(cls)[name] for name in sorted(vars(cls)) if name not in NOT_CODE}
-        keys = [(n, [self._attempt(part) for part in _behind(v)]) for n, v in attributes.items()]
+        names = [name for name in sorted(vars(cls)) if not NOT_CODE.fullmatch(name)]
+        keys = [(n, [self._attempt(part) for part in _behind(vars(cls)[n])]) for n in names]
         return (keys, cls.__bases__)
 
     def _own_function(self, function: types.FunctionType) -> tuple[Any, ...]:

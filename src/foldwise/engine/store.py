@@ -23,6 +23,7 @@ from cloudpickle import dumps
 
 from foldwise.engine.files import (
     DamagedFileError,
+    bad_run_dir,
     packed,
     read_header,
     read_result,
@@ -31,7 +32,7 @@ from foldwise.engine.files import (
     write_whole,
 )
 from foldwise.engine.fingerprint import differences, library_versions
-from foldwise.errors import FoldwiseWarning, InvalidParameterError, Plain, invalid_parameter, warn
+from foldwise.errors import FoldwiseWarning, InvalidParameterError, Plain, warn
 
 FORMAT = 1
 MANIFEST = "run.json"
@@ -220,13 +221,9 @@ class RunStore:
             fix = "Name a folder"
         else:
             fix = "Make room and run the same call again"
-        return invalid_parameter(
-            self.owner,
-            "run_dir",
-            must="be a folder that results can be written to",
-            got=Plain(f"{str(self.run_dir)!r} ({reason})"),
-            fix=f"{fix}; all results stored before are kept.",
-        )
+        got = Plain(f"{str(self.run_dir)!r} ({reason})")
+        must = "be a folder that results can be written to"
+        return bad_run_dir(self.owner, must, got, f"{fix}; all results stored before are kept.")
 
 
 def read_manifest(run_dir: Path, owner: str) -> dict[str, Any] | None:
@@ -237,13 +234,8 @@ def read_manifest(run_dir: Path, owner: str) -> dict[str, Any] | None:
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if manifest.get("format") != FORMAT:
-        raise invalid_parameter(
-            owner,
-            "run_dir",
-            must=f"hold a run of format {FORMAT}",
-            got=manifest.get("format"),
-            fix="Use a new folder, or the version of foldwise that made this one.",
-        )
+        fix = "Use a new folder, or the version of foldwise that made this one."
+        raise bad_run_dir(owner, f"hold a run of format {FORMAT}", manifest.get("format"), fix)
     return manifest
 
 
@@ -370,13 +362,8 @@ def describe(run_dir: str | os.PathLike[str], *, verify: bool = True) -> RunDesc
     folder = Path(run_dir)
     manifest = read_manifest(folder, "describe")
     if manifest is None:
-        raise invalid_parameter(
-            "describe",
-            "run_dir",
-            must="be the folder of a run",
-            got=str(run_dir),
-            fix="Give the folder that was given to fit.",
-        )
+        fix = "Give the folder that was given to fit."
+        raise bad_run_dir("describe", "be the folder of a run", str(run_dir), fix)
     versions, plan = library_versions(), read_plan(folder)
     files = sorted((folder / RESULTS).glob(f"*{SUFFIX}"))
     stored = {path.stem: _stored(path, versions, plan, verify) for path in files}

@@ -30,13 +30,8 @@ class Cluster:
         self.client = _connected(wanted, owner) if self.own else wanted
         self.address = wanted if self.own else str(getattr(wanted.scheduler, "address", wanted))
         if self.client.asynchronous:
-            raise invalid_parameter(
-                owner,
-                "executor",
-                must="be a synchronous Dask client",
-                got=Plain("an asynchronous one"),
-                fix="Use Client(address).",
-            )
+            got = Plain("an asynchronous one")
+            raise _refused(owner, "be a synchronous Dask client", got, "Use Client(address).")
         self.threads: dict[str, int] = {}
         self.beats: dict[str, tuple[float, float]] = {}
         self.seen = time.monotonic()
@@ -142,23 +137,15 @@ class Cluster:
 
     def other_versions(self, what: str) -> InvalidParameterError:
         """Return the error for workers with other versions."""
-        return invalid_parameter(
-            self.owner,
-            "executor",
-            must="be a cluster with the same versions as this process",
-            got=Plain(what),
-            fix="Install the same packages on every worker.",
-        )
+        must = "be a cluster with the same versions as this process"
+        fix = "Install the same packages on every worker."
+        return _refused(self.owner, must, Plain(what), fix)
 
     def gone(self, why: str) -> InvalidParameterError:
         """Return the error for a cluster that is lost."""
-        return invalid_parameter(
-            self.owner,
-            "executor",
-            must="be a cluster that answers",
-            got=Plain(f"{self.address} ({why})"),
-            fix="Run the same call again; with run_dir finished fits are kept and not repeated.",
-        )
+        got = Plain(f"{self.address} ({why})")
+        fix = "Run the same call again; with run_dir finished fits are kept and not repeated."
+        return _refused(self.owner, "be a cluster that answers", got, fix)
 
     def close(self) -> None:
         """Close the client if it is ours."""
@@ -170,23 +157,18 @@ def _connected(address: str, owner: str) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
-        raise invalid_parameter(
-            owner,
-            "executor",
-            must="be None, 'processes' or 'threads' without the package distributed",
-            got=address,
-            fix="Install foldwise[dask].",
-        ) from error
+        must = "be None, 'processes' or 'threads' without the package distributed"
+        raise _refused(owner, must, address, "Install foldwise[dask].") from error
     try:
         return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        raise invalid_parameter(
-            owner,
-            "executor",
-            must="be the address of a running Dask scheduler",
-            got=address,
-            fix="Start one, or give a Client that is connected.",
-        ) from error
+        must = "be the address of a running Dask scheduler"
+        fix = "Start one, or give a Client that is connected."
+        raise _refused(owner, must, address, fix) from error
+
+
+def _refused(owner: str, must: str, got: Any, fix: str) -> InvalidParameterError:
+    return invalid_parameter(owner, "executor", must=must, got=got, fix=fix)
 
 
 def _words(error: Any) -> str:

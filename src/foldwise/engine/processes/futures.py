@@ -22,15 +22,8 @@ import pickle
 import tempfile
 import threading
 import time
-from concurrent.futures import (
-    CancelledError,
-    Executor,
-    Future,
-    ThreadPoolExecutor,
-)
-from concurrent.futures import (
-    wait as wait_for,
-)
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 

@@ -25,18 +25,16 @@ from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
 from foldwise.engine.processes.packing import Parcel, pack
 from foldwise.engine.processes.worker import Surroundings, received, serve
 
-ONE_THREAD = dict.fromkeys(
-    [
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "BLIS_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "NUMBA_NUM_THREADS",
-    ],
-    "1",
+POOLS = (
+    "OMP_NUM",
+    "OPENBLAS_NUM",
+    "MKL_NUM",
+    "BLIS_NUM",
+    "VECLIB_MAXIMUM",
+    "NUMEXPR_NUM",
+    "NUMBA_NUM",
 )
+ONE_THREAD = {f"{pool}_THREADS": "1" for pool in POOLS}
 # How long a silent death can go unnoticed: a learner's own children keep pipes open.
 LOOK_SECONDS = 0.2
 

@@ -52,20 +52,6 @@ class Surroundings:
 _said: dict[Any, Any] = {}
 
 
-@dataclass(frozen=True)
-class Warned:
-    """A warning that is to be issued at home."""
-
-    text: str
-    category: type[Warning]
-    filename: str
-    lineno: int
-
-    def issue(self) -> None:
-        """Issue it."""
-        warnings.warn_explicit(self.text, self.category, self.filename, self.lineno, registry=_said)
-
-
 def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:
     """Do one task in another process and return everything about it, pickled.
 
@@ -84,7 +70,7 @@ def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:
     seconds = time.perf_counter() - start
     memory = max(highest() - before, 0)
     parts = result if isinstance(result, list) else [result]
-    warned = [Warned(str(w.message), w.category, w.filename, w.lineno) for w in said]
+    warned = [(str(w.message), w.category, w.filename, w.lineno) for w in said]
     return pickle.dumps(
         {
             "parts": [_portable(part) for part in parts],
@@ -101,15 +87,13 @@ def received(ticket: int, answer: bytes) -> Finished:
     """Return a task's end from what :func:`perform` returned, and issue its warnings."""
     told = pickle.loads(answer)
     for warning in map(_opened, told["warned"]):
-        if isinstance(warning, Warned):
-            warning.issue()
+        if not isinstance(warning, UnsendableError):
+            text, category, filename, line = warning
+            warnings.warn_explicit(text, category, filename, line, registry=_said)
     results = [_opened(part) for part in told["parts"]]
     result = results if told["several"] else results[0]
-    error = _opened(told["error"])
-    if error is None and isinstance(result, UnsendableError):
-        error = result
-    if error is not None:
-        result = None
+    error = _opened(told["error"]) or (result if isinstance(result, UnsendableError) else None)
+    result = result if error is None else None
     return Finished(ticket, result, error, told["seconds"], told["memory"])
 
 
