@@ -62,7 +62,7 @@ class LocalProcesses:
             "--local-directory",
             str(self.folder),
             "--preload",
-            "foldwise.engine.on_worker",
+            "foldwise.engine.dask.worker",
         )
         self.workers.append(worker)
         return worker

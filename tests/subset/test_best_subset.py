@@ -312,13 +312,13 @@ def test_a_search_cut_short_by_time_or_ctrl_c_keeps_the_best_so_far(monkeypatch)
     assert not best.complete_
 
 
-def test_progress_is_shown_when_asked_for_and_only_then(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
+def test_progress_is_shown_when_asked_for_and_only_then(caplog):
     X, y = data(12)
     BestSubsetRegressor("cv").fit(X, y)
-    assert capsys.readouterr().err == ""
+    assert not caplog.messages
     BestSubsetRegressor("cv", verbose=1).fit(X, y)
-    assert "BestSubsetRegressor: 100.0 % of the subsets decided in 0 s" in capsys.readouterr().err
+    assert caplog.messages[0] == "BestSubsetRegressor: subsets to do"
+    assert caplog.messages[-1] == "BestSubsetRegressor: 100.0 % of the subsets done in 0 s"
 
 
 @pytest.fixture
