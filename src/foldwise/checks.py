@@ -14,8 +14,8 @@ from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 
 
-def check_word(owner: str, name: str, value: Any, words: Iterable[str]) -> None:
-    """Raise unless the value is one of the words.
+def check_word(owner: str, name: str, value: Any, words: Iterable[str], *, also: str = "") -> None:
+    """Raise unless the value is one of the words; ``also`` says what else would have done.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def check_word(owner: str, name: str, value: Any, words: Iterable[str]) -> None:
         raise invalid_parameter(
             owner,
             name,
-            must="be one of " + ", ".join(map(repr, known)),
+            must="be one of " + ", ".join(map(repr, known)) + (f" or {also}" if also else ""),
             got=value,
             fix=did_you_mean(value, known),
         )

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import softmax
 
 from foldwise.arrays import FloatArray
+from foldwise.combine.shapes import row_weights
 
 DRAWS_AT_ONCE = 2_000_000
 
@@ -76,7 +77,7 @@ def pseudo_bma_weights(
     >>> pseudo_bma_weights(np.log([[0.5, 0.25], [0.5, 0.5]])).round(3)
     array([0.667, 0.333])
     """
-    weight = np.ones(len(log_densities)) if sample_weight is None else sample_weight
+    weight = row_weights(len(log_densities), sample_weight)
     return np.asarray(softmax(weight @ log_densities))
 
 
@@ -122,7 +123,7 @@ def pseudo_bma_plus_weights(
     array([0.1, 0.9])
     """
     rng = np.random.default_rng(random_state)
-    weight = np.ones(len(log_densities)) if sample_weight is None else sample_weight
+    weight = row_weights(len(log_densities), sample_weight)
     used = weight > 0
     shape, logs = weight[used], log_densities[used]
     # What all models share cancels, and left in it would cost digits.
