@@ -1,25 +1,26 @@
 """All columns of a table encoded together: which way each goes, and in what order they come out."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from foldwise.arrays import Array, FloatArray
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.auto.tables.cleaning import NumberCleaner
 from foldwise.auto.tables.kinds import ColumnKind
-from foldwise.auto.tables.levels import Levels
+from foldwise.auto.tables.levels import Levels, is_quantity, random_folds, target_columns
 from foldwise.auto.tables.sources import (
+    ColumnSource,
     DateParts,
+    HashedText,
     Kept,
+    Numbers,
     OneHot,
     Ordinal,
-    Plain,
     TargetMeans,
-    Texts,
 )
-from foldwise.auto.tables.target_means import deal, is_quantity, target_columns
 from foldwise.errors import invalid_data
 
 Encoded = tuple[FloatArray, dict[str, pd.Categorical]]
@@ -48,7 +49,7 @@ class Blocks:
 
     def fit_transform(self, frame: pd.DataFrame, y: Array | None) -> Encoded:
         """Learn from the training rows and return them, by the target out of fold."""
-        self.measured: list[Any] = []
+        self.measured: list[ColumnSource] = []
         self.binary: list[OneHot] = []
         self.kept: list[Kept] = []
         means = _MeansOfTarget(self.choices, y)
@@ -71,9 +72,9 @@ class Blocks:
         if column.kind == "date":
             self.measured.append(DateParts(column))
         elif column.kind == "text":
-            self.measured.append(Texts(column, choices.text_width, choices.seed))
+            self.measured.append(HashedText(column.name, choices.text_width, choices.seed))
         elif column.kind != "category":
-            self.measured.append(Plain(column))
+            self.measured.append(Numbers(column))
         else:
             self._sort_category(column.name, Levels(cells), means)
 
@@ -90,15 +91,12 @@ class Blocks:
             self.kept.append(Kept(name, levels))
 
     def _name(self) -> None:
-        names = [name for source in self.measured for name in source.names]
-        origins = [source.name for source in self.measured for _ in source.names]
-        marked = self.cleaner.marked
-        self.names = names + [f"{origins[j]} (missing)" for j in marked]
-        self.sources = origins + [origins[j] for j in marked]
-        coded: list[OneHot | Kept] = [*self.binary, *self.kept]
-        for source in coded:
-            self.names += source.names
-            self.sources += [source.name] * len(source.names)
+        named = [(name, source.name) for source in self.measured for name in source.names]
+        named += [(f"{named[j][1]} (missing)", named[j][1]) for j in self.cleaner.marked]
+        coded: list[ColumnSource] = [*self.binary, *self.kept]
+        named += [(name, source.name) for source in coded for name in source.names]
+        self.names = [name for name, _ in named]
+        self.sources = [source for _, source in named]
 
     def _finish(self, cleaned: FloatArray, frame: pd.DataFrame) -> Encoded:
         binary = [source.transform(frame[source.name]) for source in self.binary]
@@ -110,9 +108,15 @@ class _MeansOfTarget:
     """What is needed to encode by the target, made when first asked for."""
 
     def __init__(self, choices: Choices, y: Array | None) -> None:
-        self.choices = choices
-        self.y = y
-        self.ready: Any = None
+        self.choices, self.y = choices, y
+
+    @cached_property
+    def ready(self) -> tuple[FloatArray, list[str], IntArray]:
+        """What is averaged, its names, and the fold of each row."""
+        assert self.y is not None
+        columns, titles = target_columns(self.y, is_quantity(self.y, self.choices.task))
+        n_folds = max(1, min(N_FOLDS, len(self.y)))
+        return columns, titles, random_folds(len(self.y), n_folds, self.choices.seed)
 
     def of(self, name: str, levels: Levels) -> TargetMeans:
         if self.y is None:
@@ -123,10 +127,6 @@ class _MeansOfTarget:
                 got=None,
                 fix="Pass y to fit, or raise high_cardinality.",
             )
-        if self.ready is None:
-            targets, titles = target_columns(self.y, is_quantity(self.y, self.choices.task))
-            n_folds = max(1, min(N_FOLDS, len(self.y)))
-            self.ready = targets, titles, deal(len(self.y), n_folds, self.choices.seed)
         return TargetMeans(name, levels, *self.ready)
 
 

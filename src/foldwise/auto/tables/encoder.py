@@ -12,19 +12,13 @@ from foldwise.auto.tables.blocks import Blocks, Choices
 from foldwise.auto.tables.cleaning import SCALES
 from foldwise.auto.tables.frames import as_frame, is_frame
 from foldwise.auto.tables.kinds import DROPPED, Kinds, column_kinds
-from foldwise.errors import (
-    Plain,
-    did_you_mean,
-    invalid_data,
-    invalid_parameter,
-    listing,
-)
+from foldwise.checks import check_lengths, check_whole, check_word
+from foldwise.errors import Plain, invalid_data, invalid_parameter, listing
 
 OWNER = "TableEncoder"
-CHOICES: dict[str, tuple[Any, ...]] = {
+CHOICES = {
     "numbers": ("impute", "keep"),
     "categories": ("onehot", "ordinal", "target", "keep"),
-    "scale": SCALES,
     "task": ("auto", "regression", "classification"),
 }
 
@@ -224,7 +218,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
         frame = as_frame(X, OWNER)
-        validate_data(self, X if is_frame(X) else frame.to_numpy(), reset=reset, **_NO_CHECK)
+        validate_data(
+            self, X if is_frame(X) else frame.to_numpy(), reset=reset, skip_check_array=True
+        )
         if len(frame) == 0:
             raise invalid_data(
                 OWNER,
@@ -270,40 +266,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return frame.set_axis([f"c{j}" for j in range(frame.shape[1])], axis=1)
 
     def _check_parameters(self) -> None:
-        for name, allowed in CHOICES.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                words = [str(choice) for choice in allowed if choice is not None]
-                raise invalid_parameter(
-                    OWNER,
-                    name,
-                    must=f"be one of {', '.join(repr(choice) for choice in allowed)}",
-                    got=value,
-                    fix=did_you_mean(value, words),
-                )
+        for name, words in CHOICES.items():
+            check_word(OWNER, name, getattr(self, name), words)
+        if self.scale is not None:
+            check_word(OWNER, "scale", self.scale, SCALES, also="None")
         for name in ("high_cardinality", "text_width"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise invalid_parameter(
-                    OWNER, name, must="be a whole number of at least 1", got=value, fix="Try 40."
-                )
-
-
-_NO_CHECK = {"skip_check_array": True}
+            check_whole(OWNER, name, getattr(self, name), 1, try_=40)
 
 
 def _checked_target(y: Any, n_rows: int) -> Array:
     target = np.asarray(y)
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]
-    if len(target) != n_rows:
-        raise invalid_data(
-            OWNER,
-            "y",
-            must=f"have one entry for each of the {n_rows} rows of X",
-            got=Plain(f"{len(target)}"),
-            fix="Give the same rows to both.",
-        )
+    check_lengths(OWNER, n_rows, y=target)
     return target
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foldwise.auto.tables.frames import as_frame, check_flat
+from foldwise.auto.tables.frames import as_frame, check_columns, check_flat
 from foldwise.auto.tables.guess import Guess, guess
 from foldwise.auto.tables.values import date_format_of, text_of
-from foldwise.errors import did_you_mean, invalid_parameter, listing
+from foldwise.checks import check_word
 
 KINDS = ("number", "category", "boolean", "date", "text", "identifier", "constant")
 DROPPED = ("identifier", "constant")
@@ -160,8 +160,11 @@ def column_kinds(
     """
     table = as_frame(frame, "column_kinds")
     known = dict(given or {})
-    _check_given(known, [str(name) for name in table.columns])
-    _check_target(target, table)
+    check_columns("column_kinds", "given", known, table.columns)
+    for kind in known.values():
+        check_word("column_kinds", "given", kind, KINDS)
+    if target is not None:
+        check_columns("column_kinds", "target", [target], table.columns)
     columns = tuple(
         _describe(table[name], known.get(name)) for name in table.columns if name != target
     )
@@ -198,35 +201,3 @@ def _format_if_text(column: "pd.Series[Any]") -> str:
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         return ""
     return date_format_of(text_of(column).dropna().drop_duplicates(), share=0.5)
-
-
-def _check_given(known: dict[str, str], names: list[str]) -> None:
-    strangers = [name for name in known if name not in names]
-    if strangers:
-        raise invalid_parameter(
-            "column_kinds",
-            "given",
-            must="name columns of the table",
-            got=listing(strangers),
-            fix=did_you_mean(strangers[0], names),
-        )
-    for kind in known.values():
-        if kind not in KINDS:
-            raise invalid_parameter(
-                "column_kinds",
-                "given",
-                must="give each column one of our kinds",
-                got=kind,
-                fix=did_you_mean(kind, KINDS),
-            )
-
-
-def _check_target(target: str | None, table: pd.DataFrame) -> None:
-    if target is not None and target not in table.columns:
-        raise invalid_parameter(
-            "column_kinds",
-            "target",
-            must="name a column of the table",
-            got=target,
-            fix=did_you_mean(target, [str(name) for name in table.columns]),
-        )

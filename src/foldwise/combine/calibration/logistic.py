@@ -205,6 +205,6 @@ def fit_quadratic(
     """
     margins, weight = margins_of(logits), row_weights(len(y), sample_weight)
     columns = np.column_stack([np.ones(len(margins)), margins, margins**2])
-    found = logistic_coefficients(columns, y, weight, (0, 1, 0), ridge=ridge)
+    c, a, b = logistic_coefficients(columns, y, weight, (0, 1, 0), ridge=ridge).tolist()
     seen = margins[weight > 0]
-    return Quadratic(*found.tolist(), float(seen.min()), float(seen.max()))
+    return Quadratic(c, a, b, float(seen.min()), float(seen.max()))

@@ -15,7 +15,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from foldwise.auto.splines import SplineColumns
+from foldwise.auto.portfolio.features import SplineColumns
 from foldwise.auto.tables import Kinds, TableEncoder
 
 SETTINGS: dict[str, dict[str, Any]] = {

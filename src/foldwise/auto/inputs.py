@@ -1,13 +1,61 @@
-"""Rows in the order of a time column."""
+"""The rows of a fit, in the order of time where there is one, and how they are dealt."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
 
-from foldwise.arrays import IntArray
+from foldwise.arrays import Array, IntArray
+from foldwise.auto.plan import HELD_OUT
+from foldwise.auto.portfolio import TableProfile
 from foldwise.auto.tables.values import date_format_of, parse_dates
 from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+from foldwise.learners import TrainingData
+
+MOST_FORWARD = 5
+
+
+@dataclass(frozen=True)
+class AutoInputs:
+    """Checked rows."""
+
+    data: TrainingData  # the table as a pandas frame, targets or class codes, weights, groups
+    given: Array  # the target as the stack on top takes it: numbers, or classes
+    order: IntArray | None = None  # where each row stood before they were sorted in time
+
+    def sorted(self, order: IntArray) -> "AutoInputs":
+        """Return the rows in another order."""
+        data = self.data
+        moved = TrainingData(
+            data.X.iloc[order],
+            data.y[order],
+            None if data.sample_weight is None else data.sample_weight[order],
+            data.n_classes,
+            None if data.groups is None else data.groups[order],
+        )
+        return AutoInputs(moved, self.given[order], order)
+
+
+def splitter_for(
+    folds: int, profile: TableProfile, rows: AutoInputs, *, ordered: bool, seed: int
+) -> Any:
+    """Return what the stack takes as ``cv``."""
+    if ordered:
+        return TimeSeriesSplit(int(np.clip(folds, 2, min(MOST_FORWARD, profile.n_rows - 1))))
+    if folds > 1:
+        return folds
+    if rows.data.groups is not None:
+        return GroupShuffleSplit(1, test_size=HELD_OUT, random_state=seed)
+    plain = profile.regression or profile.smallest_class < 2
+    kind = ShuffleSplit if plain else StratifiedShuffleSplit
+    return kind(1, test_size=HELD_OUT, random_state=seed)
 
 
 def order_in_time(owner: str, frame: pd.DataFrame, time_column: Any) -> IntArray:

@@ -1,13 +1,20 @@
-"""What fits into a time budget: one trial of each member on some rows, then arithmetic."""
+"""What fits into a time budget: one trial of each member on some rows, then arithmetic.
 
+The plan of a run that is to be continued is kept in its folder: measured times must not change it.
+"""
+
+import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from foldwise.arrays import IntArray
+from foldwise.engine.files import write_whole
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.learners.general import Assignment, fit_at_node
 
@@ -19,10 +26,11 @@ ENOUGH = 1 / 3
 USUAL_FOLDS = 5
 OVERBOOKED = 2.0
 HELD_OUT = 0.2
+FILE = "auto.json"
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitPlan:
     """Which members are fitted, and how often."""
 
     names: tuple[str, ...]  # the members
@@ -85,7 +93,7 @@ def plan_for(
     budget: float,
     workers: int,
     folds: Sequence[int],
-) -> Plan:
+) -> FitPlan:
     """Return the most folds that can be afforded, and the members that can be at these.
 
     More folds than usual must be affordable for all members, others for a third of them.
@@ -112,7 +120,7 @@ def plan_for(
     later = [n for n in names if n not in first and (n in hoped or n not in seconds)]
     reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
     chosen = (*first, *later)
-    return Plan(chosen, number, {name: reason for name in names if name not in chosen})
+    return FitPlan(chosen, number, {name: reason for name in names if name not in chosen})
 
 
 def _affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
@@ -123,3 +131,36 @@ def _affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: f
             kept.add(name)
             spent += cost
     return kept
+
+
+def planned(run_dir: str | os.PathLike[str], key: str, make: Callable[[], FitPlan]) -> FitPlan:
+    """Return the plan made before in this folder for the same problem, or make and note it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = planned(folder, "key", lambda: FitPlan(("ridge",), 5, {}))
+    ...     planned(folder, "key", lambda: FitPlan(("ridge",), 3, {})).folds
+    5
+    """
+    path = Path(run_dir) / FILE
+    noted = _noted(path, key)
+    if noted is not None:
+        return noted
+    plan = make()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    note = {"key": key, "names": plan.names, "folds": plan.folds, "skipped": dict(plan.skipped)}
+    write_whole(path, [json.dumps(note).encode()])
+    return plan
+
+
+def _noted(path: Path, key: str) -> FitPlan | None:
+    try:
+        note: dict[str, Any] = json.loads(path.read_bytes())
+        if note["key"] != key:
+            return None
+        return FitPlan(tuple(note["names"]), int(note["folds"]), dict(note["skipped"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        # No plan, or not one of ours: a new one is as good.
+        return None

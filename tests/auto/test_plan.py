@@ -1,11 +1,9 @@
-"""What fits into a time budget."""
-
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
 
-from foldwise.auto.budget import TRIAL_ROWS, fits_of, plan_for, trial_seconds
+from foldwise.auto.plan import FILE, TRIAL_ROWS, FitPlan, fits_of, plan_for, planned, trial_seconds
 from foldwise.folds import deal, read_lattice
 from foldwise.folds.needs import needs_of
 from foldwise.learners import TrainingData
@@ -113,3 +111,24 @@ def test_members_that_were_not_tried_are_kept_but_buy_no_folds() -> None:
     plan = plan_for("abcd", {"a": 0.01, "b": 0.01}, budget=60, workers=1, folds=(8, 5))
     assert plan.names == ("a", "b", "c", "d")
     assert plan.folds == 5
+
+
+FIRST = FitPlan(("a", "b"), 5, {"c": "time budget"})
+OTHER = FitPlan(("a",), 3, {})
+
+
+def test_a_plan_is_made_once_for_the_same_problem(tmp_path) -> None:
+    assert planned(tmp_path / "run", "key", lambda: FIRST) == FIRST
+    assert planned(tmp_path / "run", "key", lambda: OTHER) == FIRST
+
+
+def test_another_problem_has_another_plan(tmp_path) -> None:
+    planned(tmp_path, "key", lambda: FIRST)
+    assert planned(tmp_path, "other", lambda: OTHER) == OTHER
+
+
+def test_a_damaged_note_is_made_again(tmp_path) -> None:
+    (tmp_path / FILE).write_text('{"key": "key"')
+    assert planned(tmp_path, "key", lambda: OTHER) == OTHER
+    (tmp_path / FILE).write_text('{"key": "key", "names": 3}')
+    assert planned(tmp_path, "key", lambda: FIRST) == FIRST

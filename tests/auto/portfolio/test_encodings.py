@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyRegressor
 
-from foldwise.auto.encodings import SETTINGS, encoded
+from foldwise.auto.portfolio.encodings import SETTINGS, encoded
 from foldwise.auto.tables import column_kinds
 
 RNG = np.random.default_rng(0)
