@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.diagnose.columns import shuffled
+from foldwise.diagnose.shuffling import shuffled
 from foldwise.report.bars import bars
 from foldwise.report.blocks import Figure
 from foldwise.report.curves import Line, lines
