@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -150,8 +150,7 @@ def planned(run_dir: str | os.PathLike[str], key: str, make: Callable[[], FitPla
         return noted
     plan = make()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    note = {"key": key, "names": plan.names, "folds": plan.folds, "skipped": dict(plan.skipped)}
-    write_whole(path, [json.dumps(note).encode()])
+    write_whole(path, [json.dumps({"key": key, **asdict(plan)}).encode()])
     return plan
 
 

@@ -10,7 +10,6 @@ from foldwise.combine.averages import (
     trimmed_mean,
     weighted_mean,
 )
-from foldwise.combine.bayes import bic_weights, pseudo_bma_plus_weights, pseudo_bma_weights
 from foldwise.combine.greedy import (
     BaggedSelection,
     Selection,
@@ -35,7 +34,14 @@ from foldwise.combine.reliability import (
 )
 from foldwise.combine.simplex import log_score_weights, simplex_weights
 from foldwise.combine.threshold import best_threshold
-from foldwise.combine.weights import best_weights, mean_weights, nnls_weights
+from foldwise.combine.weights import (
+    best_weights,
+    bic_weights,
+    mean_weights,
+    nnls_weights,
+    pseudo_bma_plus_weights,
+    pseudo_bma_weights,
+)
 
 __all__ = [
     "BaggedSelection",

@@ -128,29 +128,24 @@ def scores_when_shuffled(
     replayed = Replayed(model)
     plain = float(score(replayed, X))
     scores = []
-    for tables, answers in _batches(model, X, shuffles, replayed.asked):
-        for number in range(len(tables)):
-            replayed.know(X, {name: rows[number] for name, rows in answers.items()})
-            scores.append(float(score(replayed, X)))
+    for answers in _answers(model, X, shuffles, replayed.asked):
+        replayed.know(X, answers)
+        scores.append(float(score(replayed, X)))
     return plain, np.array(scores)
 
 
-def _batches(
+def _answers(
     model: Any, X: Any, shuffles: Sequence[tuple[Sequence[int], IntArray]], asked: Sequence[str]
-) -> Iterator[tuple[Sequence[Any], dict[str, list[Any]]]]:
+) -> Iterator[dict[str, Any]]:
+    """Yield what the model says about each shuffled table."""
     n_rows, n_columns = X.shape
     size = max(1, MOST_CELLS // max(n_rows * n_columns, 1))
     for start in range(0, len(shuffles), size):
         part = shuffles[start : start + size]
         table = stacked(X, part)
-        answers = {name: np.asarray(getattr(model, name)(table)) for name in asked}
-        yield (
-            part,
-            {
-                name: [values[i * n_rows : (i + 1) * n_rows] for i in range(len(part))]
-                for name, values in answers.items()
-            },
-        )
+        together = {name: np.asarray(getattr(model, name)(table)) for name in asked}
+        for first in range(0, len(part) * n_rows, n_rows):
+            yield {name: rows[first : first + n_rows] for name, rows in together.items()}
 
 
 def stacked(X: Any, shuffles: Sequence[tuple[Sequence[int], IntArray]]) -> Any:

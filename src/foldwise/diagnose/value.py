@@ -52,15 +52,9 @@ class ModelValues:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a model, the most valuable first."""
-        frame = pd.DataFrame(
-            {
-                "model": list(self.names),
-                "shapley": self.shapley,
-                "shapley_se": self.shapley_se,
-                "leave_one_out": self.leave_one_out,
-                "alone": self.alone,
-            }
-        )
+        columns = ("shapley", "shapley_se", "leave_one_out", "alone")
+        values = {name: getattr(self, name) for name in columns}
+        frame = pd.DataFrame({"model": list(self.names), **values})
         return frame.sort_values("shapley", ascending=False, kind="stable", ignore_index=True)
 
     def __str__(self) -> str:

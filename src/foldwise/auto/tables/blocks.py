@@ -31,13 +31,23 @@ N_FOLDS = 5
 class Choices:
     """How columns are encoded; the parameters of the encoder."""
 
-    impute: bool
+    numbers: str
     categories: str
     scale: str | None
     high_cardinality: int
     text_width: int
     task: str
-    seed: int
+    random_state: int | None
+
+    @property
+    def impute(self) -> bool:
+        """Whether missing numbers are replaced."""
+        return self.numbers == "impute"
+
+    @property
+    def seed(self) -> int:
+        """The random state, 0 for none."""
+        return self.random_state or 0
 
 
 class Blocks:

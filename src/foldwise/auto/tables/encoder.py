@@ -211,7 +211,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 fix="Give more rows or columns, or say in kinds what a column is.",
             )
         target = None if y is None else _checked_target(y, len(frame))
-        self.blocks_ = Blocks(used, self._choices())
+        choices = {name: getattr(self, name) for name in Choices.__dataclass_fields__}
+        self.blocks_ = Blocks(used, Choices(**choices))
         values = self.blocks_.fit_transform(frame, target)
         self.sources_ = np.array(self.blocks_.sources, dtype=object)
         return self._output(*values)
@@ -245,17 +246,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 fix="Call column_kinds on the same table.",
             )
         return Kinds(tuple(columns[str(name)] for name in frame.columns), self.kinds.n_rows)
-
-    def _choices(self) -> Choices:
-        return Choices(
-            impute=self.numbers == "impute",
-            categories=self.categories,
-            scale=self.scale,
-            high_cardinality=self.high_cardinality,
-            text_width=self.text_width,
-            task=self.task,
-            seed=0 if self.random_state is None else self.random_state,
-        )
 
     def _output(self, values: FloatArray, kept: dict[str, pd.Categorical]) -> Any:
         if self.categories != "keep" or not kept:

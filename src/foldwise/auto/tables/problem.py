@@ -11,6 +11,7 @@ from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.auto.tables.frames import as_frame, check_columns
 from foldwise.auto.tables.kinds import Kinds, column_kinds
 from foldwise.auto.tables.values import numbers_of, text_of
+from foldwise.checks import checked_groups, checked_weights
 from foldwise.errors import FoldwiseError, Plain, invalid_data, invalid_parameter, listing
 
 OWNER = "table_problem"
@@ -76,8 +77,8 @@ def table_problem(
         y,
         found,
         kinds,
-        None if weight is None else _read_weight(table[weight]),
-        None if groups is None else _read_groups(table[groups]),
+        None if weight is None else checked_weights(OWNER, numbers_of(table[weight]), len(X)),
+        None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X)),
         (*notes, *said),
     )
 
@@ -209,29 +210,3 @@ def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> Array:
 
 def _first_bad(column: Any, bad: BoolArray) -> str:
     return f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"
-
-
-def _read_weight(column: Any) -> FloatArray:
-    weight = numbers_of(column)
-    bad = ~np.isfinite(weight) | (weight < 0)
-    if bad.any():
-        raise _refused(
-            f"weight {column.name!r}",
-            "be numbers that are not negative",
-            _first_bad(column, bad),
-            "Correct or drop these rows.",
-        )
-    return weight
-
-
-def _read_groups(column: Any) -> Array:
-    words = text_of(column)
-    missing = int(words.isna().sum())
-    if missing:
-        raise _refused(
-            f"groups {column.name!r}",
-            "name a group for every row",
-            f"{missing:,} missing",
-            "Give these rows a group of their own.",
-        )
-    return words.to_numpy(dtype=str)
