@@ -16,7 +16,8 @@ from foldwise.arrays import Array, IntArray
 from foldwise.auto.plan import HELD_OUT
 from foldwise.auto.portfolio import TableProfile
 from foldwise.auto.tables.values import date_format_of, parse_dates
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+from foldwise.checks import unknown_word
+from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.learners import TrainingData
 
 MOST_FORWARD = 5
@@ -90,13 +91,7 @@ def _column(owner: str, frame: pd.DataFrame, time_column: Any) -> "pd.Series[Any
     whole = isinstance(time_column, int | np.integer) and not isinstance(time_column, bool)
     if whole and 0 <= time_column < len(names):
         return frame.iloc[:, int(time_column)]
-    raise invalid_parameter(
-        owner,
-        "time_column",
-        must="be a column of X",
-        got=time_column,
-        fix=did_you_mean(time_column, names),
-    )
+    raise unknown_word(owner, "time_column", time_column, names, "be a column of X")
 
 
 def _dates(owner: str, column: "pd.Series[Any]") -> "pd.Series[Any]":

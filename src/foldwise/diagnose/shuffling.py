@@ -12,7 +12,7 @@ from scipy import sparse
 
 from foldwise._sklearn import take
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.checks import unknown_word
 
 
 def shuffled(X: Any, columns: Sequence[int], order: IntArray) -> Any:
@@ -72,13 +72,7 @@ def _place(column: Any, names: list[str], owner: str) -> int:
         return int(column)
     if isinstance(column, str) and column in names:
         return names.index(column)
-    raise invalid_parameter(
-        owner,
-        "columns",
-        must="name columns of X",
-        got=column,
-        fix=did_you_mean(column, names),
-    )
+    raise unknown_word(owner, "columns", column, names, "name columns of X")
 
 
 MOST_CELLS = 4_000_000
