@@ -143,10 +143,10 @@ def _planned(model, X, y, weight=None):
         model.tried = parameters["estimators"]
         raise StopError
 
-    model._new_stack = stop
+    model._stack_class = stop
     tried = []
     try:
-        model._fit(X, y, weight, None, 0.0)
+        model._fit(X, y, weight, None, None, 0.0)
     except StopError:
         tried = model.tried
     return tried

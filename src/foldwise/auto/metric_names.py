@@ -25,11 +25,7 @@ CLASSES = {
     "f1": "f1",
     "average_precision": "average_precision",
 }
-SEVERAL_CLASSES = {
-    "auc": "roc_auc_ovr",
-    "roc_auc": "roc_auc_ovr",
-    "f1": "f1_macro",
-}
+SEVERAL_CLASSES = {"auc": "roc_auc_ovr", "roc_auc": "roc_auc_ovr", "f1": "f1_macro"}
 
 
 def scorer_of(metric: Any, *, owner: str, n_classes: int | None) -> Any:

@@ -125,11 +125,7 @@ def logit_pool(
 
 
 def _several_classes(
-    sides: FloatArray,
-    codes: IntArray,
-    weight: FloatArray,
-    C: float,
-    centre: FloatArray,
+    sides: FloatArray, codes: IntArray, weight: FloatArray, C: float, centre: FloatArray
 ) -> tuple[Value, Newton]:
     """Return the goal for several classes; the last parameters are their intercepts."""
     n, n_models, n_classes = sides.shape

@@ -10,6 +10,11 @@ from foldwise.checks import check_word
 from foldwise.combine.averages import weighted_mean
 from foldwise.combine.shapes import one_column_a_model, row_shares, truth_probabilities
 
+AnyLoss = Callable[[FloatArray], float]
+SMALLEST_STEP = 1 / 256
+MOST_STEPS = 100
+GAP = 1e-10
+
 
 def simplex_minimum(rows: FloatArray) -> FloatArray:
     """Return the weights w >= 0, summing to one, with the smallest ``|rows @ w|``.
@@ -57,10 +62,6 @@ def pull_to_mean(n_models: int, strength: float) -> FloatArray:
            [-1.,  1.]])
     """
     return np.sqrt(strength) * (np.eye(n_models) - 1.0 / n_models)
-
-
-MOST_STEPS = 100
-GAP = 1e-10
 
 
 def log_score_weights(
@@ -152,10 +153,6 @@ def _line_search(
             return np.clip(weights + step * direction, 0.0, None)
         step /= 2
     return None
-
-
-AnyLoss = Callable[[FloatArray], float]
-SMALLEST_STEP = 1 / 256
 
 
 def simplex_weights(

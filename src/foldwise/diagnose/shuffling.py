@@ -14,6 +14,9 @@ from foldwise._sklearn import take
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.checks import unknown_word
 
+MOST_CELLS = 4_000_000
+RESPONSES = ("predict_proba", "decision_function", "predict")
+
 
 def shuffled(X: Any, columns: Sequence[int], order: IntArray) -> Any:
     """Return a copy whose named columns have their rows in another order, all the same.
@@ -73,10 +76,6 @@ def _place(column: Any, names: list[str], owner: str) -> int:
     if isinstance(column, str) and column in names:
         return names.index(column)
     raise unknown_word(owner, "columns", column, names, "name columns of X")
-
-
-MOST_CELLS = 4_000_000
-RESPONSES = ("predict_proba", "decision_function", "predict")
 
 
 class Replayed:

@@ -4,10 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Matern, WhiteKernel
 from sklearn.linear_model import LogisticRegression, RidgeCV

@@ -9,6 +9,7 @@ from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.auto.tables.values import text_of
 
 MISSING = "(missing)"
+MOST_WHOLE_NUMBER_CLASSES = 30
 
 
 class Levels:
@@ -66,9 +67,6 @@ def indicators(codes: IntArray, n_levels: int) -> FloatArray:
     if n_levels == 2:
         return np.where(codes < 0, 0.5, codes == 1).reshape(-1, 1).astype(np.float64)
     return np.equal.outer(codes, np.arange(n_levels)).astype(np.float64)
-
-
-MOST_WHOLE_NUMBER_CLASSES = 30
 
 
 def is_quantity(y: Array, task: str = "auto") -> bool:

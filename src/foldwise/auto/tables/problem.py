@@ -180,7 +180,7 @@ def _quantity(column: Any, numbers: FloatArray) -> FloatArray:
         raise _refused(
             f"target {column.name!r}",
             "be finite numbers",
-            _first_bad(column, bad),
+            f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows",
             "Correct or drop these rows.",
         )
     return numbers
@@ -206,7 +206,3 @@ def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> Array:
     if numeric and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all():
         return numbers.astype(np.int64)
     return words.to_numpy(dtype=str)
-
-
-def _first_bad(column: Any, bad: BoolArray) -> str:
-    return f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"

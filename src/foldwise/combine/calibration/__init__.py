@@ -6,12 +6,7 @@ from foldwise.combine.calibration.choose import (
     cross_calibrated,
     default_methods,
 )
-from foldwise.combine.calibration.isotonic import (
-    Isotonic,
-    VennAbers,
-    fit_isotonic,
-    fit_venn_abers,
-)
+from foldwise.combine.calibration.isotonic import Isotonic, VennAbers, fit_isotonic, fit_venn_abers
 from foldwise.combine.calibration.logistic import (
     Beta,
     Platt,

@@ -182,10 +182,7 @@ def _log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
 
 
 def _simplest_good(
-    losses: dict[str, float],
-    each: dict[str, FloatArray],
-    share: FloatArray,
-    unit: IntArray | None,
+    losses: dict[str, float], each: dict[str, FloatArray], share: FloatArray, unit: IntArray | None
 ) -> str:
     best = min(losses, key=lambda name: losses[name])
     for name, loss in losses.items():
