@@ -9,7 +9,7 @@ from sklearn.model_selection import (
 )
 
 from foldwise.auto.inputs import AutoInputs, order_in_time, splitter_for
-from foldwise.auto.portfolio import TableProfile
+from foldwise.auto.portfolio.member import TableProfile
 from foldwise.errors import InvalidDataError, InvalidParameterError
 from foldwise.learners import TrainingData
 

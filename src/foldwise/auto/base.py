@@ -16,7 +16,9 @@ from foldwise.arrays import Array
 from foldwise.auto.inputs import AutoInputs, order_in_time, splitter_for
 from foldwise.auto.metric_names import scorer_of
 from foldwise.auto.plan import TRIAL_SHARE, FitPlan, plan_for, planned, trial_seconds
-from foldwise.auto.portfolio import Contender, TableProfile, encoded, portfolio, profile_of
+from foldwise.auto.portfolio import Contender, portfolio
+from foldwise.auto.portfolio.encodings import encoded
+from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame

@@ -14,7 +14,7 @@ from sklearn.model_selection import (
 
 from foldwise.arrays import Array, IntArray
 from foldwise.auto.plan import HELD_OUT
-from foldwise.auto.portfolio import TableProfile
+from foldwise.auto.portfolio.member import TableProfile
 from foldwise.auto.tables.values import date_format_of, parse_dates
 from foldwise.checks import unknown_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter

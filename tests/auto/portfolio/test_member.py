@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from foldwise.auto.portfolio import profile_of
+from foldwise.auto.portfolio.member import profile_of
 from foldwise.auto.tables import column_kinds
 
 

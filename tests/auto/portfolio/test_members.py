@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from sklearn.base import is_classifier, is_regressor
 
-from foldwise.auto.portfolio import TableProfile, portfolio, profile_of
 from foldwise.auto.portfolio import members as room
+from foldwise.auto.portfolio import portfolio
 from foldwise.auto.portfolio.encodings import SETTINGS, encoded
+from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.portfolio.members import in_log
 from foldwise.auto.portfolio.smooth import ridge
 from foldwise.auto.tables import column_kinds
