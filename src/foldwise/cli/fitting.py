@@ -97,6 +97,7 @@ def fit_model(request: Request, run_dir: Path | None, *, quiet: bool) -> Fitted:
     start = time.perf_counter()
     tell = (lambda _: None) if quiet else note
     tell(f"Reading {request.table} ...")
+    from foldwise.auto.base import fit_problem
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
 
@@ -105,7 +106,7 @@ def fit_model(request: Request, run_dir: Path | None, *, quiet: bool) -> Fitted:
     for text in (*problem.notes, describe_columns(problem)):
         tell(text)
     model = new_model(request, problem.task, run_dir, quiet=quiet)
-    model.fit(problem.X, problem.y, sample_weight=problem.sample_weight, groups=problem.groups)
+    fit_problem(model, problem)
     return Fitted(model, problem, time.perf_counter() - start)
 
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import permutation_importance
-from foldwise.diagnose.asking import stacked
+from foldwise.diagnose.shuffling import stacked
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.drawing.bars import bars
 from foldwise.report.drawing.lines import Line, lines
