@@ -7,9 +7,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise.auto import AutoStackClassifier, AutoStackRegressor
-from foldwise.auto.kernels import KernelFeatures
+from foldwise.auto.portfolio.features import KernelFeatures, SplineColumns
 from foldwise.auto.presets import PRESETS
-from foldwise.auto.splines import SplineColumns
 
 RESAMPLED = {
     "check_sample_weight_equivalence_on_dense_data": "boosted trees bin features",

@@ -8,8 +8,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import GradientBoostingClassifier
 from foldwise.boost import CustomLoss
-from foldwise.boost.class_losses import Logistic
 from foldwise.errors import InvalidDataError, InvalidParameterError
+from foldwise.losses.classes import Logistic
 
 TREE = DecisionTreeRegressor(max_depth=3, random_state=0)
 
@@ -83,8 +83,8 @@ def test_early_stopping_stops() -> None:
 
 def test_one_class_is_an_error() -> None:
     message = (
-        "GradientBoostingClassifier: y must have at least two classes; got 1 class, np.int64(1). "
-        "Check how y was made."
+        "GradientBoostingClassifier: y must hold at least two classes; got one class, 1. "
+        "There is nothing to learn from one class: check how y was made."
     )
     with pytest.raises(InvalidDataError) as caught:
         GradientBoostingClassifier().fit([[0.0], [1.0]], [1, 1])
