@@ -51,8 +51,18 @@ def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
+def lines_besides_docstrings(path: Path) -> int:
+    described = sum(
+        len(docstring.splitlines())
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and (docstring := ast.get_docstring(node, clean=False)) is not None
+    )
+    return len(path.read_text(encoding="utf-8").splitlines()) - described
+
+
 def test_every_module_can_be_read_whole() -> None:
-    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    lines = {name_of(path): lines_besides_docstrings(path) for path in MODULES}
     assert {name: n for name, n in lines.items() if n > MOST_LINES} == {}
 
 
