@@ -3,7 +3,7 @@
 from typing import Any
 
 from foldwise.auto.portfolio.member import Settings
-from foldwise.sparse.rulefit import RuleFitClassifier, RuleFitRegressor
+from foldwise.rules import RuleFitClassifier, RuleFitRegressor
 
 
 def rules(settings: Settings) -> Any:

@@ -1,0 +1,54 @@
+"""A fitted rule ensemble: the terms that were kept, and their coefficients."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from foldwise.arrays import FloatArray
+from foldwise.isle.table import Table
+from foldwise.rules.dictionary import Dictionary
+from foldwise.rules.linear_terms import LinearTerms
+from foldwise.rules.rule import Rule
+
+
+@dataclass(frozen=True)
+class RuleModel:
+    """``intercept + Σ coef · rule + Σ coef · linear term``, one such sum a class."""
+
+    rules: tuple[Rule, ...]  # rules with a coefficient
+    supports: FloatArray  # share of the training rows each rule selects
+    linear: LinearTerms  # linear terms with a coefficient
+    rule_coefs: FloatArray  # (n_outputs, n_rules): coefficients of the rules
+    linear_coefs: FloatArray  # (n_outputs, n_linear): coefficients of the scaled linear terms
+    intercepts: FloatArray  # intercepts
+
+    @property
+    def slopes(self) -> FloatArray:
+        """Coefficients of the linear terms in units of the columns, (n_outputs, n_linear)."""
+        return self.linear_coefs * self.linear.scale
+
+    def decision(self, table: Table) -> FloatArray:
+        """Return the sums for each row, shape (n_rows, n_outputs)."""
+        out = np.tile(self.intercepts, (table.n_rows, 1))
+        out += self.linear.values(table) @ self.linear_coefs.T
+        for rule, coefs in zip(self.rules, self.rule_coefs.T, strict=True):
+            out[rule.holds(table)] += coefs
+        return out
+
+
+def kept_terms(dictionary: Dictionary, coefs: FloatArray, intercepts: FloatArray) -> RuleModel:
+    """Return the model of the terms whose coefficients are not all zero.
+
+    Shapes: ``coefs`` (n_outputs, n_terms).
+    """
+    used = (coefs != 0).any(axis=0)
+    n_rules = len(dictionary.rules)
+    rules, lines = np.flatnonzero(used[:n_rules]), np.flatnonzero(used[n_rules:])
+    return RuleModel(
+        tuple(dictionary.rules[k] for k in rules),
+        dictionary.supports[rules],
+        dictionary.linear[lines],
+        coefs[:, rules],
+        coefs[:, n_rules + lines],
+        intercepts,
+    )

@@ -1,0 +1,127 @@
+"""Fitted trees of LightGBM, scikit-learn and XGBoost, read into one form, and their rules."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from foldwise.isle.read_trees import decision_trees, library_of
+from foldwise.rules.conditions import Condition, Interval, Members
+from foldwise.rules.cuts import Cuts
+from foldwise.rules.rule import Rule, conjunction
+
+MoveCut = Callable[[int, float], float]
+HasMissing = Callable[[int], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """An inner node of a tree: what its two sides ask, and what stands below them."""
+
+    asks: tuple[Condition, Condition]  # left side and right side
+    # the child on each side; None for a leaf
+    below: tuple[Union["Split", None], Union["Split", None]]
+
+
+def rules_of(trees: Iterable[Split | None]) -> list[Rule]:
+    """Return the rule of every node but the roots, in tree order."""
+    return [rule for tree in trees if tree is not None for rule in _walk(tree)]
+
+
+def _walk(root: Split) -> Iterator[Rule]:
+    waiting: list[tuple[Split, Rule]] = [(root, Rule(()))]
+    while waiting:
+        split, rule = waiting.pop()
+        for asked, below in zip(split.asks, split.below, strict=True):
+            deeper = conjunction((*rule.conditions, asked))
+            yield deeper
+            if below is not None:
+                waiting.append((below, deeper))
+
+
+def number_split(
+    feature: int, threshold: float, missing_left: bool | None
+) -> tuple[Interval, Interval]:
+    """Return the two sides of ``x <= threshold``.
+
+    Examples
+    --------
+    >>> number_split(0, math.inf, missing_left=False)
+    (Interval(feature=0, low=-inf, high=inf, missing=False),
+     Interval(feature=0, low=inf, high=inf, missing=True))
+    """
+    right = Interval(feature, threshold, math.inf, missing_left is False)
+    if threshold == -math.inf:
+        return Interval(feature, math.inf, math.inf, missing_left is True), right
+    return Interval(feature, -math.inf, threshold, missing_left is True), right
+
+
+def lightgbm_trees(booster: Any, move: MoveCut) -> list[Split | None]:
+    """Return the trees of a LightGBM booster."""
+
+    def read(node: dict[str, Any]) -> Split | None:
+        if "split_feature" not in node:
+            return None
+        feature, seen_missing = node["split_feature"], node["missing_type"] == "NaN"
+        asks: tuple[Condition, Condition]
+        if node["decision_type"] == "==":
+            codes = frozenset(int(code) for code in str(node["threshold"]).split("||"))
+            asks = Members(feature, codes), Members(feature, codes, True, seen_missing)
+        else:
+            side = node["default_left"] if seen_missing else None
+            asks = number_split(feature, move(feature, node["threshold"]), side)
+        return Split(asks, (read(node["left_child"]), read(node["right_child"])))
+
+    return [read(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
+
+
+def sklearn_trees(
+    trees: Iterable[Any], move: MoveCut, has_missing: HasMissing
+) -> list[Split | None]:
+    """Return scikit-learn's decision trees."""
+
+    def read(tree: Any, node: int) -> Split | None:
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        if left == right:
+            return None
+        feature = int(tree.feature[node])
+        threshold = move(feature, float(tree.threshold[node]))
+        side = bool(tree.missing_go_to_left[node]) if has_missing(feature) else None
+        asks = number_split(feature, threshold, side)
+        return Split(asks, (read(tree, left), read(tree, right)))
+
+    return [read(tree.tree_, 0) for tree in trees]
+
+
+def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[Split | None]:
+    """Return the trees of an XGBoost booster over numeric columns."""
+    frame = booster.trees_to_dataframe()
+    names = booster.feature_names or [f"f{j}" for j in range(booster.num_features())]
+    positions = {name: j for j, name in enumerate(names)}
+
+    def read(nodes: Any, node: str) -> Split | None:
+        row = nodes.loc[node]
+        if row["Feature"] == "Leaf":
+            return None
+        feature = positions[row["Feature"]]
+        before = float(np.nextafter(np.float32(row["Split"]), np.float32(-np.inf)))
+        side = row["Missing"] == row["Yes"] if has_missing(feature) else None
+        asks = number_split(feature, move(feature, before), side)
+        return Split(asks, (read(nodes, row["Yes"]), read(nodes, row["No"])))
+
+    return [
+        read(nodes.set_index("ID"), f"{tree}-0") for tree, nodes in frame.groupby("Tree", sort=True)
+    ]
+
+
+def read_splits(owner: str, model: Any, cuts: Cuts) -> list[Split | None]:
+    """Return the splits of the trees of a fitted model, for making rules of them."""
+    library = library_of(model)
+    if library == "lightgbm":
+        return lightgbm_trees(getattr(model, "booster_", model), cuts.move)
+    if library == "xgboost":
+        booster = model.get_booster() if hasattr(model, "get_booster") else model
+        return xgboost_trees(booster, cuts.move, cuts.has_missing)
+    return sklearn_trees(decision_trees(owner, model), cuts.move, cuts.has_missing)

@@ -1,0 +1,41 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from foldwise.isle.table import Columns, Table, frame_levels, frame_numbers
+
+
+def test_unseen_levels_get_the_next_code_and_missing_is_nan():
+    train = pd.DataFrame({"c": ["a", "b", None]})
+    levels = frame_levels(train, "test")
+    new = pd.DataFrame({"c": ["b", "z", np.nan]})
+    assert_array_equal(frame_numbers(new, levels)[:, 0], [1, 2, np.nan])
+
+
+def test_polars_frames_are_read_like_pandas_frames():
+    frame = pl.DataFrame({"n": [1, None], "c": ["x", None], "f": [True, False]})
+    levels = frame_levels(frame, "test")
+    assert levels == {1: ("x",), 2: (False, True)}
+    assert_array_equal(frame_numbers(frame, levels), [[1, 0, 1], [np.nan, np.nan, 0]])
+
+
+def test_nullable_numbers_are_numbers():
+    frame = pd.DataFrame({"n": pd.array([1, None], dtype="Int64")})
+    assert frame_levels(frame, "test") == {}
+    assert_array_equal(frame_numbers(frame, {})[:, 0], [1, np.nan])
+
+
+def test_sparse_and_dense_columns_are_the_same():
+    X = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
+    dense, thin = (Table(v, Columns.numeric(2)) for v in (X, sparse.csc_matrix(X)))
+    for feature in (0, 1):
+        assert_array_equal(dense.column(feature), thin.column(feature))
+    assert_array_equal(thin.rows(np.array([1])).column(0), [2.0])
+
+
+def test_a_table_of_constants_cannot_be_split():
+    constant = np.array([[1.0, np.nan], [1.0, np.nan]])
+    assert not Table(constant, Columns.numeric(2)).can_be_split()
+    assert Table(np.eye(2), Columns.numeric(2)).can_be_split()
