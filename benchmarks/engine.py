@@ -23,7 +23,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from foldwise import StackingRegressor
 from foldwise.engine import Run, Task
-from foldwise.engine.in_process import InProcess
+from foldwise.engine.executor import InProcess
 from foldwise.engine.processes import Processes
 
 

@@ -30,8 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from foldwise.learners import NodeTask, TrainingData, fit_nodes
-from foldwise.learners.shortcuts import shortcut_for
+from foldwise.learners import NodeTask, TrainingData, fit_nodes, shortcut_for
 
 
 def lattice(n_rows, keep_model=True):

@@ -6,8 +6,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
 
 from foldwise.auto.budget import TRIAL_ROWS, fits_of, plan_for, trial_seconds
-from foldwise.folds import deal, read_lattice
-from foldwise.folds.needs import needs_of
+from foldwise.folds import deal, needs_of, read_lattice
 from foldwise.learners import TrainingData
 
 

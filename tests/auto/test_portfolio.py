@@ -14,7 +14,7 @@ from foldwise.auto.portfolio import members as room
 from foldwise.auto.portfolio.linear import ridge
 from foldwise.auto.portfolio.logarithm import in_log
 from foldwise.auto.tables import column_kinds
-from foldwise.learners.prepare import prepared, weight_argument
+from foldwise.learners import prepared, weight_argument
 
 LISTS = {
     name: getattr(room, name)

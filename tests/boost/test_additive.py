@@ -3,7 +3,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from foldwise.boost.additive import Additive, Stage
 from foldwise.boost.learner import Table
-from foldwise.boost.regression_losses import Squared
+from foldwise.losses.numbers import Squared
 
 
 class Answers:

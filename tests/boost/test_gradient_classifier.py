@@ -8,8 +8,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import GradientBoostingClassifier
 from foldwise.boost import CustomLoss
-from foldwise.boost.class_losses import Logistic
 from foldwise.errors import InvalidDataError, InvalidParameterError
+from foldwise.losses.classes import Logistic
 
 TREE = DecisionTreeRegressor(max_depth=3, random_state=0)
 

@@ -5,8 +5,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import NewtonBoostingClassifier
 from foldwise.boost import CustomLoss
-from foldwise.boost.class_losses import Logistic
 from foldwise.errors import InvalidDataError
+from foldwise.losses.classes import Logistic
 
 WEIGHTS_DIFFER = {
     "check_sample_weight_equivalence_on_dense_data": "features are binned",

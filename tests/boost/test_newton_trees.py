@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from foldwise.boost.class_losses import Exponential, Logistic, Multinomial
 from foldwise.boost.newton_trees import Rows, objective_words, train, tree_words
-from foldwise.boost.regression_losses import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
+from foldwise.losses import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
+from foldwise.losses.classes import Exponential, Logistic, Multinomial
 
 WORDS = tree_words(
     learning_rate=0.1,

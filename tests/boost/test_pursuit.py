@@ -4,7 +4,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from foldwise.boost.learner import make_table
 from foldwise.boost.pursuit import Recipe, Sample, boost_additive, gridded
-from foldwise.boost.regression_losses import Squared
+from foldwise.losses.numbers import Squared
 
 TREE = DecisionTreeRegressor()
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from foldwise.engine.executor import Executor, Finished, Lost, TaskEndedError, TaskLostError
+from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError
 from foldwise.engine.futures import Futures, Threads
-from foldwise.engine.in_process import InProcess
 from foldwise.engine.processes import Processes
 
 LONG = 60.0
@@ -72,6 +71,10 @@ def all_of(executor: Executor, n: int) -> dict[int, Finished]:
     return found
 
 
+def is_elsewhere(executor: Executor) -> bool:
+    return bool(getattr(executor, "remote", isinstance(executor, Processes)))
+
+
 def test_every_task_comes_back_once_under_its_ticket(executor: Executor) -> None:
     executor.place(work, np.ones(4))
     for ticket in range(5):
@@ -98,20 +101,20 @@ def test_a_task_elsewhere_has_one_thread_of_every_kind(executor: Executor) -> No
     executor.place(work, np.ones(4))
     executor.submit(0, "threads")
     threads = all_of(executor, 1)[0].result
-    if executor.remote:
+    if is_elsewhere(executor):
         assert threads == {1}
     else:
         assert 1 in threads
 
 
-def test_remote_means_another_process(executor: Executor) -> None:
+def test_a_task_elsewhere_is_in_another_process(executor: Executor) -> None:
     executor.place(work, np.ones(4))
     executor.submit(0, "process")
-    assert (all_of(executor, 1)[0].result != os.getpid()) == executor.remote
+    assert (all_of(executor, 1)[0].result != os.getpid()) == is_elsewhere(executor)
 
 
 def test_data_elsewhere_is_aligned_and_cannot_be_changed(executor: Executor) -> None:
-    if not executor.remote:
+    if not is_elsewhere(executor):
         pytest.skip("the data is the user's own here")
     executor.place(work, np.ones(300_000))
     executor.submit(0, "aligned")
@@ -121,7 +124,7 @@ def test_data_elsewhere_is_aligned_and_cannot_be_changed(executor: Executor) -> 
 def test_a_cancelled_task_comes_back_with_the_reason(executor: Executor) -> None:
     executor.place(work, np.ones(4))
     executor.submit(0, 0.5)
-    if executor.remote:
+    if is_elsewhere(executor):
         time.sleep(0.1)
     executor.cancel(0, "enough")
     finished = all_of(executor, 1)[0]
@@ -144,5 +147,24 @@ def test_waiting_ends_in_time(executor: Executor) -> None:
     assert all_of(executor, 1)[1].result == 1.0
 
 
-def test_a_short_name_for_what_is_lost() -> None:
-    assert Lost is TaskLostError
+def test_nothing_is_done_before_it_is_waited_for() -> None:
+    seen: list[int] = []
+    executor = InProcess()
+    executor.place(lambda _shared, job: seen.append(job), None)
+    executor.submit(0, 1)
+    executor.submit(1, 2)
+    assert seen == []
+    executor.wait(0.0)
+    assert seen == [1]
+    assert executor.running() == {}
+
+
+def test_ctrl_c_goes_through() -> None:
+    def work(_shared: object, _job: object) -> None:
+        raise KeyboardInterrupt
+
+    executor = InProcess()
+    executor.place(work, None)
+    executor.submit(0, 1)
+    with pytest.raises(KeyboardInterrupt):
+        executor.wait(None)

@@ -1,10 +1,14 @@
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from foldwise.engine.costs import Task
+from foldwise.engine import run as run_module
+from foldwise.engine.budget import Clock, Task
+from foldwise.engine.events import Event, Stream
+from foldwise.engine.executor import TaskLostError
 from foldwise.engine.run import Run
 from tests.engine.fake import Fake
 
@@ -83,3 +87,167 @@ def test_the_summary_counts_fits_not_tasks() -> None:
     assert (summary.fits, summary.reused, summary.failed) == (17, 0, ("c",))
     assert not summary.partial
     assert summary.seconds > 0
+
+
+def run_plan(
+    executor: Fake, owners: str, *, fails: Iterable[str] = (), sizes: Any = None, **how: Any
+) -> tuple[Run, dict[str, Any]]:
+    """Run one task a letter; its owner is the letter, its job the letter with a number."""
+    jobs = [f"{owner}{i}" for i, owner in enumerate(owners)]
+    sizes = sizes or [1.0] * len(jobs)
+    tasks = [Task(job, (job[0],), size=size) for job, size in zip(jobs, sizes, strict=True)]
+    results: dict[str, Any] = {}
+
+    def absorb(index: int, result: Any) -> set[str]:
+        results[jobs[index]] = result
+        bad = isinstance(result, Exception) or jobs[index] in fails
+        return {jobs[index][0]} if bad else set()
+
+    with Run(executor, **how) as run:
+        run.do(lambda shared, job: (shared, job), "data", tasks, absorb)
+    return run, results
+
+
+def test_every_task_is_done_once_whatever_order_they_end_in() -> None:
+    executor = Fake(3)
+    run, results = run_plan(executor, "aabbc")
+    assert results == {job: ("data", job) for job in ("a0", "a1", "b2", "b3", "c4")}
+    assert sorted(executor.begun) == sorted(results)
+    assert run.fits == 5
+    assert executor.closed
+
+
+def test_never_more_at_once_than_the_executor_takes() -> None:
+    executor = Fake(2)
+    run_plan(executor, "abcdefgh")
+    assert max(executor.at_once) == 2
+
+
+def test_each_learner_is_tried_first_and_then_the_longest_are_begun() -> None:
+    executor = Fake(2)
+    executor.seconds = {"a0": 1.0, "b2": 5.0}
+    run_plan(executor, "aabb", sizes=[1, 1, 1, 3])
+    assert executor.begun[:2] == ["a0", "b2"]
+    assert executor.begun[2:] == ["b3", "a1"]
+
+
+def test_one_at_a_time_keeps_the_plans_order() -> None:
+    executor = Fake(1)
+    run_plan(executor, "abab")
+    assert executor.begun == ["a0", "b1", "a2", "b3"]
+
+
+def test_what_a_failed_learner_had_to_do_is_skipped() -> None:
+    executor = Fake(1)
+    run_plan(executor, "abab", fails=["a0"])
+    assert executor.begun == ["a0", "b1", "b3"]
+
+
+def test_an_error_of_a_task_is_handed_over() -> None:
+    executor = Fake(1)
+    executor.endings = {"a0": [ValueError("no")]}
+    _, results = run_plan(executor, "ab")
+    assert isinstance(results["a0"], ValueError)
+    assert results["b1"] == ("data", "b1")
+
+
+def test_a_lost_task_is_begun_again_alone() -> None:
+    executor = Fake(2)
+    executor.endings = {"b1": [TaskLostError("worker died")]}
+    _, results = run_plan(executor, "ab")
+    assert results["b1"] == ("data", "b1")
+    assert executor.begun.count("b1") == 2
+    assert executor.at_once == [1, 2, 1]
+    assert executor.begun.count("a0") == 1
+
+
+def test_a_task_that_is_lost_three_times_is_its_learners_failure() -> None:
+    executor = Fake(2)
+    executor.endings = {"b1": [TaskLostError("worker died")] * 3}
+    _, results = run_plan(executor, "abc")
+    assert executor.begun.count("b1") == 3
+    assert str(results["b1"]) == "worker died; 3 times, at last alone"
+    assert results["c2"] == ("data", "c2")
+
+
+def test_fewer_at_once_when_memory_is_short() -> None:
+    executor = Fake(2)
+    executor.memory = 100
+    run_plan(executor, "aaaaa", free_memory=lambda: 110)
+    assert executor.at_once == [1, 2, 1, 1, 1]
+    executor = Fake(2)
+    executor.memory = 100
+    run_plan(executor, "aaaaa", free_memory=lambda: 1000)
+    assert executor.at_once == [1, 2, 2, 2, 2]
+
+
+def test_when_time_is_up_what_is_at_work_is_ended_with_the_reason() -> None:
+    executor = Fake(2)
+    executor.endings = {"b1": ["hangs"]}
+    run, results = run_plan(executor, "abc", clock=Clock(0.3))
+    assert set(results) == {"a0", "c2"}
+    assert run.dropped == {"b": "time budget: not finished in time"}
+    assert executor.ended == {"b1": "time budget: not finished in time"}
+
+
+def test_a_learner_that_cannot_be_finished_is_left_before_its_time_is_spent() -> None:
+    executor = Fake(1)
+    executor.seconds = {"a0": 1000.0}
+    run, results = run_plan(executor, "aaab", clock=Clock(60.0))
+    assert set(results) == {"a0", "b3"}
+    assert run.dropped == {"a": "time budget: about 33 min more needed, 60 s left"}
+
+
+def test_the_last_learner_is_not_given_up_by_an_estimate() -> None:
+    executor = Fake(1)
+    executor.seconds = {"a0": 1000.0}
+    run, results = run_plan(executor, "aaa", clock=Clock(60.0))
+    assert len(results) == 3
+    assert run.dropped == {}
+
+
+def test_a_fit_that_hangs_is_ended_when_others_of_its_kind_were_quick(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run_module, "HUNG_SECONDS", 0.1)
+    executor = Fake(2)
+    executor.seconds = {"a0": 0.001}
+    executor.endings = {"a2": ["hangs"]}
+    run, results = run_plan(executor, "aba", clock=Clock(60.0))
+    assert set(results) == {"a0", "b1"}
+    assert run.dropped == {"a": "time budget: hung: 0 s where 0 s was expected"}
+
+
+def test_learners_are_finished_one_after_the_other_on_a_budget() -> None:
+    executor = Fake(2)
+    run_plan(executor, "aaabbb", clock=Clock(600.0))
+    assert executor.begun == ["a0", "a1", "a2", "b3", "b4", "b5"]
+
+
+def test_events_tell_what_happens_with_counts_and_time_left() -> None:
+    events: list[Event] = []
+    executor = Fake(1)
+    executor.endings = {"b2": [ValueError("no")]}
+    run_plan(executor, "aab", stream=Stream("Stack", 3, [events.append]))
+    assert [(e.kind, e.what, e.done, e.total) for e in events] == [
+        ("fitted", "a", 1, 3),
+        ("fitted", "a", 2, 3),
+        ("failed", "b", 3, 3),
+    ]
+    assert events[-1].reason == "no"
+    assert events[0].left is not None
+
+
+def test_the_cost_of_long_work_is_told_once_every_learner_was_tried() -> None:
+    events: list[Event] = []
+    executor = Fake(1)
+    executor.seconds = dict.fromkeys(["a0", "b1", "a2", "b3"], 120.0)
+    executor.memory = 600_000_000
+    run_plan(executor, "abab", stream=Stream("Stack", 4, [events.append]))
+    assert [e.line for e in events if e.kind == "planned"] == ["Stack: 4 fits, about 4 min, 600 MB"]
+
+
+def test_short_work_has_no_preview() -> None:
+    events: list[Event] = []
+    run_plan(Fake(1), "abab", stream=Stream("Stack", 4, [events.append]))
+    assert "planned" not in {e.kind for e in events}

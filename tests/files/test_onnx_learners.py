@@ -5,7 +5,7 @@ from sklearn.pipeline import Pipeline
 
 from foldwise.files.onnx_graph import Graph
 from foldwise.files.onnx_learners import add_learner
-from foldwise.learners.columns import PickColumns
+from foldwise.learners import PickColumns
 from tests.files.test_onnx_graph import X, run
 
 NAMES = ["a", "b", "c"]

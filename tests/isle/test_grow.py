@@ -5,7 +5,7 @@ from scipy.optimize import minimize_scalar
 
 from foldwise.isle.grow import Growth, grow_trees, sampling_fraction, start, tree_sizes
 from foldwise.isle.table import Columns, Table
-from foldwise.paths.losses import Huber
+from foldwise.losses import Huber
 
 
 def growth(**changes):
@@ -72,7 +72,9 @@ def test_the_start_minimises_the_loss():
     y, weight = rng.normal(size=99), np.ones(99)
     assert_allclose(start(y, weight, growth()), y.mean())
     assert_allclose(start(y, weight, growth(loss="huber")), np.median(y))
-    tiny = minimize_scalar(lambda c: Huber(1e-6).value(y, np.full(99, c)).sum(), bracket=(-1, 1))
+    tiny = minimize_scalar(
+        lambda c: Huber(threshold=1e-6).value(y, np.full(99, c)).sum(), bracket=(-1, 1)
+    )
     assert_allclose(tiny.x, np.median(y), atol=1e-3)
     counts = rng.poisson(3, size=99)
     assert_allclose(start(counts, weight, growth(loss="poisson")), np.log(counts.mean()))

@@ -36,7 +36,7 @@ def optimality_error(path, D, y, loss, weights, l1_ratio, factor, non_negative):
         if loss == "multinomial":
             slope = softmax(eta, axis=0) - np.eye(len(W))[y].T
         else:
-            slope = rows.scale.slope(y, eta)
+            slope = rows.scale.gradient(y, eta)
         slope = slope * weights / weights.sum()
         gradient = slope @ D + lam * (1 - l1_ratio) * factor * W
         l1 = lam * l1_ratio * factor

@@ -1,17 +1,7 @@
-import numpy as np
 from numpy.testing import assert_allclose
-from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
 from foldwise.paths import penalised_path
-from foldwise.paths.multinomial import multinomial_loss
-
-
-def test_the_loss_is_minus_the_log_probability_of_the_class():
-    rng = np.random.default_rng(0)
-    eta, codes = rng.normal(size=(4, 3, 10)), rng.integers(0, 3, 10)
-    expected = -log_softmax(eta, axis=1)[:, codes, np.arange(10)]
-    assert_allclose(multinomial_loss(codes, eta), expected)
 
 
 def test_ridge_multinomial_regression_is_scikit_learns(make_problem):

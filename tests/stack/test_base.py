@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.engine.listeners import logger
+from foldwise.engine.events import logger
 
 X, Y = make_regression(60, 4, noise=10, random_state=0)
 XC, YC = make_classification(90, 6, n_informative=4, n_classes=3, random_state=0)

@@ -25,8 +25,7 @@ from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.timeline import order_in_time
 from foldwise.checks import check_lengths, checked_groups, checked_weights
-from foldwise.engine import RunOptions, check_options
-from foldwise.engine.keys import fingerprint
+from foldwise.engine import RunOptions, check_options, fingerprint
 from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
 from foldwise.learners import TrainingData
 from foldwise.stack.running import LIVE, MOST_SEEDS, without_live

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import IntArray
-from foldwise.learners import NodeTask, TrainingData
-from foldwise.learners.general import Assignment, fit_at_node
+from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
 
 TRIAL_ROWS = 1000
 TRIAL_SHARE = 0.1

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from foldwise.auto.budget import Plan
-from foldwise.engine.files import write_whole
+from foldwise.engine import write_whole
 
 FILE = "auto.json"
 

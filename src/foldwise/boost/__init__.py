@@ -1,14 +1,14 @@
 """AdaBoost, gradient boosting over any learner, Newton boosted trees, and their losses."""
 
 from foldwise.boost.adaboost import AdaBoostClassifier
-from foldwise.boost.class_losses import Exponential, Logistic, Multinomial
 from foldwise.boost.gradient_classifier import GradientBoostingClassifier
 from foldwise.boost.gradient_regressor import GradientBoostingRegressor
-from foldwise.boost.loss import CustomLoss, Loss
 from foldwise.boost.margins import BoostingPath
 from foldwise.boost.newton_classifier import NewtonBoostingClassifier
 from foldwise.boost.newton_regressor import NewtonBoostingRegressor
-from foldwise.boost.regression_losses import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
+from foldwise.losses.classes import Exponential, Logistic, Multinomial
+from foldwise.losses.loss import CustomLoss, Loss
+from foldwise.losses.numbers import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
 
 __all__ = [
     "Absolute",

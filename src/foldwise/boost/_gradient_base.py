@@ -18,10 +18,10 @@ from foldwise.boost._parameters import (
 from foldwise.boost.additive import Additive
 from foldwise.boost.early_stopping import inner_splits, stop_early
 from foldwise.boost.learner import Table, check_features, check_groups, make_table, require_weights
-from foldwise.boost.loss import Loss, check_loss
 from foldwise.boost.progress import Progress
 from foldwise.boost.pursuit import Recipe, Sample, boost_additive
 from foldwise.errors import Plain, invalid_parameter, unsupported
+from foldwise.losses.loss import Loss, check_loss
 
 
 class GradientBoosting(BaseEstimator):

@@ -14,11 +14,11 @@ from foldwise.boost._parameters import check_boosting, check_count, check_number
 from foldwise.boost.categories import categorical_columns, encode, learn_categories
 from foldwise.boost.early_stopping import inner_splits, stop_early
 from foldwise.boost.learner import check_groups, is_frame
-from foldwise.boost.loss import Loss, check_loss
 from foldwise.boost.newton_trees import NewtonTrees, Rows, Words, train, tree_words
 from foldwise.boost.progress import Progress
-from foldwise.boost.regression_losses import Huber, Quantile, Squared
 from foldwise.errors import Plain, invalid_parameter
+from foldwise.losses.loss import Loss, check_loss
+from foldwise.losses.numbers import Huber, Quantile, Squared
 
 FAR_FROM_ZERO = 100.0
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.boost._parameters import check_boosting, check_choice, needs_two_classes
-from foldwise.boost.class_losses import class_codes
 from foldwise.boost.early_stopping import inner_splits, stop_early
 from foldwise.boost.learner import (
     Table,
@@ -30,6 +29,7 @@ from foldwise.boost.progress import Progress
 from foldwise.boost.rounds import round_fitter
 from foldwise.boost.samme import Committee, boost_committee, staged_votes
 from foldwise.errors import Plain, invalid_data, listing
+from foldwise.losses.classes import class_codes
 
 
 class AdaBoostClassifier(ClassifierMixin, BaseEstimator):

@@ -9,7 +9,7 @@ from sklearn.tree import BaseDecisionTree
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.learner import Table, ask
-from foldwise.boost.loss import Loss
+from foldwise.losses.loss import Loss
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from foldwise.boost._gradient_base import GradientBoosting
 from foldwise.boost._parameters import (
     needs_two_classes,
 )
-from foldwise.boost.class_losses import class_codes, class_loss
 from foldwise.boost.learner import check_features, check_targets, check_weights
+from foldwise.losses.classes import class_codes, class_loss
 
 
 class GradientBoostingClassifier(ClassifierMixin, GradientBoosting):

@@ -11,7 +11,7 @@ from foldwise.boost._parameters import (
     check_number,
 )
 from foldwise.boost.learner import check_features, check_targets, check_weights
-from foldwise.boost.regression_losses import regression_loss
+from foldwise.losses.numbers import regression_loss
 
 
 class GradientBoostingRegressor(RegressorMixin, GradientBoosting):

@@ -10,8 +10,8 @@ from foldwise.arrays import Array, FloatArray
 from foldwise.boost._newton_base import NewtonBoosting
 from foldwise.boost._newton_fit import check_newton, fit_newton, table_of
 from foldwise.boost._parameters import needs_two_classes
-from foldwise.boost.class_losses import class_codes, class_loss
 from foldwise.boost.learner import check_targets, check_weights
+from foldwise.losses.classes import class_codes, class_loss
 
 
 class NewtonBoostingClassifier(ClassifierMixin, NewtonBoosting):

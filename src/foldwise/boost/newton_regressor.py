@@ -10,7 +10,7 @@ from foldwise.boost._newton_base import NewtonBoosting
 from foldwise.boost._newton_fit import check_newton, fit_newton, table_of
 from foldwise.boost._parameters import check_number
 from foldwise.boost.learner import check_targets, check_weights
-from foldwise.boost.regression_losses import regression_loss
+from foldwise.losses.numbers import regression_loss
 
 
 class NewtonBoostingRegressor(RegressorMixin, NewtonBoosting):

@@ -8,9 +8,9 @@ import lightgbm
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.boost.class_losses import Logistic, Multinomial
-from foldwise.boost.loss import Loss, total_loss
-from foldwise.boost.regression_losses import (
+from foldwise.losses.classes import Logistic, Multinomial
+from foldwise.losses.loss import Loss, total_loss
+from foldwise.losses.numbers import (
     Absolute,
     Huber,
     Poisson,

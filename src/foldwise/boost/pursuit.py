@@ -11,9 +11,8 @@ from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.additive import Additive, Stage
 from foldwise.boost.early_stopping import Patience
 from foldwise.boost.learner import Table, fit_learner, seeded
-from foldwise.boost.leaves import leaf_steps, newton_steps
-from foldwise.boost.line_search import line_step
-from foldwise.boost.loss import Loss, total_loss
+from foldwise.losses.loss import Loss, total_loss
+from foldwise.losses.steps import leaf_steps, line_step, newton_steps
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """Runs fits: in this process or in several, on a budget, with signs of life."""
 
-from foldwise.engine.clock import Clock
-from foldwise.engine.costs import Task
+from foldwise.engine.budget import Clock, Task
 from foldwise.engine.describe import RunDescription, StoredFit, describe
-from foldwise.engine.events import Event
+from foldwise.engine.events import Event, Stream, progress
 from foldwise.engine.executor import Executor, Finished
+from foldwise.engine.files import write_whole
 from foldwise.engine.keys import fingerprint
-from foldwise.engine.opening import RunOptions, check_options, open_run
+from foldwise.engine.options import RunOptions, check_options, fit_many, open_run
 from foldwise.engine.run import Run, RunSummary
 from foldwise.engine.store import RunStore
 
@@ -21,9 +21,13 @@ __all__ = [
     "RunStore",
     "RunSummary",
     "StoredFit",
+    "Stream",
     "Task",
     "check_options",
     "describe",
     "fingerprint",
+    "fit_many",
     "open_run",
+    "progress",
+    "write_whole",
 ]

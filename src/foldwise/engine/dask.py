@@ -77,7 +77,6 @@ class DaskExecutor:
     """
 
     kills = False
-    remote = True
 
     def __init__(self, cluster: Any, owner: str = "DaskExecutor") -> None:
         self.cluster = Cluster(cluster, owner)

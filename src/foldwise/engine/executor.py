@@ -1,9 +1,12 @@
-"""What the runner asks of an executor, and of a run directory.
+"""What the runner asks of an executor, and the plainest one: this process.
 
 An executor runs tasks somewhere: in this process, in threads, in local processes, on a
 cluster. It knows nothing of learners, budgets or results that were stored; the runner does.
 """
 
+import time
+import traceback
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,9 +17,6 @@ class TaskLostError(Exception):
     It says nothing about the learner, so the runner submits the task again, at last alone; a
     task that is lost again and again is taken for the killer.
     """
-
-
-Lost = TaskLostError
 
 
 class TaskEndedError(Exception):
@@ -57,13 +57,10 @@ class Executor(Protocol):
         How many tasks run at once. The runner keeps at most this many submitted.
     kills : bool
         Whether :meth:`cancel` really ends a task at work.
-    remote : bool
-        Whether tasks run outside this process.
     """
 
     capacity: int
     kills: bool
-    remote: bool
 
     def place(self, work: Any, shared: Any) -> None:
         """Put the function and the data where tasks run; tasks call ``work(shared, job)``.
@@ -90,11 +87,68 @@ class Executor(Protocol):
         """Forget every task and give back what was taken."""
 
 
-class Store(Protocol):
-    """What the runner asks of a run directory."""
+def without_frames(error: Exception) -> Exception:
+    """Return the error with its traceback as text: frames would keep the task's rows alive."""
+    error.add_note("".join(traceback.format_tb(error.__traceback__)))
+    part: BaseException | None = error
+    while part is not None:
+        part.__traceback__ = None
+        part = part.__cause__ or part.__context__
+    return error
 
-    def get(self, key: str) -> Any | None:
-        """Return a finished result; None if it is absent or damaged."""
 
-    def put(self, key: str, value: Any, about: dict[str, Any]) -> None:
-        """Keep a finished result for good; ``about`` is for people who look into the run."""
+class InProcess:
+    """Runs a task when it is waited for; learners keep their own thread settings.
+
+    Examples
+    --------
+    >>> executor = InProcess()
+    >>> executor.place(lambda shared, job: shared + job, 10)
+    >>> executor.submit(0, 5)
+    >>> executor.wait(None)[0].result
+    15
+    """
+
+    capacity = 1
+    kills = False
+
+    def __init__(self) -> None:
+        self._work: Any = None
+        self._shared: Any = None
+        self._waiting: deque[tuple[int, Any]] = deque()
+        self._over: list[Finished] = []
+
+    def place(self, work: Any, shared: Any) -> None:
+        """Remember the function and the data."""
+        self._work, self._shared = work, shared
+
+    def submit(self, ticket: int, job: Any) -> None:
+        """Remember a task."""
+        self._waiting.append((ticket, job))
+
+    def wait(self, timeout: float | None) -> list[Finished]:
+        """Do the next task, however long it takes."""
+        over, self._over = self._over, []
+        if over or not self._waiting:
+            return over
+        ticket, job = self._waiting.popleft()
+        start, result, failed = time.perf_counter(), None, None
+        try:
+            result = self._work(self._shared, job)
+        except Exception as error:
+            failed = without_frames(error)
+        return [Finished(ticket, result, failed, time.perf_counter() - start)]
+
+    def running(self) -> dict[int, float]:
+        """Return nothing: between calls no task is at work."""
+        return {}
+
+    def cancel(self, ticket: int, reason: str) -> None:
+        """Forget a task that has not begun."""
+        self._waiting = deque(task for task in self._waiting if task[0] != ticket)
+        self._over.append(Finished(ticket, None, TaskEndedError(reason)))
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._waiting.clear()
+        self._work = self._shared = None

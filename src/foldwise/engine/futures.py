@@ -36,10 +36,10 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
+from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, without_frames
 from foldwise.engine.parcels import Parcel, pack
 from foldwise.engine.pickling import dumps
-from foldwise.engine.task import Surroundings, perform, received, without_frames
+from foldwise.engine.task import Surroundings, perform, received
 
 _opened: dict[bytes, Any] = {}
 _limited = threading.local()

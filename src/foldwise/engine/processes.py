@@ -96,7 +96,6 @@ class Processes:
     """
 
     kills = True
-    remote = True
 
     def __init__(self, n_workers: int) -> None:
         self.capacity = n_workers

@@ -1,19 +1,30 @@
 """One run: every fit of one call of ``fit``, wherever it takes place."""
 
 import itertools
-from collections.abc import Callable, Sequence
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from threadpoolctl import threadpool_limits
 
-from foldwise.engine.batch import Absorb, Batch
-from foldwise.engine.clock import Clock
-from foldwise.engine.costs import Costs, Task
+from foldwise.engine.budget import Clock, Costs, Task
 from foldwise.engine.events import Stream
-from foldwise.engine.executor import Executor, Store
-from foldwise.engine.in_process import InProcess
+from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError, TaskLostError
+from foldwise.engine.store import RunStore
+from foldwise.wording import memory, rough_duration
+
+RETRIES = 2
+# A fit is taken for hung when it takes this many times what it should, and this long.
+HUNG_TIMES, HUNG_SECONDS = 10.0, 30.0
+TICK_SECONDS = 1.0
+# What is free must be this many times what one more task is expected to take.
+ROOM = 1.25
+LONG_WORK_SECONDS = 10.0
+
+Absorb = Callable[[int, Any], Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,7 @@ class Run:
         How long they may.
     stream : Stream
         Who is told.
-    store : Store or None
+    store : RunStore or None
         Where finished results are kept.
     keep : bool
         Whether Ctrl-C ends the fits, but not the run.
@@ -79,7 +90,7 @@ class Run:
     executor: Executor = field(default_factory=InProcess)
     clock: Clock = field(default_factory=Clock)
     stream: Stream = field(default_factory=Stream)
-    store: Store | None = None
+    store: RunStore | None = None
     keep: bool = False
     free_memory: Callable[[], int | None] | None = None
     costs: Costs = field(default_factory=Costs)
@@ -154,3 +165,215 @@ class Run:
         return RunSummary(
             self.fits, self.reused, tuple(failed), self.clock.spent, bool(self.reason), self.reason
         )
+
+
+class Batch:
+    """One plan of tasks on its way: submits them, takes what comes back, gives up what takes long.
+
+    ``absorb``: Called with the number of each task and its result, or the exception it ended in, as
+    they come; returns the owners that have failed by it.
+
+    ``in_turn``: Whether tasks are begun in plan order. If not, the longest are first.
+    """
+
+    def __init__(self, home: "Run", tasks: Sequence[Task], absorb: Absorb, in_turn: bool) -> None:
+        self.home, self.tasks, self.absorb = home, tasks, absorb
+        self.in_turn = in_turn
+        self.pending = list(range(len(tasks)))
+        self.waiting: defaultdict[str, float] = defaultdict(float)
+        self.to_do: Counter[str] = Counter()
+        for task in tasks:
+            self.count(task, 1)
+        self.at_work: dict[int, int] = {}
+        self.losses: Counter[int] = Counter()
+        self.failed: set[str] = set()
+
+    def run(self) -> None:
+        """Do everything."""
+        while self.pending or self.at_work:
+            self.give_up()
+            self.fill()
+            if not self.at_work:
+                continue
+            for finished in self.home.executor.wait(self.patience()):
+                if finished.ticket in self.at_work:
+                    self.take(self.at_work.pop(finished.ticket), finished)
+            self.preview()
+
+    def gone(self, owner: str) -> bool:
+        """Tell whether nothing more is wanted of an owner."""
+        return owner in self.failed or owner in self.home.dropped
+
+    def fill(self) -> None:
+        """Submit tasks while there is room."""
+        while self.pending and len(self.at_work) < self.home.executor.capacity:
+            index = self.choose()
+            if index is None or self.must_wait(index):
+                return
+            self.put_back(index, -1)
+            ticket = self.home.ticket()
+            self.at_work[ticket] = index
+            self.home.executor.submit(ticket, self.tasks[index].job)
+
+    def put_back(self, index: int, sign: int = 1) -> None:
+        """Take a task back among those that wait, or (-1) from among them."""
+        self.count(self.tasks[index], sign)
+        if sign > 0:
+            self.pending.insert(0, index)
+        else:
+            self.pending.remove(index)
+
+    def count(self, task: Task, sign: int) -> None:
+        """Keep the books of what each owner has to do."""
+        for owner in task.owners:
+            self.to_do[owner] += sign
+            self.waiting[owner] += sign * task.size
+
+    def choose(self) -> int | None:
+        """Return the task to begin next: unknown ones first, then the longest."""
+        tasks, costs = self.tasks, self.home.costs
+        if self.failed or self.home.dropped:
+            self.pending = [
+                i for i in self.pending if not all(self.gone(owner) for owner in tasks[i].owners)
+            ]
+        if not self.pending or self.in_turn or self.home.executor.capacity == 1:
+            return self.pending[0] if self.pending else None
+        begun = {tasks[i].owners for i in self.at_work.values()}
+        rates = {owners: costs.rate(owners) for owners in {tasks[i].owners for i in self.pending}}
+        for index in self.pending:
+            if rates[tasks[index].owners] is None and tasks[index].owners not in begun:
+                return index
+        return max(self.pending, key=lambda i: ((rates[tasks[i].owners] or 0) * tasks[i].size, -i))
+
+    def must_wait(self, index: int) -> bool:
+        """Tell whether a task must be alone, or wait for memory."""
+        if not self.at_work:
+            return False
+        if any(self.losses[i] for i in [index, *self.at_work.values()]):
+            return True
+        need = self.home.costs.memory(self.tasks[index])
+        if need is None or self.home.free_memory is None:
+            return False
+        free = self.home.free_memory()
+        return free is not None and free < ROOM * need
+
+    def patience(self) -> float | None:
+        """Return how long to wait before looking at the clock again."""
+        left = self.home.clock.left()
+        return None if left == float("inf") else min(max(left, 0.0), TICK_SECONDS)
+
+    def take(self, index: int, finished: Finished) -> None:
+        """Deal with a task that is over."""
+        task, error = self.tasks[index], finished.error
+        if isinstance(error, TaskEndedError):
+            return
+        if isinstance(error, TaskLostError):
+            self.losses[index] += 1
+            if self.losses[index] <= RETRIES:
+                self.put_back(index)
+                return
+            error = TaskLostError(f"{error}; {RETRIES + 1} times, at last alone")
+        if error is None:
+            self.home.costs.learn(task, finished.seconds, finished.memory)
+        failed = set(self.absorb(index, finished.result if error is None else error))
+        self.failed |= failed
+        self.tell(task, finished.seconds, failed, error)
+
+    def tell(
+        self, task: Task, seconds: float, failed: set[str], error: BaseException | None
+    ) -> None:
+        """Say what was fitted and what failed."""
+        stream, names = self.home.stream, ", ".join(task.owners)
+        if error is not None:
+            stream.tell("failed", names, fits=task.fits, took=seconds, reason=str(error))
+            return
+        left = self.left() if stream.listeners else None
+        stream.tell("fitted", names, fits=task.fits, took=seconds, left=left)
+        for name in sorted(failed):
+            stream.tell("failed", name, reason="see failures_")
+
+    def left(self) -> float | None:
+        """Return the seconds to go, about, in this batch and after it."""
+        stream, costs = self.home.stream, self.home.costs
+        tasks = [self.tasks[i] for i in [*self.pending, *self.at_work.values()]]
+        here = costs.total(tasks)
+        if here is None:
+            return None
+        later = stream.total - stream.done - sum(task.fits for task in tasks)
+        spent = time.monotonic() - stream.start
+        after = max(later, 0) * spent / max(stream.done, 1)
+        return here / self.home.executor.capacity + after
+
+    def preview(self) -> None:
+        """Say what all will cost, once every learner at hand was tried and it is much."""
+        if self.home.previewed or not self.home.stream.listeners:
+            return
+        unknown = any(self.home.costs.seconds(self.tasks[i]) is None for i in self.pending)
+        left = self.left()
+        if unknown or left is None:
+            return
+        self.home.previewed = True
+        if left < LONG_WORK_SECONDS:
+            return
+        stream, room = self.home.stream, self.home.costs.highest * self.home.executor.capacity
+        bytes_ = f", {memory(room)}" if room else ""
+        stream.tell(
+            "planned", f"{stream.total:,d} fits, about {rough_duration(left)}{bytes_}", left=left
+        )
+
+    def give_up(self) -> None:
+        """Drop what cannot be finished in time."""
+        left = self.home.clock.left()
+        if left == float("inf"):
+            return
+        if left <= 0:
+            self.drop(self.alive(), "time budget: not finished in time")
+            return
+        self.end_hung()
+        for owner in sorted(self.alive()):
+            seconds = self.needs(owner)
+            if seconds is not None and seconds > left and self.has_others(owner):
+                reason = f"about {rough_duration(seconds)} more needed, {rough_duration(left)} left"
+                self.drop({owner}, f"time budget: {reason}")
+
+    def alive(self) -> set[str]:
+        """Return the owners that still have something to do."""
+        owners = {owner for owner, number in self.to_do.items() if number > 0}
+        owners.update(owner for i in self.at_work.values() for owner in self.tasks[i].owners)
+        return {owner for owner in owners if not self.gone(owner)}
+
+    def has_others(self, owner: str) -> bool:
+        """Tell whether anything is left to combine without an owner."""
+        return any(not self.gone(name) for name in self.waiting if name != owner)
+
+    def needs(self, owner: str) -> float | None:
+        """Return the seconds an owner's tasks that have not begun will take."""
+        rate = self.home.costs.rate((owner,))
+        if rate is None or not self.to_do[owner]:
+            return None
+        return rate * self.waiting[owner] / self.home.executor.capacity
+
+    def end_hung(self) -> None:
+        """End fits that take many times as long as those before."""
+        if not self.home.executor.kills:
+            return
+        for ticket, since in self.home.executor.running().items():
+            if ticket not in self.at_work:
+                continue
+            task, took = self.tasks[self.at_work[ticket]], time.monotonic() - since
+            expected = self.home.costs.seconds(task)
+            if expected is not None and took > max(HUNG_SECONDS, HUNG_TIMES * expected):
+                reason = (
+                    f"hung: {rough_duration(took)} where {rough_duration(expected)} was expected"
+                )
+                self.drop(set(task.owners), f"time budget: {reason}")
+
+    def drop(self, owners: set[str], reason: str) -> None:
+        """Leave owners out, and end what they have at work."""
+        for owner in sorted(owners):
+            self.home.dropped[owner] = reason
+            self.home.stream.tell("dropped", owner, reason=reason)
+        for ticket, index in list(self.at_work.items()):
+            if all(self.gone(owner) for owner in self.tasks[index].owners):
+                del self.at_work[ticket]
+                self.home.executor.cancel(ticket, reason)

@@ -2,7 +2,6 @@
 
 import pickle
 import time
-import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any
 import joblib
 import sklearn
 
-from foldwise.engine.executor import Finished
+from foldwise.engine.executor import Finished, without_frames
 from foldwise.engine.pickling import dumps
 
 
@@ -129,16 +128,6 @@ def _opened(packed: bytes) -> Any:
         return UnsendableError(
             f"its model cannot be read back from another process ({type(why).__name__}: {why})"
         )
-
-
-def without_frames(error: Exception) -> Exception:
-    """Return the error with its traceback as text: frames would keep the task's rows alive."""
-    error.add_note("".join(traceback.format_tb(error.__traceback__)))
-    part: BaseException | None = error
-    while part is not None:
-        part.__traceback__ = None
-        part = part.__cause__ or part.__context__
-    return error
 
 
 def resident() -> int:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foldwise.engine.files import write_whole
+from foldwise.engine import write_whole
 from foldwise.errors import FoldwiseError, Plain, listing
 from foldwise.files.refuse import refused
 

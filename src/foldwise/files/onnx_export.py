@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.utils.validation import check_is_fitted
 
-from foldwise.engine.files import write_whole
+from foldwise.engine import write_whole
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.files.onnx_graph import Graph
 from foldwise.files.onnx_learners import add_learner, not_exported

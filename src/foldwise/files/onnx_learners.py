@@ -7,7 +7,7 @@ from sklearn.pipeline import Pipeline
 
 from foldwise.errors import Plain, unsupported
 from foldwise.files.onnx_graph import INPUT, OPSET, Graph
-from foldwise.learners.columns import PickColumns
+from foldwise.learners import PickColumns
 
 
 def not_exported(must: str, got: Any, fix: str) -> Exception:

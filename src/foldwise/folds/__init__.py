@@ -1,7 +1,31 @@
 """How rows are dealt: splits, the lattice of nodes, and what is read from which node."""
 
 from foldwise.folds.deal import deal
-from foldwise.folds.lattice import Lattice, Node
-from foldwise.folds.reading import Block, Judgement, Reading, Ref, read_lattice
+from foldwise.folds.lattice import EVERYTHING, Lattice, Node
+from foldwise.folds.needs import Needs, needs_of, upper_blocks
+from foldwise.folds.reading import (
+    Block,
+    Judgement,
+    Reading,
+    Ref,
+    first_folds,
+    read_lattice,
+    rows_inside,
+)
 
-__all__ = ["Block", "Judgement", "Lattice", "Node", "Reading", "Ref", "deal", "read_lattice"]
+__all__ = [
+    "EVERYTHING",
+    "Block",
+    "Judgement",
+    "Lattice",
+    "Needs",
+    "Node",
+    "Reading",
+    "Ref",
+    "deal",
+    "first_folds",
+    "needs_of",
+    "read_lattice",
+    "rows_inside",
+    "upper_blocks",
+]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from foldwise._sklearn import n_samples, take
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.engine.task import without_frames
+from foldwise.engine.executor import without_frames
 from foldwise.learners.prepare import (
     over_all_classes,
     prepared,

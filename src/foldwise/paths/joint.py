@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.special import logsumexp, softmax
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.paths.losses import LEAST_CURVATURE
+from foldwise.losses.loss import LEAST_CURVATURE
 from foldwise.paths.newton import INNER, KEEP_WHILE, MAX_STEPS, Problem, damping
 from foldwise.paths.quadratic import solve_quadratic
 

@@ -6,29 +6,14 @@ import numpy as np
 from scipy.special import logsumexp
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
+from foldwise.losses import Logistic
 from foldwise.paths.joint import JointNewton
-from foldwise.paths.losses import Logistic
 from foldwise.paths.newton import KKT_SLACK, MAX_STEPS, Predictor, Problem
 
 LOGISTIC = Logistic()
 # Up to here the curvature between all classes is worth its price.
 MOST_JOINT_COEFFICIENTS = 800
 CYCLES_BEFORE_JOINT = 4
-
-
-def multinomial_loss(codes: IntArray, eta: FloatArray) -> FloatArray:
-    """Return the log-loss of each row.
-
-    Shapes: ``eta`` (..., C, n), returns (..., n).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> multinomial_loss(np.array([0, 1]), np.zeros((2, 2))).round(3)
-    array([0.693, 0.693])
-    """
-    own = np.take_along_axis(eta, np.broadcast_to(codes, (*eta.shape[:-2], 1, len(codes))), -2)
-    return np.asarray(logsumexp(eta, axis=-2) - own[..., 0, :])
 
 
 class Classes:

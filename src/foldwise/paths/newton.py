@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.losses import Loss
 from foldwise.paths.curvature import Curvature, Dictionary
-from foldwise.paths.losses import Loss
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.quadratic import solve_quadratic
 
@@ -65,7 +65,7 @@ class Problem:
 
     def refresh(self, at: Predictor, loss: Loss, y: FloatArray) -> None:
         """Recompute the gradient of the mean loss over all columns."""
-        at.gradient = self.dictionary.transposed_times(self.weights * loss.slope(y, at.eta))
+        at.gradient = self.dictionary.transposed_times(self.weights * loss.gradient(y, at.eta))
 
     def step(
         self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray
@@ -76,7 +76,7 @@ class Problem:
         step serve again while the steps shrink quickly: any curvature gives the same optimum.
         """
         model = self._model(at, loss, y, columns)
-        slope = self.weights * loss.slope(y, at.eta)
+        slope = self.weights * loss.gradient(y, at.eta)
         gradient = np.asarray(model.D.T @ slope)
         moved = self._minimise(model, at.w[columns], slope, gradient, lam)
         change = moved - at.w[columns]

@@ -9,6 +9,7 @@ from joblib import effective_n_jobs
 
 from foldwise.arrays import FloatArray
 from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
+from foldwise.losses.numbers import HUBER_CONSTANT, robust_spread
 
 
 def check_whole(owner: str, name: str, value: Any, least: int, *, none: bool = False) -> None:
@@ -73,8 +74,7 @@ def huber_delta(y: FloatArray, given: float | None) -> float:
     """Return where the Huber loss turns linear: as given, or 1.345 robust deviations of y."""
     if given is not None:
         return float(given)
-    spread = 1.4826 * float(np.median(np.abs(y - np.median(y))))
-    return 1.345 * (spread or float(np.std(y)) or 1.0)
+    return HUBER_CONSTANT * (robust_spread(y, np.ones(len(y))) or float(np.std(y)) or 1.0)
 
 
 def threads(n_jobs: int | None) -> int:

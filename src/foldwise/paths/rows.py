@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import softmax
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
-from foldwise.paths.losses import LEAST_CURVATURE, Huber, Logistic, Loss, Poisson, Squared
-from foldwise.paths.multinomial import multinomial_loss
+from foldwise.losses import Absolute, Huber, Logistic, Loss, Multinomial, Squared
+from foldwise.losses.numbers import HUBER_CONSTANT, CappedPoisson, robust_spread
 from foldwise.paths.penalty import Penalty
 
 LOSSES = ("squared", "logistic", "multinomial", "poisson", "huber")
-# Huber's constant for 95 % efficiency under normal errors.
-HUBER_CONSTANT = 1.345
-NORMAL_CONSISTENT = 1.4826
 
 
 @dataclass(frozen=True)
@@ -44,22 +40,20 @@ class Rows:
 
     def losses(self, eta: FloatArray) -> FloatArray:
         """Return the loss of every row at the linear predictors ``eta``."""
-        if self.loss == "multinomial":
-            return multinomial_loss(self.y, eta)
-        return self.scale.value(self.y, eta)
+        return self.scale.value(self.y, self._turned(eta))
 
     def slopes(self, eta: FloatArray) -> FloatArray:
         """Return the slope of every row's loss in each of the predictors ``eta``, shape (C, n)."""
-        if self.loss == "multinomial":
-            return softmax(eta, axis=0) - (self.y == np.arange(self.n_classes)[:, None])
-        return self.scale.slope(self.y, eta)
+        slopes = self._turned(self.scale.gradient(self.y, self._turned(eta)))
+        return np.ascontiguousarray(slopes)
 
     def curvatures(self, eta: FloatArray) -> FloatArray:
         """Return the curvature of every row's loss in each of the predictors ``eta``."""
-        if self.loss == "multinomial":
-            p = softmax(eta, axis=0)
-            return np.maximum(p * (1.0 - p), LEAST_CURVATURE)
-        return self.scale.curvature(self.y, eta)
+        return self._turned(self.scale.curvature(self.y, self._turned(eta)))
+
+    def _turned(self, eta: FloatArray) -> FloatArray:
+        # Losses of several outputs have rows first, the paths have them last.
+        return np.swapaxes(eta, -1, -2) if self.loss == "multinomial" else eta
 
     def from_moments(self) -> bool:
         """Tell whether moments alone are the cheapest way: squared error, and not too wide."""
@@ -94,17 +88,16 @@ def checked_rows(
             got=[target.shape, weights.shape, moved.shape],
             fix="Drop or repeat rows in all of them alike.",
         )
-    return Rows(
-        D, target, weights, moved, loss, _scale(loss, target, weights, huber_delta), n_classes
-    )
-
-
-def _scale(loss: str, y: NDArray, weights: FloatArray, huber_delta: float | None) -> Loss:
-    if loss == "huber":
-        return Huber(robust_delta(y, weights) if huber_delta is None else huber_delta)
-    if loss == "poisson":
-        return Poisson()
-    return Squared() if loss == "squared" else Logistic()
+    if loss == "huber" and huber_delta is None:
+        huber_delta = robust_delta(target, weights)
+    made: dict[str, Loss] = {
+        "squared": Squared(),
+        "logistic": Logistic(),
+        "multinomial": Multinomial(n_classes),
+        "poisson": CappedPoisson(),
+        "huber": Huber(threshold=huber_delta),
+    }
+    return Rows(D, target, weights, moved, loss, made[loss], n_classes)
 
 
 def robust_delta(y: FloatArray, weights: FloatArray) -> float:
@@ -116,19 +109,11 @@ def robust_delta(y: FloatArray, weights: FloatArray) -> float:
     >>> round(robust_delta(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5)), 3)
     1.994
     """
-    away = np.abs(y - _weighted_median(y, weights))
-    spread = NORMAL_CONSISTENT * _weighted_median(away, weights)
+    spread = robust_spread(y, weights)
     if spread == 0:
+        away = y - Absolute().constant(y, weights)
         spread = float(np.sqrt(weights @ away**2 / weights.sum()))
     return HUBER_CONSTANT * (spread or 1.0)
-
-
-def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
-    order = np.argsort(values)
-    passed = np.cumsum(weights[order]) / weights.sum()
-    low = int(np.searchsorted(passed, 0.5, "left"))
-    high = min(int(np.searchsorted(passed, 0.5, "right")), len(order) - 1)
-    return float(values[order[low]] + values[order[high]]) / 2
 
 
 def checked_penalty(

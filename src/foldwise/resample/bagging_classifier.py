@@ -8,7 +8,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.boost._parameters import check_choice
-from foldwise.boost.class_losses import class_codes
 from foldwise.boost.learner import (
     Table,
     check_features,
@@ -17,6 +16,7 @@ from foldwise.boost.learner import (
     make_table,
 )
 from foldwise.errors import Plain, unsupported
+from foldwise.losses.classes import class_codes
 from foldwise.resample._bagging_base import Bagging
 from foldwise.resample.bag import Member
 from foldwise.resample.draws import ROW_SCHEMES

@@ -16,8 +16,7 @@ from foldwise.checks import check_lengths, checked_groups, checked_weights
 from foldwise.engine import Clock
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import Block
-from foldwise.learners import TrainingData
-from foldwise.learners.columns import PickColumns
+from foldwise.learners import PickColumns, TrainingData
 from foldwise.scores.metric import Metric, as_metric
 from foldwise.scores.response import Response
 from foldwise.stack.again import AgainMixin, with_rows

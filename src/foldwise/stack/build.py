@@ -6,9 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.folds import Block, Lattice, Node, Reading, Ref
-from foldwise.folds.needs import Needs, needs_of, upper_blocks
-from foldwise.folds.reading import first_folds
+from foldwise.folds import (
+    Block,
+    Lattice,
+    Needs,
+    Node,
+    Reading,
+    Ref,
+    first_folds,
+    needs_of,
+    upper_blocks,
+)
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.scores.metric import Metric
 from foldwise.stack.entries import Entry

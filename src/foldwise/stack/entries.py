@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
-from foldwise.learners.prepare import weight_argument
+from foldwise.learners import weight_argument
 
 TITLES = ("stack", "best single", "plain mean")
 METHODS = ("predict_proba", "decision_function", "predict")

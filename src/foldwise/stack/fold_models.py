@@ -10,8 +10,7 @@ from sklearn.utils import get_tags
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, listing
 from foldwise.folds import Ref
-from foldwise.learners import TrainingData
-from foldwise.learners.general import respond
+from foldwise.learners import TrainingData, respond
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import as_probabilities, compact
 from foldwise.stack.reader import Reader

@@ -13,8 +13,7 @@ from sklearn.model_selection import ParameterGrid
 
 from foldwise.engine import Run, Task
 from foldwise.errors import AllLearnersFailedError, LearnerFailedWarning, warn
-from foldwise.folds import Lattice, Node
-from foldwise.folds.needs import Needs
+from foldwise.folds import Lattice, Needs, Node
 from foldwise.learners import NodeFit, NodeTask, TrainingData
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import compact

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.folds import Block, Judgement, Reading
-from foldwise.folds.reading import rows_inside
+from foldwise.folds import Block, Judgement, Reading, rows_inside
 from foldwise.scores.metric import Metric, Target
 from foldwise.scores.response import Response
 from foldwise.stack.features import Features

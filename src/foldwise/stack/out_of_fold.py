@@ -13,7 +13,7 @@ from threadpoolctl import ThreadpoolController
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import OutOfFoldTable
-from foldwise.learners.prepare import prepared
+from foldwise.learners import prepared
 from foldwise.scores.metric import Metric, Target
 from foldwise.scores.response import Response
 from foldwise.stack.again import with_rows

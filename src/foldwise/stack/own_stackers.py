@@ -20,7 +20,7 @@ from foldwise.combine import (
 )
 from foldwise.combine.shapes import truth_probabilities
 from foldwise.errors import invalid_parameter
-from foldwise.learners.prepare import aligned
+from foldwise.learners import aligned
 from foldwise.scores.metric import Target
 from foldwise.scores.response import Response
 from foldwise.stack.features import Features

@@ -8,9 +8,15 @@ import joblib
 from sklearn.pipeline import Pipeline
 
 from foldwise.folds import Node
-from foldwise.learners import NodeFit, NodeTask, TrainingData, fit_nodes
-from foldwise.learners.general import Assignment, fit_at_node
-from foldwise.learners.shortcuts import shortcut_for
+from foldwise.learners import (
+    Assignment,
+    NodeFit,
+    NodeTask,
+    TrainingData,
+    fit_at_node,
+    fit_nodes,
+    shortcut_for,
+)
 from foldwise.stack.entries import Entry
 from foldwise.stack.table import Cell
 

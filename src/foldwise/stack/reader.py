@@ -11,8 +11,7 @@ from scipy import sparse
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.folds import Block, Ref
-from foldwise.learners import TrainingData
-from foldwise.learners.general import respond, take_rows
+from foldwise.learners import TrainingData, respond, take_rows
 from foldwise.scores.metric import Target
 from foldwise.stack.entries import Entry
 from foldwise.stack.features import Features, compact

@@ -11,10 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.engine import Clock, RunOptions, RunSummary, open_run
 from foldwise.errors import FoldsWarning, NoScoreWarning, invalid_parameter, warn
-from foldwise.folds import Block, Lattice, Reading, Ref, deal, read_lattice
-from foldwise.folds.lattice import EVERYTHING
-from foldwise.folds.needs import needs_of
-from foldwise.learners.general import respond
+from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref, deal, needs_of, read_lattice
+from foldwise.learners import respond
 from foldwise.scores.metric import Metric
 from foldwise.stack.build import Deal, build_deal, build_readers
 from foldwise.stack.entries import Entry

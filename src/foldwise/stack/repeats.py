@@ -5,8 +5,7 @@ from copy import copy
 
 from foldwise.engine import Run, RunOptions
 from foldwise.errors import AllLearnersFailedError, warn
-from foldwise.folds import Lattice
-from foldwise.folds.lattice import EVERYTHING
+from foldwise.folds import EVERYTHING, Lattice
 from foldwise.stack.build import Deal
 from foldwise.stack.entries import Entry
 from foldwise.stack.reader import Problem, Reader

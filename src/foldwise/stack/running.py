@@ -7,8 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options
-from foldwise.engine.keys import fingerprint
+from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options, fingerprint
 from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, with_callbacks
 from foldwise.stack.reader import Problem
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import ParameterGrid
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
-from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
+from foldwise.learners import over_all_classes, prepared, weight_argument
 from foldwise.scores.metric import Metric
 from foldwise.scores.response import Response
 from foldwise.stack.features import Features

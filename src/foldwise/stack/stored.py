@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foldwise.engine import Run
-from foldwise.engine.keys import fingerprint
+from foldwise.engine import Run, fingerprint
 from foldwise.learners import NodeFit, TrainingData
 from foldwise.stack.plan import Job
 from foldwise.stack.table import Cell

@@ -13,9 +13,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
-from foldwise.folds import Block, Lattice, Node, Reading, Ref
-from foldwise.folds.lattice import EVERYTHING
-from foldwise.folds.reading import rows_inside
+from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, rows_inside
 from foldwise.learners import NodeTask
 from foldwise.scores.metric import Metric
 from foldwise.stack.entries import Entry

@@ -1,9 +1,53 @@
-"""What a task will cost, learnt from those that are done."""
+"""What a run may take and what its tasks will: time, counted down, and costs, learnt on the way."""
 
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+
+@dataclass
+class Clock:
+    """Counts the time of a run down.
+
+    Parameters
+    ----------
+    budget : float or None, default=None
+        Seconds in all; None is without end.
+    reserve : float, default=0
+        Seconds of them that fits must leave for what comes after.
+
+    Examples
+    --------
+    >>> Clock().left()
+    inf
+    >>> 8.9 < Clock(10.0, reserve=1.0).left() <= 9.0
+    True
+    """
+
+    budget: float | None = None
+    reserve: float = 0.0
+    start: float = field(default_factory=time.monotonic)
+    _until: float = float("inf")
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.start
+
+    def left(self) -> float:
+        """Return the seconds fits may still take, of the slice that was cut off last."""
+        if self.budget is None:
+            return float("inf")
+        end = self.start + self.budget - self.reserve
+        return min(end, self._until) - time.monotonic()
+
+    def slice(self, share: float) -> None:
+        """Cut off a share of what is left, for the fits that come next."""
+        self._until = float("inf")
+        if share < 1.0:
+            self._until = time.monotonic() + share * self.left()
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 import pytest
 
+from foldwise.engine.events import Event, Stream
+from foldwise.engine.executor import InProcess
 from foldwise.engine.futures import Futures, Threads
-from foldwise.engine.in_process import InProcess
-from foldwise.engine.opening import RunOptions, executor_for, open_run
+from foldwise.engine.options import RunOptions, executor_for, fit_many, open_run
 from foldwise.engine.processes import Processes
 from foldwise.errors import InvalidParameterError
 
@@ -85,3 +88,32 @@ def test_a_run_directory_opens_a_store(tmp_path: Path) -> None:
         assert run.store is not None
         run.store.put("key", [1], {"learner": "a", "node": [0]})
         assert run.store.get("key") == [1]
+
+
+def powered(shared: np.ndarray, item: int) -> tuple[float, int]:
+    if item < 0:
+        raise KeyError(item)
+    return float(shared.sum()) ** item, os.getpid()
+
+
+@pytest.mark.parametrize(("n_jobs", "threads"), [(None, False), (2, False), (2, True)])
+def test_many_fits_come_back_in_order_and_are_told(n_jobs: int | None, threads: bool) -> None:
+    events: list[Event] = []
+    stream = Stream("Bag", 9, [events.append])
+    found = fit_many(
+        powered, np.full(2, 1.5), range(9), n_jobs=n_jobs, told=stream, threads=threads
+    )
+    assert [value for value, _ in found] == [3.0**item for item in range(9)]
+    elsewhere = n_jobs == 2 and not threads
+    assert all((process != os.getpid()) == elsewhere for _, process in found)
+    assert (stream.done, events[-1].done) == (9, 9)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_what_one_of_many_fits_raises_is_raised(n_jobs: int | None) -> None:
+    with pytest.raises(KeyError):
+        fit_many(powered, np.ones(2), [1, -1, 2], n_jobs=n_jobs)
+
+
+def test_no_fits_are_no_results() -> None:
+    assert fit_many(powered, np.ones(2), [], n_jobs=2) == []

@@ -1,27 +1,29 @@
-"""From the user's parameters to a run."""
+"""From the user's parameters to a run, and many fits without more ado."""
 
 import numbers
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent import futures
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import joblib
+from threadpoolctl import threadpool_limits
 
-from foldwise.engine.clock import Clock
-from foldwise.engine.costs import free_memory
-from foldwise.engine.events import Stream
-from foldwise.engine.executor import Executor
+from foldwise.checks import check_word
+from foldwise.engine.budget import Clock, Task, free_memory
+from foldwise.engine.events import Stream, listeners_for
+from foldwise.engine.executor import Executor, InProcess
 from foldwise.engine.futures import Futures, Threads
-from foldwise.engine.in_process import InProcess
-from foldwise.engine.listeners import listeners_for
 from foldwise.engine.processes import Processes
 from foldwise.engine.run import Run
+from foldwise.engine.store import RunStore
 from foldwise.errors import did_you_mean, invalid_parameter
 
 NAMED = ("processes", "threads")
-INTERRUPT = ("raise", "keep")
+# Enough parts that no worker waits long for the last, few enough that sending them costs little.
+PARTS_A_WORKER = 4
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,7 @@ def check_options(owner: str, options: RunOptions) -> None:
     options : RunOptions
         What the user gave.
     """
-    if options.on_interrupt not in INTERRUPT:
-        raise invalid_parameter(
-            owner,
-            "on_interrupt",
-            must=f"be one of {', '.join(map(repr, INTERRUPT))}",
-            got=options.on_interrupt,
-            fix=did_you_mean(options.on_interrupt, INTERRUPT),
-        )
+    check_word(owner, "on_interrupt", options.on_interrupt, ("raise", "keep"))
     budget = options.time_budget
     if budget is not None and not (
         isinstance(budget, numbers.Real) and not isinstance(budget, bool) and float(budget) > 0
@@ -128,11 +123,7 @@ def open_run(
     1
     """
     check_options(owner, options)
-    store = None
-    if options.run_dir is not None:
-        from foldwise.engine.store import RunStore
-
-        store = RunStore(options.run_dir, owner)
+    store = None if options.run_dir is None else RunStore(options.run_dir, owner)
     clock = clock or Clock(options.time_budget)
     clock.reserve = reserve
     executor = executor_for(owner, options.executor, options.n_jobs)
@@ -178,3 +169,72 @@ def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
         got=wanted,
         fix=did_you_mean(wanted, known),
     )
+
+
+def fit_many(
+    function: Callable[[Any, Any], Any],
+    shared: Any,
+    items: Sequence[Any],
+    *,
+    n_jobs: int | None,
+    told: Stream | None = None,
+    threads: bool = False,
+) -> list[Any]:
+    """Return ``[function(shared, item) for item in items]``, done by several workers.
+
+    Parameters
+    ----------
+    function : callable
+        Called as ``function(shared, item)``; picklable by cloudpickle.
+    shared : object
+        Handed to every call; sent to each worker once, large arrays mapped from one file.
+    items : sequence
+        What differs from call to call: seeds, for example.
+    n_jobs : int or None
+        As in scikit-learn; None or 1 is this process.
+    told : Stream or None
+        Told of each call that is done; see :func:`foldwise.engine.progress`.
+    threads : bool, default=False
+        Use threads instead of processes, for learners that release Python's lock.
+
+    Returns
+    -------
+    list
+        In the order of the items, the same bits whatever ``n_jobs`` is. What a call raises is
+        raised here; a worker that dies has its items done again by another.
+
+    Examples
+    --------
+    >>> from foldwise.engine import progress
+    >>> with progress("Bagging", 3, verbose=0) as told:
+    ...     fit_many(pow, 2, [1, 2, 3], n_jobs=None, told=told)
+    [2, 4, 8]
+    """
+    stream = told or Stream(total=len(items))
+    workers = joblib.effective_n_jobs(n_jobs)
+    if workers == 1:
+        results = []
+        # More threads change the last bits.
+        with threadpool_limits(1, user_api="blas"):
+            for item in items:
+                results.append(function(shared, item))
+                stream.advance()
+        return results
+    size = max(1, -(-len(items) // (PARTS_A_WORKER * workers)))
+    parts = [items[start : start + size] for start in range(0, len(items), size)]
+    done: dict[int, list[Any]] = {}
+
+    def absorb(index: int, result: Any) -> tuple[str, ...]:
+        if isinstance(result, BaseException):
+            raise result
+        done[index] = result
+        return ()
+
+    with Run(Threads(workers) if threads else Processes(workers), stream=stream) as run:
+        tasks = [Task(part, ("",), len(part), len(part)) for part in parts]
+        run.do(partial(_each, function), shared, tasks, absorb)
+    return [result for index in range(len(parts)) for result in done[index]]
+
+
+def _each(function: Callable[[Any, Any], Any], shared: Any, items: Sequence[Any]) -> list[Any]:
+    return [function(shared, item) for item in items]

@@ -9,6 +9,10 @@ from scipy.optimize import minimize
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 
+# Curvatures below this are raised to it, as glmnet does, so that a row whose probability has
+# reached 0 or 1 cannot make a Newton step infinite.
+LEAST_CURVATURE = 1e-5
+
 
 class Loss:
     """Base class of all losses of a raw prediction F.
@@ -42,6 +46,15 @@ class Loss:
     def hessian(self, y: FloatArray, raw: FloatArray) -> FloatArray | None:
         """Return the second derivative, shaped like ``raw``, or None if there is none to use."""
         return None
+
+    def curvature(self, y: FloatArray, raw: FloatArray) -> FloatArray:
+        """Return a positive second derivative, or a bound on it, for solvers that divide by it."""
+        hessian = self.hessian(y, raw)
+        return np.ones_like(raw) if hessian is None else np.maximum(hessian, LEAST_CURVATURE)
+
+    def least(self, y: FloatArray) -> FloatArray:
+        """Return the smallest loss each row could have: zero unless the loss knows better."""
+        return np.zeros_like(y)
 
     def inverse_link(self, raw: FloatArray) -> FloatArray:
         """Return the prediction (a mean or a probability) a raw prediction stands for."""

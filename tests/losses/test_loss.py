@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from foldwise.boost.loss import CustomLoss, Loss, check_loss, searched_constant, total_loss
-from foldwise.boost.regression_losses import Poisson
 from foldwise.errors import InvalidDataError, InvalidParameterError
+from foldwise.losses.classes import Logistic
+from foldwise.losses.loss import CustomLoss, Loss, check_loss, searched_constant, total_loss
+from foldwise.losses.numbers import CappedPoisson, Huber, Poisson, Squared
 
 LOG_COSH = CustomLoss(lambda y, raw: np.log(np.cosh(raw - y)), lambda y, raw: np.tanh(raw - y))
 
@@ -59,3 +62,31 @@ def test_a_loss_that_is_not_finite_is_refused() -> None:
     with np.errstate(all="ignore"), pytest.raises(InvalidDataError) as caught:
         check_loss("Owner", broken, np.ones(2), np.ones(2))
     assert str(caught.value) == message
+
+
+def linear_losses() -> list[Loss]:
+    return [Squared(), Logistic(), CappedPoisson(), Huber(threshold=1.5)]
+
+
+@pytest.mark.parametrize("loss", linear_losses(), ids=lambda loss: type(loss).__name__)
+@given(y=st.sampled_from([0.0, 1.0]), eta=st.floats(-8, 8))
+def test_the_curvature_bounds_the_loss_from_above(loss, y, eta) -> None:
+    y, eta, h = np.array([y]), np.array([eta]), 1e-5
+    numeric = (loss.value(y, eta + h) - loss.value(y, eta - h)) / (2 * h)
+    np.testing.assert_allclose(loss.gradient(y, eta), numeric, atol=1e-4, rtol=1e-4)
+    parabola = loss.value(y, eta) + loss.gradient(y, eta) * h + loss.curvature(y, eta) * h**2 / 2
+    assert loss.value(y, eta + h) <= parabola + 1e-9
+
+
+@pytest.mark.parametrize("loss", linear_losses(), ids=lambda loss: type(loss).__name__)
+@given(y=st.floats(0, 1), eta=st.floats(-8, 8))
+def test_no_loss_is_below_the_least(loss, y, eta) -> None:
+    y = np.array([y])
+    assert loss.value(y, np.array([eta])) >= loss.least(y) - 1e-12
+
+
+def test_a_huge_predictor_overflows_nothing() -> None:
+    y, eta = np.ones(2), np.array([-1e4, 1e4])
+    for loss in linear_losses():
+        assert np.isfinite(loss.value(y, eta)).all()
+        assert (loss.curvature(y, eta) > 0).all()

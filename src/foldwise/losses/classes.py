@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import entr, expit, logsumexp, softmax
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.boost.loss import CustomLoss, Loss
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
+from foldwise.losses.loss import LEAST_CURVATURE, CustomLoss, Loss
 
 RAREST = 1e-12  # share of a class of which no row has weight
 
@@ -33,6 +33,15 @@ class Logistic(Loss):
     def hessian(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return p (1 − p)."""
         return expit(raw) * expit(-raw)
+
+    def curvature(self, y: FloatArray, raw: FloatArray) -> FloatArray:
+        """Return p (1 − p), not below glmnet's bound."""
+        p = expit(raw)
+        return np.maximum(p * (1.0 - p), LEAST_CURVATURE)
+
+    def least(self, y: FloatArray) -> FloatArray:
+        """Return the entropy of each target: zero for a class, more for a proportion."""
+        return np.asarray(entr(y) + entr(1.0 - y))
 
     def inverse_link(self, raw: FloatArray) -> FloatArray:
         """Return P(y = 1)."""
@@ -88,8 +97,9 @@ class Multinomial(Loss):
 
     def value(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the loss of each row."""
-        own = np.take_along_axis(raw, y.astype(np.intp)[:, None], axis=1)[:, 0]
-        return logsumexp(raw, axis=1) - own
+        codes = np.broadcast_to(y.astype(np.intp)[:, None], (*raw.shape[:-1], 1))
+        own = np.take_along_axis(raw, codes, axis=-1)[..., 0]
+        return np.asarray(logsumexp(raw, axis=-1) - own)
 
     def gradient(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return p − one-hot(y), shape (n_samples, K)."""

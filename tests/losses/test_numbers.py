@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foldwise.boost.loss import Loss, total_loss
-from foldwise.boost.regression_losses import (
+from foldwise.errors import InvalidDataError, InvalidParameterError
+from foldwise.losses.loss import Loss, total_loss
+from foldwise.losses.numbers import (
     Absolute,
     Huber,
     Poisson,
@@ -14,7 +15,6 @@ from foldwise.boost.regression_losses import (
     leaf_quantiles,
     regression_loss,
 )
-from foldwise.errors import InvalidDataError, InvalidParameterError
 
 LOSSES = [Squared(), Absolute(), Huber(0.9, 0.7), Quantile(0.3), Poisson(), Tweedie(1.4)]
 

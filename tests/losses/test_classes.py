@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, log_softmax
 
-from foldwise.boost.class_losses import (
+from foldwise.errors import InvalidParameterError
+from foldwise.losses.classes import (
     Exponential,
     Logistic,
     Multinomial,
     class_codes,
     class_loss,
 )
-from foldwise.boost.loss import CustomLoss
-from foldwise.errors import InvalidParameterError
+from foldwise.losses.loss import CustomLoss
 
 
 @pytest.fixture
@@ -36,6 +36,12 @@ def test_multinomial_derivatives_agree_with_finite_differences(rng) -> None:
         bend = (loss.gradient(y, raw + step) - loss.gradient(y, raw - step))[:, k] / (2 * h)
         np.testing.assert_allclose(loss.gradient(y, raw)[:, k], slope, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(loss.hessian(y, raw)[:, k], bend, rtol=1e-6, atol=1e-8)
+
+
+def test_many_paths_have_their_losses_at_once(rng) -> None:
+    raw, codes = rng.normal(size=(4, 10, 3)), rng.integers(0, 3, 10)
+    expected = -log_softmax(raw, axis=2)[:, np.arange(10), codes]
+    np.testing.assert_allclose(Multinomial(3).value(codes, raw), expected)
 
 
 def test_the_best_constants_give_the_weighted_shares(rng) -> None:
