@@ -5,9 +5,9 @@ from sklearn.frozen import FrozenEstimator
 
 from foldwise.errors import InvalidDataError
 from foldwise.isle.ensembles import fitted_ensemble
-from foldwise.isle.table import Columns, Table
+from foldwise.isle.table import CodedTable, Columns
 
-TABLE = Table(np.arange(24.0).reshape(12, 2), Columns.numeric(2))
+TABLE = CodedTable(np.arange(24.0).reshape(12, 2), Columns.numeric(2))
 Y = np.arange(12.0) % 2
 
 

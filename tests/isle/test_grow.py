@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
 from foldwise.isle.grow import Growth, grow_trees, sampling_fraction, start, tree_sizes
-from foldwise.isle.table import Columns, Table
+from foldwise.isle.table import CodedTable, Columns
 from foldwise.losses import Huber
 
 
@@ -26,7 +26,7 @@ def growth(**changes):
 
 @pytest.fixture
 def table():
-    return Table(np.random.default_rng(0).normal(size=(300, 4)), Columns.numeric(4))
+    return CodedTable(np.random.default_rng(0).normal(size=(300, 4)), Columns.numeric(4))
 
 
 def test_the_sampling_fraction_is_friedman_and_popescus():
@@ -91,7 +91,7 @@ def test_the_booster_leaves_the_start_out(table):
 
 def test_categories_are_split_as_sets():
     codes = np.random.default_rng(0).integers(0, 6, 400).astype(float)
-    table = Table(codes[:, None], Columns(("c",), {0: tuple("abcdef")}))
+    table = CodedTable(codes[:, None], Columns(("c",), {0: tuple("abcdef")}))
     booster = grow_trees(table, np.isin(codes, [1, 4]) * 1.0, np.ones(400), growth(leaves=(2,)))
     root = booster.dump_model()["tree_info"][0]["tree_structure"]
     assert root["decision_type"] == "=="

@@ -4,7 +4,7 @@ import polars as pl
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from foldwise.isle.table import Columns, Table, frame_levels, frame_numbers
+from foldwise.isle.table import CodedTable, Columns, frame_levels, frame_numbers
 
 
 def test_unseen_levels_get_the_next_code_and_missing_is_nan():
@@ -29,7 +29,7 @@ def test_nullable_numbers_are_numbers():
 
 def test_sparse_and_dense_columns_are_the_same():
     X = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
-    dense, thin = (Table(v, Columns.numeric(2)) for v in (X, sparse.csc_matrix(X)))
+    dense, thin = (CodedTable(v, Columns.numeric(2)) for v in (X, sparse.csc_matrix(X)))
     for feature in (0, 1):
         assert_array_equal(dense.column(feature), thin.column(feature))
     assert_array_equal(thin.rows(np.array([1])).column(0), [2.0])
@@ -37,5 +37,5 @@ def test_sparse_and_dense_columns_are_the_same():
 
 def test_a_table_of_constants_cannot_be_split():
     constant = np.array([[1.0, np.nan], [1.0, np.nan]])
-    assert not Table(constant, Columns.numeric(2)).can_be_split()
-    assert Table(np.eye(2), Columns.numeric(2)).can_be_split()
+    assert not CodedTable(constant, Columns.numeric(2)).can_be_split()
+    assert CodedTable(np.eye(2), Columns.numeric(2)).can_be_split()

@@ -84,11 +84,11 @@ def test_two_classes_have_one_row_of_coefficients():
     [
         (
             ForwardStagewiseRegressor(epsilon=-1),
-            "ForwardStagewiseRegressor: epsilon must not be negative; got -1. Try 0.01.",
+            "ForwardStagewiseRegressor: epsilon must be a number at least 0; got -1. Try 0.01.",
         ),
         (
             ForwardStagewiseClassifier(epsilon=0),
-            "ForwardStagewiseClassifier: epsilon must be above zero; got 0. Try 0.01.",
+            "ForwardStagewiseClassifier: epsilon must be a number above 0; got 0. Try 0.01.",
         ),
         (
             ForwardStagewiseRegressor(choose="mim"),

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from foldwise.paths.lasso import LassoPathClassifier, LassoPathRegressor
-from foldwise.paths.linear import column_sizes, row_weights
+from foldwise.paths.linear import column_sizes
 
 
 def test_sizes_are_weighted_standard_deviations():
@@ -34,20 +34,26 @@ def test_a_class_that_has_no_weight_is_not_there():
     assert list(model.classes_) == [0, 2]
 
 
-@pytest.mark.parametrize("bad", [[1.0, -1.0], [0.0, 0.0], [1.0], [np.nan, 1.0]])
-def test_bad_weights_are_named(bad):
-    message = (
-        "Someone: sample_weight must be 2 numbers, none negative and not all zero; "
-        f"got {bad!r}. Leave it out to weigh all rows alike."
-    )
-    with pytest.raises(ValueError, match=re.escape(message)):
-        row_weights("Someone", bad, 2)
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([1.0, -1.0, 1.0], "be finite and not negative (Negative values in data); got -1.0."),
+        ([0.0, 0.0, 0.0], "not be zero everywhere; got all zeros."),
+        ([1.0], "have one entry for each of the 3 rows of X"),
+        ([np.nan, 1.0, 1.0], "be finite and not negative (Negative values in data); got nan."),
+    ],
+)
+def test_bad_weights_are_named(bad, message):
+    with pytest.raises(
+        ValueError, match=re.escape(f"LassoPathRegressor: sample_weight must {message}")
+    ):
+        LassoPathRegressor().fit(np.eye(3), [1.0, 2.0, 3.0], bad)
 
 
 def test_one_class_is_not_enough():
     message = (
-        "LassoPathClassifier: y must hold at least two classes; got [1]. "
-        "With one class there is nothing to tell apart."
+        "LassoPathClassifier: y must hold at least two classes; got one class, 1. "
+        "There is nothing to learn from one class: check how y was made."
     )
     with pytest.raises(ValueError, match=re.escape(message)):
         LassoPathClassifier().fit(np.eye(3), [1, 1, 1])

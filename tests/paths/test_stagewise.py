@@ -98,7 +98,7 @@ def test_arc_length_counts_ways_back():
 
 def test_a_step_must_have_a_size():
     message = (
-        "stagewise_path: epsilon must be above zero; got 0. "
+        "stagewise_path: epsilon must be a number above 0; got 0. "
         "Use monotone_lasso_path for the limit of ever smaller steps."
     )
     with pytest.raises(ValueError, match=re.escape(message)):

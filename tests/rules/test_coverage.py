@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from foldwise.isle.table import Columns, Table
+from foldwise.isle.table import CodedTable, Columns
 from foldwise.rules.conditions import Interval
 from foldwise.rules.coverage import coverage, distinct, supports, unpacked
 from foldwise.rules.rule import Rule, conjunction
@@ -12,7 +12,7 @@ from foldwise.rules.rule import Rule, conjunction
 
 def test_bits_are_what_each_rule_selects():
     rng = np.random.default_rng(0)
-    table = Table(rng.normal(size=(37, 3)), Columns.numeric(3))
+    table = CodedTable(rng.normal(size=(37, 3)), Columns.numeric(3))
     rules = [
         conjunction([Interval(0, high=0.1), Interval(2, low=-0.5)]),
         Rule((Interval(1, -1.0, 1.0),)),

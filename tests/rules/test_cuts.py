@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldwise.isle.table import Columns, Table
+from foldwise.isle.table import CodedTable, Columns
 from foldwise.rules.cuts import Cuts, short_number_between
 
 numbers = st.floats(-1e12, 1e12)
@@ -18,12 +18,12 @@ def test_a_short_number_separates_its_neighbours(a, b):
 
 
 def test_whole_numbers_are_cut_at_whole_numbers():
-    cuts = Cuts(Table(np.array([[1.0], [2.0], [5.0]]), Columns.numeric(1)))
+    cuts = Cuts(CodedTable(np.array([[1.0], [2.0], [5.0]]), Columns.numeric(1)))
     assert cuts.move(0, 3.4) == 2.0
 
 
 def test_cuts_outside_the_data_become_infinite():
-    cuts = Cuts(Table(np.array([[1.0], [2.5], [np.nan]]), Columns.numeric(1)))
+    cuts = Cuts(CodedTable(np.array([[1.0], [2.5], [np.nan]]), Columns.numeric(1)))
     assert cuts.move(0, 1e300) == math.inf
     assert cuts.move(0, -5.0) == -math.inf
 
@@ -31,6 +31,6 @@ def test_cuts_outside_the_data_become_infinite():
 def test_moved_cuts_split_the_rows_as_before():
     rng = np.random.default_rng(0)
     x = rng.normal(size=500)
-    cuts = Cuts(Table(x[:, None], Columns.numeric(1)))
+    cuts = Cuts(CodedTable(x[:, None], Columns.numeric(1)))
     for threshold in rng.normal(size=50):
         assert np.array_equal(x <= cuts.move(0, threshold), x <= threshold)

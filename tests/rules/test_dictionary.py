@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.datasets import make_friedman1
 
 from foldwise.isle.grow import Growth
-from foldwise.isle.table import Columns, Table
+from foldwise.isle.table import CodedTable, Columns
 from foldwise.rules import dictionary as module
 from foldwise.rules.coverage import coverage, unpacked
 from foldwise.rules.dictionary import grow_dictionary
@@ -16,7 +16,7 @@ GROWTH = Growth("squared", (4,) * 40, 0.5, 0.1, 5, None, 1, 1.0, 0, 1)
 @pytest.fixture(scope="module")
 def grown():
     X, y = make_friedman1(203, random_state=0)
-    table = Table(X, Columns.numeric(10))
+    table = CodedTable(X, Columns.numeric(10))
     return *grow_dictionary(table, y, np.ones(203), GROWTH, 0.025), table, y
 
 

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
 
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 from foldwise.rules.importance import (
     centred_terms,
     feature_shares,
@@ -22,14 +22,14 @@ def fitted():
 
 def test_importance_is_the_standard_deviation_of_the_terms_contribution(fitted):
     model, X, _ = fitted
-    terms = centred_terms(model.model_, Table(X, model.columns_))
+    terms = centred_terms(model.model_, CodedTable(X, model.columns_))
     coefs = np.r_[model.model_.rule_coefs[0], model.model_.linear_coefs[0]]
     assert_allclose(term_importances(model.model_), (terms * coefs).std(axis=0), rtol=1e-8)
 
 
 def test_the_mean_square_of_local_importances_is_the_square_of_the_global(fitted):
     model, X, _ = fitted
-    local = local_term_importances(model.model_, Table(X, model.columns_))
+    local = local_term_importances(model.model_, CodedTable(X, model.columns_))
     assert_allclose(np.sqrt((local**2).mean(axis=0)), term_importances(model.model_), rtol=1e-8)
 
 

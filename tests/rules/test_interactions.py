@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
 
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 from foldwise.rules.interactions import PartialDependence
 from foldwise.rules.rulefit import RuleFitRegressor
 
@@ -31,7 +31,7 @@ def brute_force(model, X, features):
 def test_partial_dependence_agrees_with_brute_force(fitted, features):
     model, X = fitted
     X = X[:15]
-    exact = PartialDependence(model.model_, Table(X, model.columns_), np.ones(len(X)))
+    exact = PartialDependence(model.model_, CodedTable(X, model.columns_), np.ones(len(X)))
     assert_allclose(
         exact.of(frozenset(features))[:, 0], brute_force(model, X, features), atol=1e-10
     )

@@ -3,7 +3,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
 
 from foldwise.isle.grow import Growth
-from foldwise.isle.table import Columns, Table
+from foldwise.isle.table import CodedTable, Columns
 from foldwise.paths import penalised_path
 from foldwise.rules.dictionary import grow_dictionary
 from foldwise.rules.rule_fitting import (
@@ -19,7 +19,7 @@ SETTINGS = RuleSettings(GROWTH, 0.5, 0.025, 1.0, "min", None, False)
 
 def test_regrown_losses_are_those_of_whole_fits_without_the_fold():
     X, y = make_friedman1(120, random_state=0)
-    table, weight, folds = Table(X, Columns.numeric(10)), np.ones(120), np.arange(120) % 3
+    table, weight, folds = CodedTable(X, Columns.numeric(10)), np.ones(120), np.arange(120) % 3
     lambdas = np.array([0.5, 0.1])
     found, _ = regrown_losses(table, y, weight, folds, SETTINGS, lambdas)
     wanted = np.zeros(2)
@@ -36,7 +36,7 @@ def test_regrown_losses_are_those_of_whole_fits_without_the_fold():
 
 def test_the_model_is_the_lasso_at_the_chosen_penalty():
     X, y = make_friedman1(120, random_state=0)
-    table, weight, folds = Table(X, Columns.numeric(10)), np.ones(120), np.arange(120) % 3
+    table, weight, folds = CodedTable(X, Columns.numeric(10)), np.ones(120), np.arange(120) % 3
     fitted = fit_rule_ensemble(table, y, weight, folds, SETTINGS)
     dictionary, _ = grow_dictionary(table, y, weight, SETTINGS.growth_for(120), 0.025)
     D = dictionary.matrix(table)

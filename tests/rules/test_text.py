@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from foldwise.errors import InvalidParameterError
-from foldwise.isle.table import Columns, Table, frame_levels, frame_numbers
+from foldwise.isle.table import CodedTable, Columns, frame_levels, frame_numbers
 from foldwise.rules.conditions import Interval, Members
 from foldwise.rules.rule import Rule, conjunction
 from foldwise.rules.text import parse_rule, rule_query, rule_text
@@ -67,7 +67,7 @@ def test_pandas_selects_the_rows_the_rule_selects(rule, seed):
     frame["town"] = rng.choice(towns, n)
     frame["flag"] = rng.choice(np.array([True, False, None], dtype=object), n)
     columns = Columns(tuple(frame.columns), COLUMNS.levels)
-    table = Table(frame_numbers(frame, COLUMNS.levels), columns)
+    table = CodedTable(frame_numbers(frame, COLUMNS.levels), columns)
     selected = frame.query(rule_query(rule, columns), engine="python").index
     assert_array_equal(frame.index.isin(selected), rule.holds(table))
 

@@ -4,12 +4,12 @@ from numpy.testing import assert_array_equal
 from sklearn.ensemble import RandomForestRegressor
 
 from foldwise.isle.grow import Growth, grow_trees
-from foldwise.isle.table import Columns, Table
+from foldwise.isle.table import CodedTable, Columns
 from foldwise.rules.conditions import Interval, Members
 from foldwise.rules.cuts import Cuts
 from foldwise.rules.rule import Rule
 from foldwise.rules.trees import (
-    Split,
+    TreeSplit,
     lightgbm_trees,
     number_split,
     rules_of,
@@ -58,7 +58,7 @@ def mixed():
     X[rng.random(600) < 0.1, 2] = np.nan
     X[:, 3] = rng.integers(-3, 4, 600)
     y = np.nan_to_num(X[:, 0]) + 2 * (X[:, 2] % 3 == 1) + 3 * np.isnan(X[:, 1]) + X[:, 3] ** 2
-    return Table(X, Columns(("a", "b", "c", "d", "e"), {2: tuple("stuvwxyz")})), y
+    return CodedTable(X, Columns(("a", "b", "c", "d", "e"), {2: tuple("stuvwxyz")})), y
 
 
 def grow(table, y, **changes):
@@ -90,7 +90,7 @@ def test_lightgbm_rules_put_rows_where_lightgbm_puts_them(mixed, moved):
 def test_sklearn_rules_put_rows_where_sklearn_puts_them(mixed):
     table, y = mixed
     # Values in eighths are exact in float32, in which scikit-learn compares.
-    table = Table(np.round(table.values * 8) / 8, table.columns)
+    table = CodedTable(np.round(table.values * 8) / 8, table.columns)
     forest = RandomForestRegressor(5, max_leaf_nodes=20, random_state=0).fit(table.values, y)
     ours = partition(
         sklearn_trees(forest.estimators_, Cuts(table).move, Cuts(table).has_missing), table
@@ -102,7 +102,7 @@ def test_sklearn_rules_put_rows_where_sklearn_puts_them(mixed):
 def test_xgboost_rules_put_rows_where_xgboost_puts_them(mixed):
     xgboost = pytest.importorskip("xgboost")
     table, y = mixed
-    table = Table(np.round(table.values * 8) / 8, table.columns)
+    table = CodedTable(np.round(table.values * 8) / 8, table.columns)
     model = xgboost.XGBRegressor(n_estimators=5, max_depth=3).fit(table.values, y)
     ours = partition(
         xgboost_trees(model.get_booster(), Cuts(table).move, Cuts(table).has_missing), table
@@ -122,8 +122,8 @@ def test_a_tree_without_splits_has_no_rules():
 
 
 def test_conditions_on_the_way_down_are_merged():
-    below = Split(number_split(0, 5.0, None), (None, None))
-    rules = rules_of([Split(number_split(0, 10.0, None), (below, None))])
+    below = TreeSplit(number_split(0, 5.0, None), (None, None))
+    rules = rules_of([TreeSplit(number_split(0, 10.0, None), (below, None))])
     assert Rule((Interval(0, high=5.0),)) in rules
     assert Rule((Interval(0, 5.0, 10.0),)) in rules
 
@@ -146,6 +146,6 @@ def test_missing_categories_go_right(mixed):
 def test_rules_do_not_speak_of_missing_values_that_never_were():
     X = np.random.default_rng(0).normal(size=(100, 2))
     forest = RandomForestRegressor(3, random_state=0).fit(X, X[:, 0])
-    cuts = Cuts(Table(X, Columns.numeric(2)))
+    cuts = Cuts(CodedTable(X, Columns.numeric(2)))
     rules = rules_of(sklearn_trees(forest.estimators_, cuts.move, cuts.has_missing))
     assert not any(c.missing for rule in rules for c in rule.conditions)

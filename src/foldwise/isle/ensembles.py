@@ -7,11 +7,11 @@ from sklearn.frozen import FrozenEstimator
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import invalid_data
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 
 
 def fitted_ensemble(
-    owner: str, ensemble: Any, table: Table, y: Array, weight: FloatArray, loss: str
+    owner: str, ensemble: Any, table: CodedTable, y: Array, weight: FloatArray, loss: str
 ) -> Any:
     """Return the fitted model behind an ``ensemble`` parameter."""
     X = table.values

@@ -12,7 +12,7 @@ import lightgbm
 import numpy as np
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 
 OBJECTIVES = {
     "squared": "regression",
@@ -74,7 +74,7 @@ def start(y: Array, weight: FloatArray, growth: Growth) -> FloatArray:
     return np.log(mean) if growth.loss == "poisson" else mean
 
 
-def grow_trees(table: Table, y: Array, weight: FloatArray, growth: Growth) -> Any:
+def grow_trees(table: CodedTable, y: Array, weight: FloatArray, growth: Growth) -> Any:
     """Return a LightGBM booster with trees of the sizes asked for.
 
     One training call whatever the sizes: LightGBM reads ``num_leaves`` anew for each tree.

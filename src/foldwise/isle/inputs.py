@@ -11,16 +11,16 @@ from sklearn.utils.validation import validate_data
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import invalid_data
-from foldwise.isle.table import Columns, Table, frame_levels, frame_numbers, is_frame
+from foldwise.isle.table import CodedTable, Columns, frame_levels, frame_numbers, is_frame
 
 _RULES = {"accept_sparse": "csc", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
 
 @dataclass(frozen=True)
-class TrainingData:
+class TreeData:
     """Rows with a positive weight."""
 
-    table: Table  # features
+    table: CodedTable  # features
     y: Array  # targets as given
     weight: FloatArray  # positive weights
     groups: Array | None  # groups as given
@@ -28,7 +28,7 @@ class TrainingData:
 
 def training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, *, y_numeric: bool
-) -> TrainingData:
+) -> TreeData:
     """Validate the arguments of ``fit`` and note the columns in the estimator."""
     levels = frame_levels(X, type(estimator).__name__) if is_frame(X) else {}
     if levels:
@@ -46,17 +46,17 @@ def training_data(
     estimator.columns_ = Columns(plain if names is None else tuple(names), levels)
     weight = _weights(type(estimator).__name__, sample_weight, len(y))
     used = weight > 0
-    table = Table(_known_to_lightgbm(values), estimator.columns_)
+    table = CodedTable(_known_to_lightgbm(values), estimator.columns_)
     if groups is not None:
         groups = column_or_1d(groups)
         check_consistent_length(y, groups)
         groups = groups[used]
     if used.all():
-        return TrainingData(table, y, weight, groups)
-    return TrainingData(table.rows(used), y[used], weight[used], groups)
+        return TreeData(table, y, weight, groups)
+    return TreeData(table.rows(used), y[used], weight[used], groups)
 
 
-def new_table(estimator: Any, X: Any) -> Table:
+def new_table(estimator: Any, X: Any) -> CodedTable:
     """Validate the argument of ``predict``."""
     levels = estimator.columns_.levels
     if levels:
@@ -72,7 +72,7 @@ def new_table(estimator: Any, X: Any) -> Table:
         values = check_array(frame_numbers(X, levels), estimator=estimator, **_RULES)
     else:
         values = validate_data(estimator, X, reset=False, **_RULES)
-    return Table(_known_to_lightgbm(values), estimator.columns_)
+    return CodedTable(_known_to_lightgbm(values), estimator.columns_)
 
 
 def _known_to_lightgbm(values: Any) -> Any:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from foldwise.arrays import FloatArray
 from foldwise.isle.ensembles import fitted_ensemble
 from foldwise.isle.grow import Growth, grow_trees, sampling_fraction
-from foldwise.isle.inputs import TrainingData, new_table
+from foldwise.isle.inputs import TreeData, new_table
 from foldwise.isle.postprocess import Task, reweigh
 from foldwise.isle.read_trees import lightgbm_set, read_trees
 from foldwise.isle.sklearn_growth import grow_sklearn_trees
@@ -93,7 +93,7 @@ class ISLEBase(BaseEstimator):
         check_word(owner, "post", self.post, ("lasso", "stagewise", "shrink"))
         check_word(owner, "choose", self.choose, ("min", "1se"))
 
-    def _fit(self, data: TrainingData, y: FloatArray, loss: str, delta: float) -> Self:
+    def _fit(self, data: TreeData, y: FloatArray, loss: str, delta: float) -> Self:
         """Fit to validated rows; classes are 0, 1, ..."""
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         n_outputs = int(y.max()) + 1 if loss == "multinomial" else 1
@@ -118,7 +118,7 @@ class ISLEBase(BaseEstimator):
 
     def _dictionary(
         self,
-        data: TrainingData,
+        data: TreeData,
         y: FloatArray,
         loss: str,
         delta: float,
@@ -184,7 +184,7 @@ class ISLEBase(BaseEstimator):
 def _width(
     columns: FloatArray,
     dictionary: TreeSet,
-    data: TrainingData,
+    data: TreeData,
     y: FloatArray,
     loss: str,
     seed: int,

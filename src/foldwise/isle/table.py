@@ -26,7 +26,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Table:
+class CodedTable:
     """A table of numbers; missing is NaN, categories are codes."""
 
     values: Any  # (n_rows, n_features): the numbers
@@ -43,10 +43,10 @@ class Table:
             return self.values[:, [feature]].toarray().ravel()
         return self.values[:, feature]
 
-    def rows(self, selected: Array) -> "Table":
+    def rows(self, selected: Array) -> "CodedTable":
         """Return the table of the selected rows (a mask or indices)."""
         values = self.values.tocsr()[selected].tocsc() if sparse.issparse(self.values) else None
-        return Table(self.values[selected] if values is None else values, self.columns)
+        return CodedTable(self.values[selected] if values is None else values, self.columns)
 
     def can_be_split(self) -> bool:
         """Say whether some column has two different values."""

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 
-from foldwise.arrays import FloatArray
-from foldwise.errors import invalid_parameter
-from foldwise.paths.linear import LinearClassifier, LinearPredictor, Prepared, prepare
-from foldwise.paths.parameters import check_whole, check_word
+from foldwise.checks import check_number, check_whole
+from foldwise.paths.cross_validation import CVPath
+from foldwise.paths.linear import LinearClassifier, LinearPath, LinearRegressor, ScaledRows
 from foldwise.paths.stagewise_folds import cross_validated_stagewise_path
 
-RULES = ("min", "1se")
+
+class ForwardStagewise(LinearPath):
+    """Many tiny steps, as many as the folds find useful."""
+
+    epsilon: float
+    max_steps: int
+
+    def _check_parameters(self, owner: str) -> None:
+        check_whole(owner, "max_steps", self.max_steps, 1)
+
+    def _step(self, rows: ScaledRows) -> float:
+        return self.epsilon
+
+    def _judged(self, rows: ScaledRows) -> CVPath:
+        return cross_validated_stagewise_path(
+            rows.D,
+            rows.y,
+            fold_of=rows.folds,
+            epsilon=self._step(rows),
+            loss=self.loss,
+            sample_weight=rows.weights,
+            max_steps=self.max_steps,
+        )
 
 
-class ForwardStagewiseRegressor(RegressorMixin, LinearPredictor):
+class ForwardStagewiseRegressor(LinearRegressor, ForwardStagewise):
     """Linear regression by many tiny steps, as many as cross-validation finds useful.
 
     Each step moves the coefficient of the column most correlated with the residual by a little.
@@ -89,49 +109,17 @@ class ForwardStagewiseRegressor(RegressorMixin, LinearPredictor):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Walk the path of all rows and of all rows but each fold, and choose where to stop.
+    def _check_parameters(self, owner: str) -> None:
+        check_number(owner, "epsilon", self.epsilon, least=0, try_=0.01)
+        super()._check_parameters(owner)
 
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Targets.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
-        groups : array-like of shape (n_samples,) or None, default=None
-            Rows of one group are kept in one fold.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        _check_parameters(self, zero_allowed=True)
-        rows = prepare(self, X, y, sample_weight, groups, classify=False)
+    def _step(self, rows: ScaledRows) -> float:
         mean = rows.weights @ rows.y / rows.weights.sum()
         spread = float(np.sqrt(rows.weights @ (rows.y - mean) ** 2 / rows.weights.sum()))
-        _walk(self, rows, "squared", self.epsilon * (spread or 1.0))
-        return self
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the prediction of every row.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions.
-        """
-        return self._linear(X)
+        return self.epsilon * (spread or 1.0)
 
 
-class ForwardStagewiseClassifier(ClassifierMixin, LinearClassifier):
+class ForwardStagewiseClassifier(LinearClassifier, ForwardStagewise):
     """Logistic regression by many tiny steps, as many as cross-validation finds useful.
 
     Parameters
@@ -195,55 +183,6 @@ class ForwardStagewiseClassifier(ClassifierMixin, LinearClassifier):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Walk the path of all rows and of all rows but each fold, and choose where to stop.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Classes.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
-        groups : array-like of shape (n_samples,) or None, default=None
-            Rows of one group are kept in one fold.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        _check_parameters(self, zero_allowed=False)
-        rows = prepare(self, X, y, sample_weight, groups, classify=True)
-        self.classes_ = rows.classes
-        loss = "logistic" if len(self.classes_) == 2 else "multinomial"
-        _walk(self, rows, loss, self.epsilon)
-        return self
-
-
-def _check_parameters(estimator: Any, *, zero_allowed: bool) -> None:
-    owner, epsilon = type(estimator).__name__, estimator.epsilon
-    if not (epsilon > 0 or (zero_allowed and epsilon == 0)):
-        raise invalid_parameter(
-            owner,
-            "epsilon",
-            must="not be negative" if zero_allowed else "be above zero",
-            got=epsilon,
-            fix="Try 0.01.",
-        )
-    check_whole(owner, "max_steps", estimator.max_steps, 1)
-    check_word(owner, "choose", estimator.choose, RULES)
-
-
-def _walk(estimator: Any, rows: Prepared, loss: str, epsilon: float) -> None:
-    path = cross_validated_stagewise_path(
-        rows.D,
-        rows.y,
-        fold_of=rows.folds,
-        epsilon=epsilon,
-        loss=loss,
-        sample_weight=rows.weights,
-        max_steps=estimator.max_steps,
-    )
-    estimator._keep(path, path.index(estimator.choose), rows.scale)
+    def _check_parameters(self, owner: str) -> None:
+        check_number(owner, "epsilon", self.epsilon, above=0, try_=0.01)
+        super()._check_parameters(owner)

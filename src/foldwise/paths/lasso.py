@@ -2,24 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-
-from foldwise.arrays import FloatArray
-from foldwise.errors import invalid_data, unsupported
+from foldwise.arrays import Array, FloatArray
+from foldwise.checks import check_whole, check_word
+from foldwise.errors import unsupported
 from foldwise.paths.adaptive import cross_validated_adaptive_path
 from foldwise.paths.cross_validation import CVPath, cross_validated_path
-from foldwise.paths.linear import LinearClassifier, LinearPredictor, Prepared, prepare
-from foldwise.paths.parameters import check_whole, check_word
+from foldwise.paths.linear import LinearClassifier, LinearPath, LinearRegressor, ScaledRows
 from foldwise.paths.relaxed import cross_validated_relaxed_path
-
-RULES = ("min", "1se")
-VARIANTS = ("plain", "relaxed", "adaptive")
+from foldwise.paths.rows import check_counts
 
 
-class LassoPathRegressor(RegressorMixin, LinearPredictor):
+class LassoPath(LinearPath):
+    """A cross-validated elastic-net penalty: the plain path, or one of its variants."""
+
+    variant: str
+    l1_ratio: float
+    n_lambdas: int
+    lambda_min_ratio: float
+    non_negative: bool
+    tol: float
+
+    @property
+    def lambda_(self) -> float:
+        """The penalty chosen."""
+        return float(self.path_.lambdas[self.index_])
+
+    def _check_parameters(self, owner: str) -> None:
+        check_word(owner, "variant", self.variant, ("plain", "relaxed", "adaptive"))
+        check_whole(owner, "n_lambdas", self.n_lambdas, 1)
+        refused = {"relaxed": ("non_negative", False), "adaptive": ("l1_ratio", 1.0)}
+        if self.variant not in refused:
+            return
+        name, needed = refused[self.variant]
+        if getattr(self, name) != needed:
+            raise unsupported(
+                owner,
+                name,
+                must=f"be {needed} with variant={self.variant!r}",
+                got=getattr(self, name),
+                fix="Use variant='plain'.",
+            )
+
+    def _judged(self, rows: ScaledRows) -> CVPath:
+        shared: dict[str, Any] = {
+            "loss": self.loss,
+            "fold_of": rows.folds,
+            "sample_weight": rows.weights,
+            "n_lambdas": self.n_lambdas,
+            "lambda_min_ratio": self.lambda_min_ratio,
+            "tol": self.tol,
+        }
+        if self.variant == "relaxed":
+            relaxed = cross_validated_relaxed_path(rows.D, rows.y, l1_ratio=self.l1_ratio, **shared)
+            return relaxed.paths[relaxed.best]
+        shared["non_negative"] = self.non_negative
+        if self.variant == "adaptive":
+            return cross_validated_adaptive_path(rows.D, rows.y, **shared)
+        return cross_validated_path(rows.D, rows.y, l1_ratio=self.l1_ratio, **shared)
+
+
+class LassoPathRegressor(LinearRegressor, LassoPath):
     """Linear, Poisson or robust regression with a cross-validated elastic-net penalty.
 
     Parameters
@@ -103,58 +147,17 @@ class LassoPathRegressor(RegressorMixin, LinearPredictor):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Follow the path of all rows and of all rows but each fold, and choose a penalty.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Targets.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
-        groups : array-like of shape (n_samples,) or None, default=None
-            Rows of one group are kept in one fold.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        owner = type(self).__name__
+    def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "poisson", "huber"))
-        _check_parameters(self)
-        rows = prepare(self, X, y, sample_weight, groups, classify=False)
-        if self.loss == "poisson" and (rows.y < 0).any():
-            raise invalid_data(
-                owner,
-                "y",
-                must="hold counts, none negative, with loss='poisson'",
-                got=float(rows.y.min()),
-                fix="Use loss='squared' for numbers of either sign.",
-            )
-        _choose(self, rows, self.loss)
-        return self
+        super()._check_parameters(owner)
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predicted mean of every row.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions.
-        """
-        eta = self._linear(X)
-        return np.exp(eta) if self.loss == "poisson" else eta
+    def _target(self, owner: str, y: Array, weights: FloatArray) -> Array:
+        if self.loss == "poisson":
+            check_counts(owner, y[weights > 0])
+        return y.astype(float)
 
 
-class LassoPathClassifier(ClassifierMixin, LinearClassifier):
+class LassoPathClassifier(LinearClassifier, LassoPath):
     """Logistic or multinomial regression with a cross-validated elastic-net penalty.
 
     Parameters
@@ -235,77 +238,3 @@ class LassoPathClassifier(ClassifierMixin, LinearClassifier):
         self.cv = cv
         self.tol = tol
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Follow the path of all rows and of all rows but each fold, and choose a penalty.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Classes.
-        sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weights of the rows.
-        groups : array-like of shape (n_samples,) or None, default=None
-            Rows of one group are kept in one fold.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        _check_parameters(self)
-        rows = prepare(self, X, y, sample_weight, groups, classify=True)
-        self.classes_ = rows.classes
-        _choose(self, rows, "logistic" if len(self.classes_) == 2 else "multinomial")
-        return self
-
-
-def _check_parameters(estimator: Any) -> None:
-    owner = type(estimator).__name__
-    check_word(owner, "variant", estimator.variant, VARIANTS)
-    check_word(owner, "choose", estimator.choose, RULES)
-    check_whole(owner, "n_lambdas", estimator.n_lambdas, 1)
-    if estimator.variant == "relaxed" and estimator.non_negative:
-        raise unsupported(
-            owner,
-            "non_negative",
-            must="be False with variant='relaxed'",
-            got=True,
-            fix="Use variant='plain'.",
-        )
-    if estimator.variant == "adaptive" and estimator.l1_ratio != 1:
-        raise unsupported(
-            owner,
-            "l1_ratio",
-            must="be 1.0 with variant='adaptive'",
-            got=estimator.l1_ratio,
-            fix="Use variant='plain'.",
-        )
-
-
-def _choose(estimator: Any, rows: Prepared, loss: str) -> None:
-    path = _judged(estimator, rows, loss)
-    estimator._keep(path, path.index(estimator.choose), rows.scale)
-    estimator.lambda_ = float(path.lambdas[estimator.index_])
-
-
-def _judged(estimator: Any, rows: Prepared, loss: str) -> CVPath:
-    shared: dict[str, Any] = {
-        "loss": loss,
-        "fold_of": rows.folds,
-        "sample_weight": rows.weights,
-        "n_lambdas": estimator.n_lambdas,
-        "lambda_min_ratio": estimator.lambda_min_ratio,
-        "tol": estimator.tol,
-    }
-    if estimator.variant == "adaptive":
-        shared["non_negative"] = estimator.non_negative
-        return cross_validated_adaptive_path(rows.D, rows.y, **shared)
-    shared["l1_ratio"] = estimator.l1_ratio
-    if estimator.variant == "relaxed":
-        relaxed = cross_validated_relaxed_path(rows.D, rows.y, **shared)
-        return relaxed.paths[relaxed.best]
-    shared["non_negative"] = estimator.non_negative
-    return cross_validated_path(rows.D, rows.y, **shared)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg, optimize
 
 from foldwise.arrays import FloatArray
-from foldwise.paths.gram import Moments, fold_grams
+from foldwise.paths.gram import CentredMoments
 from foldwise.paths.pivoting import ActiveSet
 from foldwise.paths.rows import checked_rows
 from foldwise.paths.stagewise import StagewisePath
@@ -73,13 +73,11 @@ def monotone_lasso_path(
     array([4., 1.])
     """
     rows = checked_rows(D, y, "squared", sample_weight, offset, None)
-    everything = np.zeros(len(rows.y), dtype=int)
-    (gram,) = fold_grams(rows.D, rows.y - rows.offset, everything, rows.weights)
-    return monotone_path_of_moments(gram.centred(), lambda_min_ratio, max_events)
+    return monotone_path_of_moments(rows.moments(), lambda_min_ratio, max_events)
 
 
 def monotone_path_of_moments(
-    moments: Moments, lambda_min_ratio: float, max_events: int
+    moments: CentredMoments, lambda_min_ratio: float, max_events: int
 ) -> StagewisePath:
     """Return the monotone-lasso path of some moments; see :func:`monotone_lasso_path`."""
     diagonal = moments.Q.diagonal()

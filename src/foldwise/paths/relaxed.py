@@ -11,12 +11,11 @@ import numpy as np
 from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.paths.cross_validation import CVPath, held_out, judged
-from foldwise.paths.follow import Grid, path_of_rows
-from foldwise.paths.gram import fold_grams
 from foldwise.paths.path import Path
-from foldwise.paths.penalty import Penalty
+from foldwise.paths.penalised import Grid, path_of_rows
+from foldwise.paths.penalty import Penalty, checked_penalty
 from foldwise.paths.quadratic import ridge
-from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
+from foldwise.paths.rows import WeightedRows, checked_folds, checked_rows
 from foldwise.paths.threads import one_blas_thread
 
 # Columns that separate classes have no finite refit; this much ridge ends the journey there.
@@ -169,7 +168,7 @@ def _blend(penalised: Path, refit: Path, share: float) -> Path:
     )
 
 
-def _refitted(rows: Rows, path: Path) -> Path:
+def _refitted(rows: WeightedRows, path: Path) -> Path:
     refit = _refit_moments(rows) if rows.from_moments() else _refit_rows(rows)
     coefs, intercepts = np.zeros_like(path.coefs), np.zeros_like(path.intercepts)
     before: BoolArray | None = None
@@ -183,10 +182,8 @@ def _refitted(rows: Rows, path: Path) -> Path:
     return Path(path.lambdas, coefs, intercepts)
 
 
-def _refit_moments(rows: Rows) -> Refit:
-    everything = np.zeros(len(rows.y), dtype=int)
-    (gram,) = fold_grams(rows.D, rows.y - rows.offset, everything, rows.weights)
-    moments = gram.centred()
+def _refit_moments(rows: WeightedRows) -> Refit:
+    moments = rows.moments()
 
     def refit(used: BoolArray) -> tuple[FloatArray, FloatArray]:
         w = np.zeros(len(used))
@@ -198,7 +195,7 @@ def _refit_moments(rows: Rows) -> Refit:
     return refit
 
 
-def _refit_rows(rows: Rows) -> Refit:
+def _refit_rows(rows: WeightedRows) -> Refit:
     def refit(used: BoolArray) -> tuple[FloatArray, FloatArray]:
         penalty = Penalty(0.0, np.ones(len(used)), used, False)
         path = path_of_rows(rows, penalty, Grid(np.array([LEAST_RIDGE]), 0, 0.0, None, 1e-8))

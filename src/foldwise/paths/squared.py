@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from foldwise.arrays import BoolArray, FloatArray
-from foldwise.paths.gram import Moments
+from foldwise.paths.gram import CentredMoments
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.pivoting import ActiveSet
 from foldwise.paths.quadratic import descend, regress_out, solve_quadratic
@@ -34,7 +34,7 @@ class MomentsPath:
     stops.
     """
 
-    def __init__(self, moments: Moments, penalty: Penalty, tol: float) -> None:
+    def __init__(self, moments: CentredMoments, penalty: Penalty, tol: float) -> None:
         self.n_columns = len(moments.q)
         self.free = penalty.free
         self.paying = np.flatnonzero(~penalty.free & penalty.allowed)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.errors import invalid_parameter
-from foldwise.paths.curvature import Dictionary
-from foldwise.paths.gram import Moments, fold_grams
+from foldwise.checks import check_number
+from foldwise.paths.gram import CentredMoments
+from foldwise.paths.newton import DictionaryColumns
 from foldwise.paths.path import Path
-from foldwise.paths.rows import Rows, checked_rows
+from foldwise.paths.rows import WeightedRows, checked_rows
 from foldwise.paths.threads import one_blas_thread
 
 
@@ -140,14 +140,8 @@ def stagewise_path(
     >>> path.coefs[-1]
     array([2., 0.])
     """
-    if not epsilon > 0:
-        raise invalid_parameter(
-            "stagewise_path",
-            "epsilon",
-            must="be above zero",
-            got=epsilon,
-            fix="Use monotone_lasso_path for the limit of ever smaller steps.",
-        )
+    fix = "Use monotone_lasso_path for the limit of ever smaller steps."
+    check_number("stagewise_path", "epsilon", epsilon, above=0, fix=fix)
     rows = checked_rows(D, y, loss, sample_weight, offset, None)
     return walk(walker(rows, epsilon), max_steps, n_points)
 
@@ -163,7 +157,7 @@ class _Snapshot:
 class MomentsWalker:
     """Forward stagewise on second moments: squared error."""
 
-    def __init__(self, moments: Moments, epsilon: float) -> None:
+    def __init__(self, moments: CentredMoments, epsilon: float) -> None:
         self.moments, self.epsilon, self.steps = moments, epsilon, 0
         diagonal = moments.Q.diagonal()
         self.per_size = np.where(diagonal > 0, 1.0, 0.0) / np.sqrt(
@@ -194,9 +188,9 @@ class MomentsWalker:
 class RowsWalker:
     """Forward stagewise on rows: any loss, one or several linear predictors."""
 
-    def __init__(self, rows: Rows, epsilon: float) -> None:
+    def __init__(self, rows: WeightedRows, epsilon: float) -> None:
         self.rows, self.epsilon, self.steps = rows, epsilon, 0
-        self.dictionary = Dictionary(rows.D)
+        self.dictionary = DictionaryColumns(rows.D)
         self.weights = rows.weights / rows.weights.sum()
         squares = rows.D.multiply(rows.D) if self.dictionary.sparse else rows.D**2
         mean = np.asarray(rows.D.T @ self.weights)
@@ -257,13 +251,11 @@ class RowsWalker:
         return float(self.weights @ self.rows.losses(eta))
 
 
-def walker(rows: Rows, epsilon: float) -> MomentsWalker | RowsWalker:
+def walker(rows: WeightedRows, epsilon: float) -> MomentsWalker | RowsWalker:
     """Return the cheapest walker for some rows."""
     if rows.loss != "squared":
         return RowsWalker(rows, epsilon)
-    everything = np.zeros(len(rows.y), dtype=int)
-    (gram,) = fold_grams(rows.D, rows.y - rows.offset, everything, rows.weights)
-    return MomentsWalker(gram.centred(), epsilon)
+    return MomentsWalker(rows.moments(), epsilon)
 
 
 def walk(along: MomentsWalker | RowsWalker, max_steps: int, n_points: int) -> StagewisePath:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -13,9 +11,9 @@ from numpy.typing import NDArray
 from foldwise.arrays import FloatArray
 from foldwise.errors import unsupported
 from foldwise.paths.cross_validation import CVPath, held_out, judged
-from foldwise.paths.gram import Gram, Moments, fold_grams
+from foldwise.paths.gram import CentredMoments
 from foldwise.paths.monotone import monotone_path_of_moments
-from foldwise.paths.rows import Rows, checked_folds, checked_rows
+from foldwise.paths.rows import WeightedRows, checked_folds, checked_rows
 from foldwise.paths.stagewise import MomentsWalker, RowsWalker, StagewisePath, walk
 from foldwise.paths.threads import one_blas_thread
 
@@ -44,13 +42,13 @@ class Walk:
     n_points: int
     lambda_min_ratio: float
 
-    def over_moments(self, moments: Moments) -> StagewisePath:
+    def over_moments(self, moments: CentredMoments) -> StagewisePath:
         """Return the squared-error path of some moments."""
         if self.epsilon == 0:
             return monotone_path_of_moments(moments, self.lambda_min_ratio, self.max_steps)
         return walk(MomentsWalker(moments, self.epsilon), self.max_steps, self.n_points)
 
-    def over_rows(self, rows: Rows) -> StagewisePath:
+    def over_rows(self, rows: WeightedRows) -> StagewisePath:
         """Return the path of some rows, whatever their loss."""
         return walk(RowsWalker(rows, self.epsilon), self.max_steps, self.n_points)
 
@@ -117,15 +115,9 @@ def cross_validated_stagewise_path(
     return CVStagewisePath(**vars(path), arc_length=lengths)
 
 
-def _walks(rows: Rows, folds: NDArray, how: Walk) -> list[StagewisePath]:
+def _walks(rows: WeightedRows, folds: NDArray, how: Walk) -> list[StagewisePath]:
     """Return the path of all rows, then those without each fold."""
     if rows.loss != "squared":
         trains = [rows] + [rows.take(folds != k) for k in held_out(folds)]
         return [how.over_rows(train) for train in trains]
-    names = np.unique(folds)
-    grams = fold_grams(rows.D, rows.y - rows.offset, folds, rows.weights)
-    total: Gram = reduce(add, grams)
-    trains_moments = [total] + [
-        total - part for k, part in zip(names, grams, strict=True) if k >= 0
-    ]
-    return [how.over_moments(train.centred()) for train in trains_moments]
+    return [how.over_moments(train) for train in rows.moments_without(folds)]

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.arrays import FloatArray
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 from foldwise.rules.conditions import Condition
 from foldwise.rules.rule import Rule
 
 Bits = NDArray[np.uint8]
 
 
-def coverage(rules: Sequence[Rule], table: Table) -> Bits:
+def coverage(rules: Sequence[Rule], table: CodedTable) -> Bits:
     """Return which rows each rule selects.
 
     Each distinct condition is evaluated once, O(n_rows); a rule is an AND of packed bits.

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 
 
 def short_number_between(low: float, high: float) -> float:
@@ -38,7 +38,7 @@ class Cuts:
     near the middle between the neighbours. One sort a column asked about.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: CodedTable) -> None:
         self._table = table
         self._sorted = cache(self._sorted_values)
         self.move = cache(self._move)

@@ -9,19 +9,19 @@ from scipy import sparse
 from foldwise.arrays import Array, FloatArray
 from foldwise.isle.ensembles import fitted_ensemble
 from foldwise.isle.grow import Growth, grow_trees
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 from foldwise.rules.coverage import Bits, coverage, distinct, supports, unpacked
 from foldwise.rules.cuts import Cuts
 from foldwise.rules.linear_terms import LinearTerms, linear_terms
 from foldwise.rules.rule import Rule
-from foldwise.rules.trees import Split, lightgbm_trees, read_splits, rules_of
+from foldwise.rules.trees import TreeSplit, lightgbm_trees, read_splits, rules_of
 
 DENSE_NUMBERS = 2**26
 """Up to this many numbers (512 MB) the matrix is dense, above it is sparse."""
 
 
 @dataclass(frozen=True)
-class Dictionary:
+class TermDictionary:
     """Rules and linear terms to choose from."""
 
     rules: tuple[Rule, ...]  # no two select the same rows, or exactly each other's complement
@@ -31,7 +31,7 @@ class Dictionary:
     def __len__(self) -> int:
         return len(self.rules) + len(self.linear)
 
-    def matrix(self, table: Table, bits: Bits | None = None) -> Any:
+    def matrix(self, table: CodedTable, bits: Bits | None = None) -> Any:
         """Return the value of every term for every row."""
         bits = coverage(self.rules, table) if bits is None else bits
         terms = self.linear.values(table)
@@ -56,15 +56,15 @@ def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
 
 
 def grow_dictionary(
-    table: Table,
+    table: CodedTable,
     y: Array,
     weight: FloatArray,
     growth: Growth,
     linear_tail: float | None,
     ensemble: Any = None,
-) -> tuple[Dictionary, Bits]:
+) -> tuple[TermDictionary, Bits]:
     """Return the rules of trees grown on a table, and its linear terms."""
-    trees: list[Split | None] = []
+    trees: list[TreeSplit | None] = []
     if ensemble is not None:
         model = fitted_ensemble("RuleFit", ensemble, table, y, weight, growth.loss)
         trees = read_splits("RuleFit", model, Cuts(table))
@@ -77,4 +77,4 @@ def grow_dictionary(
     if linear_tail is None:
         terms = terms[np.empty(0, dtype=np.intp)]
     chosen = tuple(rules[k] for k in kept)
-    return Dictionary(chosen, supports(bits[kept], weight), terms), bits[kept]
+    return TermDictionary(chosen, supports(bits[kept], weight), terms), bits[kept]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from foldwise.isle.table import Columns, Table
+from foldwise.isle.table import CodedTable, Columns
 from foldwise.rules.importance import centred_terms
 from foldwise.rules.rule_model import RuleModel
 from foldwise.rules.text import number_text, rule_text
@@ -46,7 +46,7 @@ def term_texts(model: RuleModel, columns: Columns) -> list[str]:
     return [*(rule_text(rule, columns) for rule in model.rules), *lines]
 
 
-def explain_row(model: RuleModel, row: Table, output: int) -> Explanation:
+def explain_row(model: RuleModel, row: CodedTable, output: int) -> Explanation:
     """Return the explanation of one row."""
     coefs = np.concatenate([model.rule_coefs[output], model.linear_coefs[output]])
     contributions = centred_terms(model, row)[0] * coefs

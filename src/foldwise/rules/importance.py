@@ -3,7 +3,7 @@
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 from foldwise.rules.linear_terms import TYPICAL_RULE_DEVIATION
 from foldwise.rules.rule_model import RuleModel
 
@@ -21,7 +21,7 @@ def term_importances(model: RuleModel) -> FloatArray:
     return np.concatenate([rules, lines])
 
 
-def local_term_importances(model: RuleModel, table: Table) -> FloatArray:
+def local_term_importances(model: RuleModel, table: CodedTable) -> FloatArray:
     """Return how much each term moves each row away from an average row.
 
     ``|a| |r(x) − s|`` for a rule of support s, ``|b| |l(x) − mean|`` for a linear term; the mean
@@ -31,7 +31,7 @@ def local_term_importances(model: RuleModel, table: Table) -> FloatArray:
     return np.abs(centred_terms(model, table)) * sizes
 
 
-def centred_terms(model: RuleModel, table: Table) -> FloatArray:
+def centred_terms(model: RuleModel, table: CodedTable) -> FloatArray:
     """Return every term of every row less its mean over the training rows."""
     rules = [rule.holds(table) - s for rule, s in zip(model.rules, model.supports, strict=True)]
     return np.column_stack([*rules, model.linear.values(table)])

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from foldwise.arrays import BoolArray, FloatArray
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 from foldwise.rules.rule_model import RuleModel
 
 
@@ -23,7 +23,7 @@ class PartialDependence:
     predicts n_rows² rows.
     """
 
-    def __init__(self, model: RuleModel, table: Table, weight: FloatArray) -> None:
+    def __init__(self, model: RuleModel, table: CodedTable, weight: FloatArray) -> None:
         self._model = model
         self._weight = weight / weight.sum()
         self._masks: list[dict[int, BoolArray]] = [

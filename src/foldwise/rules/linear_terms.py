@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 
 TYPICAL_RULE_DEVIATION = 0.4
 """Mean of sqrt(s (1 − s)) over supports s, about π/8: the spread of a typical rule."""
@@ -29,7 +29,7 @@ class LinearTerms:
         """What the centred column is multiplied by."""
         return TYPICAL_RULE_DEVIATION / self.deviation
 
-    def values(self, table: Table) -> FloatArray:
+    def values(self, table: CodedTable) -> FloatArray:
         """Return the terms, shape (n_rows, n_terms); a missing value counts as the mean."""
         out = np.empty((table.n_rows, len(self)))
         for k, feature in enumerate(self.features):
@@ -61,7 +61,7 @@ def weighted_quantile(values: FloatArray, weight: FloatArray, q: float) -> float
     return float(values[order[min(int(position), len(order) - 1)]])
 
 
-def linear_terms(table: Table, weight: FloatArray, tail: float = 0.025) -> LinearTerms:
+def linear_terms(table: CodedTable, weight: FloatArray, tail: float = 0.025) -> LinearTerms:
     """Return the linear terms of the numeric columns of a table."""
     found: list[tuple[float, float, float, float, float]] = []
     for feature in range(len(table.columns.names)):

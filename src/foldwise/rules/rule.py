@@ -6,7 +6,7 @@ from functools import reduce
 from operator import and_
 
 from foldwise.arrays import BoolArray
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 from foldwise.rules.conditions import Condition, both
 
 
@@ -36,7 +36,7 @@ class Rule:
         """The columns the rule asks about."""
         return tuple(condition.feature for condition in self.conditions)
 
-    def holds(self, table: Table) -> BoolArray:
+    def holds(self, table: CodedTable) -> BoolArray:
         """Return which rows of the table the rule selects."""
         columns = (c.holds(table.column(c.feature)) for c in self.conditions)
         return reduce(and_, columns)

@@ -8,9 +8,9 @@ import numpy as np
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.isle.grow import Growth, sampling_fraction, start
 from foldwise.isle.postprocess import chosen_index, penalty_grid
-from foldwise.isle.table import Table
+from foldwise.isle.table import CodedTable
 from foldwise.paths import cross_validated_path
-from foldwise.rules.dictionary import Dictionary, grow_dictionary
+from foldwise.rules.dictionary import TermDictionary, grow_dictionary
 from foldwise.rules.rule_model import RuleModel, kept_terms
 
 
@@ -54,7 +54,7 @@ class RuleFit:
 
 
 def fit_rule_ensemble(
-    table: Table, y: Array, weight: FloatArray, folds: IntArray, settings: RuleSettings
+    table: CodedTable, y: Array, weight: FloatArray, folds: IntArray, settings: RuleSettings
 ) -> RuleFit:
     """Grow a dictionary, choose the penalty by cross-validation and keep the terms it keeps."""
     growth = settings.growth_for(table.n_rows)
@@ -77,7 +77,7 @@ def fit_rule_ensemble(
 
 
 def regrown_losses(
-    table: Table,
+    table: CodedTable,
     y: Array,
     weight: FloatArray,
     folds: IntArray,
@@ -150,7 +150,7 @@ def _relaxed(
     return relaxed, np.atleast_1d(path.intercepts[index])
 
 
-def _constant(dictionary: Dictionary, intercepts: FloatArray) -> RuleFit:
+def _constant(dictionary: TermDictionary, intercepts: FloatArray) -> RuleFit:
     model = kept_terms(dictionary, np.empty((len(intercepts), 0)), intercepts)
     nothing = np.empty(0)
     return RuleFit(model, 0, nothing, nothing, nothing, nothing, 0)

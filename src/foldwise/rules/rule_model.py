@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.isle.table import Table
-from foldwise.rules.dictionary import Dictionary
+from foldwise.isle.table import CodedTable
+from foldwise.rules.dictionary import TermDictionary
 from foldwise.rules.linear_terms import LinearTerms
 from foldwise.rules.rule import Rule
 
@@ -27,7 +27,7 @@ class RuleModel:
         """Coefficients of the linear terms in units of the columns, (n_outputs, n_linear)."""
         return self.linear_coefs * self.linear.scale
 
-    def decision(self, table: Table) -> FloatArray:
+    def decision(self, table: CodedTable) -> FloatArray:
         """Return the sums for each row, shape (n_rows, n_outputs)."""
         out = np.tile(self.intercepts, (table.n_rows, 1))
         out += self.linear.values(table) @ self.linear_coefs.T
@@ -36,7 +36,7 @@ class RuleModel:
         return out
 
 
-def kept_terms(dictionary: Dictionary, coefs: FloatArray, intercepts: FloatArray) -> RuleModel:
+def kept_terms(dictionary: TermDictionary, coefs: FloatArray, intercepts: FloatArray) -> RuleModel:
     """Return the model of the terms whose coefficients are not all zero.
 
     Shapes: ``coefs`` (n_outputs, n_terms).

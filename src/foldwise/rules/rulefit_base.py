@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import invalid_data, invalid_parameter
 from foldwise.isle.grow import Growth, tree_sizes
-from foldwise.isle.inputs import TrainingData, new_table
+from foldwise.isle.inputs import TreeData, new_table
 from foldwise.paths.dealing import deal_folds
 from foldwise.paths.parameters import (
     check_between,
@@ -86,7 +86,7 @@ class RuleFitBase(RuleReading, BaseEstimator):
                 fix="Pass the ensemble unfitted.",
             )
 
-    def _check_columns(self, data: TrainingData) -> None:
+    def _check_columns(self, data: TreeData) -> None:
         if self.ensemble is not None and data.table.columns.levels:
             raise invalid_data(
                 type(self).__name__,
@@ -96,7 +96,7 @@ class RuleFitBase(RuleReading, BaseEstimator):
                 fix="Encode them, or leave ensemble out.",
             )
 
-    def _fit(self, data: TrainingData, y: Array, loss: str, delta: float) -> Self:
+    def _fit(self, data: TreeData, y: Array, loss: str, delta: float) -> Self:
         """Fit ``model_`` to validated rows; classes are 0, 1, ..."""
         self._check_columns(data)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))

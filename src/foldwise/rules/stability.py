@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.isle.inputs import new_table
-from foldwise.isle.table import Table, is_frame
+from foldwise.isle.table import CodedTable, is_frame
 from foldwise.rules.rule_model import RuleModel
 from foldwise.rules.text import rule_text
 
@@ -71,7 +71,7 @@ def rule_stability(
     return Stability(frame, float(np.mean(indices)))
 
 
-def _selections(model: RuleModel, table: Table) -> FloatArray:
+def _selections(model: RuleModel, table: CodedTable) -> FloatArray:
     """Return the rules' standardised selections, shape (n_rules, n_rows)."""
     if not model.rules:
         return np.empty((0, table.n_rows))

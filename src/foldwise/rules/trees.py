@@ -17,21 +17,21 @@ HasMissing = Callable[[int], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class TreeSplit:
     """An inner node of a tree: what its two sides ask, and what stands below them."""
 
     asks: tuple[Condition, Condition]  # left side and right side
     # the child on each side; None for a leaf
-    below: tuple[Union["Split", None], Union["Split", None]]
+    below: tuple[Union["TreeSplit", None], Union["TreeSplit", None]]
 
 
-def rules_of(trees: Iterable[Split | None]) -> list[Rule]:
+def rules_of(trees: Iterable[TreeSplit | None]) -> list[Rule]:
     """Return the rule of every node but the roots, in tree order."""
     return [rule for tree in trees if tree is not None for rule in _walk(tree)]
 
 
-def _walk(root: Split) -> Iterator[Rule]:
-    waiting: list[tuple[Split, Rule]] = [(root, Rule(()))]
+def _walk(root: TreeSplit) -> Iterator[Rule]:
+    waiting: list[tuple[TreeSplit, Rule]] = [(root, Rule(()))]
     while waiting:
         split, rule = waiting.pop()
         for asked, below in zip(split.asks, split.below, strict=True):
@@ -58,10 +58,10 @@ def number_split(
     return Interval(feature, -math.inf, threshold, missing_left is True), right
 
 
-def lightgbm_trees(booster: Any, move: MoveCut) -> list[Split | None]:
+def lightgbm_trees(booster: Any, move: MoveCut) -> list[TreeSplit | None]:
     """Return the trees of a LightGBM booster."""
 
-    def read(node: dict[str, Any]) -> Split | None:
+    def read(node: dict[str, Any]) -> TreeSplit | None:
         if "split_feature" not in node:
             return None
         feature, seen_missing = node["split_feature"], node["missing_type"] == "NaN"
@@ -72,17 +72,17 @@ def lightgbm_trees(booster: Any, move: MoveCut) -> list[Split | None]:
         else:
             side = node["default_left"] if seen_missing else None
             asks = number_split(feature, move(feature, node["threshold"]), side)
-        return Split(asks, (read(node["left_child"]), read(node["right_child"])))
+        return TreeSplit(asks, (read(node["left_child"]), read(node["right_child"])))
 
     return [read(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
 
 
 def sklearn_trees(
     trees: Iterable[Any], move: MoveCut, has_missing: HasMissing
-) -> list[Split | None]:
+) -> list[TreeSplit | None]:
     """Return scikit-learn's decision trees."""
 
-    def read(tree: Any, node: int) -> Split | None:
+    def read(tree: Any, node: int) -> TreeSplit | None:
         left, right = int(tree.children_left[node]), int(tree.children_right[node])
         if left == right:
             return None
@@ -90,18 +90,18 @@ def sklearn_trees(
         threshold = move(feature, float(tree.threshold[node]))
         side = bool(tree.missing_go_to_left[node]) if has_missing(feature) else None
         asks = number_split(feature, threshold, side)
-        return Split(asks, (read(tree, left), read(tree, right)))
+        return TreeSplit(asks, (read(tree, left), read(tree, right)))
 
     return [read(tree.tree_, 0) for tree in trees]
 
 
-def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[Split | None]:
+def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[TreeSplit | None]:
     """Return the trees of an XGBoost booster over numeric columns."""
     frame = booster.trees_to_dataframe()
     names = booster.feature_names or [f"f{j}" for j in range(booster.num_features())]
     positions = {name: j for j, name in enumerate(names)}
 
-    def read(nodes: Any, node: str) -> Split | None:
+    def read(nodes: Any, node: str) -> TreeSplit | None:
         row = nodes.loc[node]
         if row["Feature"] == "Leaf":
             return None
@@ -109,14 +109,14 @@ def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[
         before = float(np.nextafter(np.float32(row["Split"]), np.float32(-np.inf)))
         side = row["Missing"] == row["Yes"] if has_missing(feature) else None
         asks = number_split(feature, move(feature, before), side)
-        return Split(asks, (read(nodes, row["Yes"]), read(nodes, row["No"])))
+        return TreeSplit(asks, (read(nodes, row["Yes"]), read(nodes, row["No"])))
 
     return [
         read(nodes.set_index("ID"), f"{tree}-0") for tree, nodes in frame.groupby("Tree", sort=True)
     ]
 
 
-def read_splits(owner: str, model: Any, cuts: Cuts) -> list[Split | None]:
+def read_splits(owner: str, model: Any, cuts: Cuts) -> list[TreeSplit | None]:
     """Return the splits of the trees of a fitted model, for making rules of them."""
     library = library_of(model)
     if library == "lightgbm":
