@@ -1,18 +1,140 @@
-"""Importance sampled learning ensembles as scikit-learn estimators."""
+"""Importance sampled learning ensembles: many trees grown or read, the few needed kept."""
 
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from foldwise.arrays import Array, FloatArray
-from foldwise.isle.inputs import training_data
-from foldwise.isle.isle_base import ISLEBase
-from foldwise.paths.classes import class_codes, class_probabilities
-from foldwise.paths.parameters import check_counts, check_word, huber_delta
+from foldwise.arrays import FloatArray
+from foldwise.checks import check_whole, check_word
+from foldwise.isle.data import TreeData, new_table
+from foldwise.isle.grow import fitted_ensemble, grow_sklearn_trees, grow_trees
+from foldwise.isle.postprocess import reweigh
+from foldwise.isle.tree_set import TreeSet, lightgbm_set, read_trees, sklearn_set
+from foldwise.isle.tree_sum import TreeSum, TreeSumClassifier, TreeSumRegressor
+from foldwise.isle.width import best_single_tree, sampling_width
 
 
-class ISLERegressor(RegressorMixin, ISLEBase):
+class ISLEBase(TreeSum):
+    """What the regressor and the classifier share."""
+
+    def __init__(
+        self,
+        ensemble: Any = None,
+        *,
+        n_estimators: int = 500,
+        max_leaf_nodes: int = 6,
+        subsample: float | str = "auto",
+        learning_rate: float = 0.1,
+        min_samples_leaf: int = 5,
+        trees: str = "lightgbm",
+        post: str = "lasso",
+        non_negative: bool = False,
+        choose: str = "min",
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ensemble = ensemble
+        self.n_estimators = n_estimators
+        self.max_leaf_nodes = max_leaf_nodes
+        self.subsample = subsample
+        self.learning_rate = learning_rate
+        self.min_samples_leaf = min_samples_leaf
+        self.trees = trees
+        self.post = post
+        self.non_negative = non_negative
+        self.choose = choose
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def from_fitted(cls, model: Any, **parameters: Any) -> Self:
+        """Return an unfitted estimator that will reweigh the trees of a fitted model.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            A forest, extra trees, gradient boosting, AdaBoost or bagging of decision trees by
+            scikit-learn, or a LightGBM or XGBoost model. It is never changed or refitted.
+        **parameters
+            Parameters of the estimator.
+
+        Returns
+        -------
+        Self
+            Call ``fit(X, y)`` next. Rows the model has not seen give the best coefficients;
+            its own training rows will do for small or heavily subsampled trees.
+        """
+        return cls(FrozenEstimator(model), **parameters)
+
+    def _check_parameters(self, owner: str) -> None:
+        super()._check_parameters(owner)
+        check_whole(owner, "n_estimators", self.n_estimators, 1)
+        check_whole(owner, "max_leaf_nodes", self.max_leaf_nodes, 2)
+        check_word(owner, "trees", self.trees, ("lightgbm", "sklearn"))
+        check_word(owner, "post", self.post, ("lasso", "stagewise", "shrink"))
+
+    def _fit(self, owner: str, data: TreeData, rng: np.random.Generator) -> None:
+        dictionary = self._dictionary(owner, data, rng)
+        folds = self._folds(owner, data, rng)
+        X = data.table.values
+        columns = dictionary.columns(X)
+        path = reweigh(columns, data, folds, self.post, non_negative=self.non_negative)
+        self.cv_loss_, self.cv_se_, self.index_ = path.cv_loss, path.cv_se, path.index(self.choose)
+        self.trees_ = dictionary.reweighted(np.atleast_2d(path.coefs[self.index_]))
+        self.intercepts_ = np.atleast_1d(path.intercepts[self.index_])
+        self.n_trees_, self.n_trees_grown_ = len(self.trees_), len(dictionary)
+        self.n_leaves_, self.n_leaves_grown_ = sum(self.trees_.n_leaves), sum(dictionary.n_leaves)
+        self.speedup_ = _speedup(dictionary, self.trees_, X[:1000])
+        if data.loss != "multinomial":
+            n_leaves, seed = int(np.median(dictionary.n_leaves)), int(rng.integers(2**31 - 1))
+            best = best_single_tree(X, data.y, data.weight, n_leaves, seed)
+            self.width_ = sampling_width(columns, best, data.y, data.weight, data.loss)
+
+    def _dictionary(self, owner: str, data: TreeData, rng: np.random.Generator) -> TreeSet:
+        if self.ensemble is not None:
+            return read_trees(owner, fitted_ensemble(owner, self.ensemble, data))
+        growth = self._growth((self.max_leaf_nodes,) * self.n_estimators, rng)
+        if self.trees == "sklearn":
+            return sklearn_set(grow_sklearn_trees(owner, data, growth))
+        return lightgbm_set(owner, grow_trees(data, growth), 1 / self.learning_rate)
+
+    def _linear(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        values = new_table(self, X).values
+        if not len(self.trees_):
+            return np.tile(self.intercepts_, (values.shape[0], 1))
+        return self.trees_.weighted_sum(values) + self.intercepts_
+
+    def summary(self) -> str:
+        """Return in a few lines how much smaller the ensemble has become.
+
+        Returns
+        -------
+        str
+            Trees, leaves, speed and width.
+        """
+        check_is_fitted(self)
+        lines = [
+            f"trees   {self.n_trees_} of {self.n_trees_grown_}",
+            f"leaves  {self.n_leaves_} of {self.n_leaves_grown_}",
+            f"speed   {self.speedup_:.1f} times faster to predict, measured on training rows",
+        ]
+        if hasattr(self, "width_"):
+            lines.append(str(self.width_))
+        return "\n".join(lines)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan &= self.trees == "lightgbm"
+        return tags
+
+
+class ISLERegressor(TreeSumRegressor, ISLEBase):
     """Regression by a few trees, reweighted by the lasso.
 
     Many small trees are grown on small random parts of the rows, each seeing a little of what
@@ -136,52 +258,8 @@ class ISLERegressor(RegressorMixin, ISLEBase):
         self.loss = loss
         self.huber_delta = huber_delta
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow the trees, or read them, and find their coefficients.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training targets.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of a group stay in one fold.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        owner = type(self).__name__
-        self._check_parameters()
-        check_word(owner, "loss", self.loss, ("squared", "huber", "poisson"))
-        data = training_data(self, X, y, sample_weight, groups, y_numeric=True)
-        y = data.y.astype(np.float64)
-        if self.loss == "poisson":
-            check_counts(owner, y)
-        return self._fit(data, y, self.loss, huber_delta(y, self.huber_delta))
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predicted means.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions.
-        """
-        decision = self._decision(X)[:, 0]
-        return np.exp(decision) if self.loss == "poisson" else decision
-
-
-class ISLEClassifier(ClassifierMixin, ISLEBase):
+class ISLEClassifier(TreeSumClassifier, ISLEBase):
     """Classification by a few trees, reweighted by the logistic lasso.
 
     Parameters
@@ -210,74 +288,14 @@ intercepts_, cv_loss_, cv_se_, index_, columns_
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow the trees, or read them, and find their coefficients.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of a group stay in one fold.
+def _speedup(before: TreeSet, after: TreeSet, X: Any) -> float:
+    """Return how much faster the kept trees predict, timed on a few rows."""
 
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        data = training_data(self, X, y, sample_weight, groups, y_numeric=False)
-        self.classes_, codes = class_codes(type(self).__name__, data.y)
-        loss = "logistic" if len(self.classes_) == 2 else "multinomial"
-        return self._fit(data, codes, loss, 1.0)
+    def seconds(trees: TreeSet) -> float:
+        started = perf_counter()
+        trees.weighted_sum(X)
+        return perf_counter() - started
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the log-odds of the second class, or the scores of several classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Scores.
-        """
-        decision = self._decision(X)
-        return decision[:, 0] if len(self.classes_) == 2 else decision
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to one.
-        """
-        return class_probabilities(self._decision(X))
-
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[most_probable]
+    fast = min(seconds(after) for _ in range(3))
+    return min(seconds(before) for _ in range(2)) / max(fast, 1e-9)

@@ -1,8 +1,8 @@
-"""A set of fitted trees: which leaf each row falls into, what each leaf says."""
+"""A set of fitted trees of any library: which leaf each row falls into, what each leaf says."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
@@ -11,8 +11,10 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.tree import BaseDecisionTree
 
 from foldwise.arrays import FloatArray
+from foldwise.errors import unsupported
 
 
 class LeafFinder(Protocol):
@@ -145,3 +147,97 @@ class XGBoostLeaves:
         smaller = type(self.booster)()
         smaller.load_model(bytearray(json.dumps(model).encode()))
         return XGBoostLeaves(smaller)
+
+
+def read_trees(owner: str, model: Any) -> TreeSet:
+    """Return the trees of a fitted model.
+
+    ``model``: scikit-learn's forests, extra trees, gradient boosting, AdaBoost and bagging over
+    decision trees; LightGBM and XGBoost models and boosters.
+    """
+    library, trees = trees_of(owner, model)
+    if library == "lightgbm":
+        return lightgbm_set(owner, trees)
+    return xgboost_set(trees) if library == "xgboost" else sklearn_set(trees)
+
+
+def trees_of(owner: str, model: Any) -> tuple[str, Any]:
+    """Return the library of a fitted model, and its booster or list of decision trees."""
+    library = type(model).__module__.split(".")[0]
+    if library == "lightgbm":
+        return library, getattr(model, "booster_", model)
+    if library == "xgboost":
+        return library, model.get_booster() if hasattr(model, "get_booster") else model
+    return library, decision_trees(owner, model)
+
+
+def decision_trees(owner: str, model: Any) -> list[Any]:
+    """Return the decision trees of a fitted scikit-learn ensemble, or say why not."""
+    trees = list(np.ravel(getattr(model, "estimators_", [])))
+    if not trees or not all(isinstance(tree, BaseDecisionTree) for tree in trees):
+        raise unsupported(
+            owner,
+            "ensemble",
+            must="be an ensemble of decision trees that can be read",
+            got=type(model).__name__,
+            fix="Use a forest, extra trees, GradientBoosting, LightGBM or XGBoost.",
+        )
+    _refuse_column_samples(owner, model)
+    return trees
+
+
+def sklearn_set(trees: Iterable[Any]) -> TreeSet:
+    """Return scikit-learn's decision trees; classifiers say probabilities."""
+    found = [tree.tree_ for tree in trees]
+    values = tuple(_node_values(tree) for tree in found)
+    return TreeSet(SklearnLeaves(tuple(found)), values, tuple(int(tree.n_leaves) for tree in found))
+
+
+def _node_values(tree: Any) -> FloatArray:
+    values = tree.value[:, 0, :]
+    if values.shape[1] == 1:
+        return values.copy()
+    shares = values / values.sum(axis=1, keepdims=True)
+    return shares[:, 1:] if shares.shape[1] == 2 else shares
+
+
+def lightgbm_set(owner: str, booster: Any, scale: float = 1.0) -> TreeSet:
+    """Return the trees of a LightGBM booster, their leaf values times ``scale``."""
+    if booster.pandas_categorical:
+        raise unsupported(
+            owner,
+            "ensemble",
+            must="be fitted on columns of numbers",
+            got="a LightGBM model with pandas categories",
+            fix="Encode the categories first.",
+        )
+    _, blocks = lightgbm_blocks(booster)
+    lines = [re.search(r"^leaf_value=(.*)$", block, flags=re.M) for block in blocks]
+    leaves = [np.array(line[1].split(), dtype=float) for line in lines if line is not None]
+    values = tuple(leaf[:, None] * scale for leaf in leaves)
+    return TreeSet(LightGBMLeaves(booster), values, tuple(map(len, leaves)))
+
+
+def xgboost_set(booster: Any) -> TreeSet:
+    """Return the trees of an XGBoost booster."""
+    model = json.loads(bytes(booster.save_raw("json")))
+    trees = model["learner"]["gradient_booster"]["model"]["trees"]
+    # Leaves keep their value where splits keep their threshold.
+    values = tuple(np.array(tree["split_conditions"], dtype=float)[:, None] for tree in trees)
+    n_leaves = tuple(tree["left_children"].count(-1) for tree in trees)
+    return TreeSet(XGBoostLeaves(booster), values, n_leaves)
+
+
+def _refuse_column_samples(owner: str, model: Any) -> None:
+    columns = getattr(model, "estimators_features_", None)
+    if columns is None:
+        return
+    everything = np.arange(model.n_features_in_)
+    if not all(np.array_equal(chosen, everything) for chosen in columns):
+        raise unsupported(
+            owner,
+            "ensemble",
+            must="show every tree all columns",
+            got="trees on random columns",
+            fix="Use max_features=1.0 in the bagging, or a forest.",
+        )

@@ -49,7 +49,7 @@ def sampling_width(
     Shapes: ``trees`` (n_rows, n_trees).
     """
     shares = weight / weight.sum()
-    relevance = squared_relevance if loss == "squared" else logistic_relevance
+    relevance = logistic_relevance if loss == "logistic" else squared_relevance
     q = relevance(np.column_stack([trees, best]), y, shares)
     constant = relevance(np.zeros((len(y), 1)), y, shares)[0]
     lowest = q.min()

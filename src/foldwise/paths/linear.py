@@ -30,7 +30,102 @@ class ScaledRows:
     scale: FloatArray
 
 
-class LinearPath(BaseEstimator):
+class Scored(BaseEstimator):
+    """An estimator whose predictions come from one or several sums a row; takes sparse rows."""
+
+    def _linear(self, X: Any) -> FloatArray:
+        """Return the sums, shape (n_rows,) or (n_rows, n_outputs)."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse input is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class ScoreRegressor(RegressorMixin, Scored):
+    """Numbers from a sum that is the mean or, for counts, its logarithm."""
+
+    loss: str
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the predicted mean of every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
+        """
+        scores = self._linear(X)
+        mean = scores if scores.ndim == 1 else scores[:, 0]
+        return np.exp(mean) if self.loss == "poisson" else mean
+
+
+class ScoreClassifier(ClassifierMixin, Scored):
+    """Classes from one sum a class, or from the log-odds of the second of two."""
+
+    classes_: Array
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        if scores.shape[1] > 1:
+            return np.asarray(softmax(scores, axis=1))
+        return expit(scores * [-1.0, 1.0])
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the log-odds of the second class, or the scores of several classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores.
+        """
+        scores = self._linear(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of ``classes_``; rows sum to one.
+        """
+        return self._probabilities(self._linear(X))
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[most_probable])
+
+
+class LinearPath(Scored):
     """Linear predictions from the point of a path that the folds choose."""
 
     cv: Any
@@ -110,95 +205,11 @@ class LinearPath(BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_.T) + self.intercept_
 
-    def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse input is welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
-
-class LinearRegressor(RegressorMixin, LinearPath):
+class LinearRegressor(ScoreRegressor, LinearPath):
     """Numbers from ``coef_`` and ``intercept_``."""
 
     loss: str = "squared"
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predicted mean of every row.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions.
-        """
-        eta = self._linear(X)
-        return np.exp(eta) if self.loss == "poisson" else eta
-
-
-class ScoreClassifier(ClassifierMixin, BaseEstimator):
-    """Classes from one sum a class, or from the log-odds of the second of two."""
-
-    classes_: Array
-
-    def _linear(self, X: Any) -> FloatArray:
-        """Return the sums, shape (n_rows, 1) or (n_rows, n_classes)."""
-        raise NotImplementedError
-
-    def _probabilities(self, scores: FloatArray) -> FloatArray:
-        if scores.shape[1] > 1:
-            return np.asarray(softmax(scores, axis=1))
-        return expit(scores * [-1.0, 1.0])
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the log-odds of the second class, or the scores of several classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Scores.
-        """
-        scores = self._linear(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities, in the order of ``classes_``; rows sum to one.
-        """
-        return self._probabilities(self._linear(X))
-
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[most_probable])
 
 
 class LinearClassifier(ScoreClassifier, LinearPath):
@@ -214,9 +225,6 @@ class LinearClassifier(ScoreClassifier, LinearPath):
         self.classes_ = np.unique(y[weights > 0])
         check_two_classes(owner, self.classes_)
         return np.searchsorted(self.classes_, y).clip(0, len(self.classes_) - 1)
-
-    def _linear(self, X: Any) -> FloatArray:
-        return LinearPath._linear(self, X)
 
     def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.atleast_2d(coefs), np.atleast_1d(intercept)

@@ -1,6 +1,6 @@
 """Rule ensembles: small trees read into rules, a lasso that keeps a few, ways to read them."""
 
-from foldwise.rules.bootstrap_null import interaction_null
+from foldwise.rules.interactions import interaction_null
 from foldwise.rules.rulefit import RuleFitClassifier, RuleFitRegressor
 from foldwise.rules.stability import Stability, rule_stability
 from foldwise.rules.text import parse_rule, rule_query, rule_text

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.isle.table import CodedTable
+from foldwise.isle.data import CodedTable
 
 TYPICAL_RULE_DEVIATION = 0.4
 """Mean of sqrt(s (1 − s)) over supports s, about π/8: the spread of a typical rule."""

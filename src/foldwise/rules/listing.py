@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foldwise.isle.table import Columns
-from foldwise.rules.explain import term_texts
-from foldwise.rules.importance import term_importances
-from foldwise.rules.rule_model import RuleModel
+from foldwise.isle.data import Columns
+from foldwise.rules.explain import term_importances, term_texts
+from foldwise.rules.fitting import RuleModel
 from foldwise.rules.text import rule_query
 
 _STYLE = """

@@ -1,18 +1,12 @@
 """Rule ensembles as scikit-learn estimators."""
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
-
-from foldwise.arrays import Array, FloatArray
-from foldwise.isle.inputs import training_data
-from foldwise.paths.classes import class_codes, class_probabilities
-from foldwise.paths.parameters import check_counts, check_word, huber_delta
-from foldwise.rules.rulefit_base import RuleFitBase
+from foldwise.isle.tree_sum import TreeSumClassifier, TreeSumRegressor
+from foldwise.rules.base import RuleFitBase
 
 
-class RuleFitRegressor(RegressorMixin, RuleFitBase):
+class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
     """Regression by a short list of rules and linear terms.
 
     Small trees are grown on random parts of the rows; every node of every tree is a rule such
@@ -151,52 +145,8 @@ class RuleFitRegressor(RegressorMixin, RuleFitBase):
         self.loss = loss
         self.huber_delta = huber_delta
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow the rules and choose among them.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training targets.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of a group stay in one fold.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        owner = type(self).__name__
-        self._check_parameters()
-        check_word(owner, "loss", self.loss, ("squared", "huber", "poisson"))
-        data = training_data(self, X, y, sample_weight, groups, y_numeric=True)
-        y = data.y.astype(np.float64)
-        if self.loss == "poisson":
-            check_counts(owner, y)
-        return self._fit(data, y, self.loss, huber_delta(y, self.huber_delta))
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predicted means.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions.
-        """
-        decision = self._decision(X)[:, 0]
-        return np.exp(decision) if self.loss == "poisson" else decision
-
-
-class RuleFitClassifier(ClassifierMixin, RuleFitBase):
+class RuleFitClassifier(TreeSumClassifier, RuleFitBase):
     """Classification by a short list of rules and linear terms.
 
     The logistic counterpart of :class:`RuleFitRegressor`: rules add to the log-odds of a class.
@@ -228,75 +178,3 @@ model_, columns_
     >>> rules.predict_proba(X[:2]).shape
     (2, 2)
     """
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow the rules and choose among them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of a group stay in one fold.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        data = training_data(self, X, y, sample_weight, groups, y_numeric=False)
-        self.classes_, codes = class_codes(type(self).__name__, data.y)
-        loss = "logistic" if len(self.classes_) == 2 else "multinomial"
-        return self._fit(data, codes, loss, 1.0)
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the log-odds of the second class, or the scores of several classes.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Scores.
-        """
-        decision = self._decision(X)
-        return decision[:, 0] if len(self.classes_) == 2 else decision
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to one.
-        """
-        return class_probabilities(self._decision(X))
-
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Class labels.
-        """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[most_probable]

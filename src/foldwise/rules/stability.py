@@ -9,9 +9,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.isle.inputs import new_table
-from foldwise.isle.table import CodedTable, is_frame
-from foldwise.rules.rule_model import RuleModel
+from foldwise.isle.data import CodedTable, is_frame, new_table
+from foldwise.rules.fitting import RuleModel
 from foldwise.rules.text import rule_text
 
 ALIKE = 0.8
@@ -20,13 +19,19 @@ ALIKE = 0.8
 
 @dataclass(frozen=True)
 class Stability:
-    """How often rules come back on other rows."""
+    """How often rules come back on other rows.
 
-    # the model's ``rules_`` (rules only) with a column "frequency": the share of refits that kept
-    # a rule on the same columns selecting nearly the same rows (or nearly the others)
+    Parameters
+    ----------
+    rules : DataFrame
+        The model's ``rules_`` (rules only) with a column "frequency": the share of refits that
+        kept a rule on the same columns selecting nearly the same rows (or nearly the others).
+    dice : float
+        Mean over refits of the Dice-Sørensen index, 2 |A ∩ B| / (|A| + |B|), between the
+        model's rules and the refit's: 1 for always the same rules.
+    """
+
     rules: pd.DataFrame
-    # mean over refits of the Dice-Sørensen index, 2 |A ∩ B| / (|A| + |B|), between the model's
-    # rules and the refit's: 1 for always the same rules
     dice: float
 
 
@@ -41,10 +46,28 @@ def rule_stability(
 ) -> Stability:
     """Return how stable the rules of a fitted ensemble are.
 
+    Parameters
+    ----------
+    model : RuleFitRegressor or RuleFitClassifier
+        A fitted rule ensemble.
+    X, y : array-like
+        The rows and targets it was fitted to.
+    n_resamples : int, default=10
+        Refits, each to a random part of the rows.
+    share : float, default=0.8
+        That part.
+    random_state : int, RandomState or None, default=None
+        Seed of the parts.
+
+    Returns
+    -------
+    Stability
+        The rules with the share of refits that found them again, and one index for all.
+
     Examples
     --------
     >>> from sklearn.datasets import make_friedman1
-    >>> from foldwise.rules.rulefit import RuleFitRegressor
+    >>> from foldwise.rules import RuleFitRegressor
     >>> X, y = make_friedman1(200, random_state=0)
     >>> model = RuleFitRegressor(n_estimators=30, max_terms=20, random_state=0).fit(X, y)
     >>> found = rule_stability(model, X, y, n_resamples=3, random_state=0)

@@ -3,11 +3,11 @@
 import ast
 import math
 import re
+from dataclasses import dataclass
 
-from foldwise.errors import invalid_parameter
-from foldwise.isle.table import Columns
-from foldwise.rules.conditions import Condition, Interval, Members
-from foldwise.rules.rule import Rule, conjunction
+from foldwise.errors import InvalidParameterError, invalid_parameter
+from foldwise.isle.data import Columns
+from foldwise.rules.rule import Condition, Interval, Members, Rule, conjunction
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf)"
 _NAME = r"`(?:[^`]|``)*`|[^\W\d]\w*"
@@ -23,6 +23,18 @@ _OR_MISSING = re.compile(rf" or (?:{_NAME}) is missing\)")
 def rule_text(rule: Rule, columns: Columns) -> str:
     """Return the rule as a person would write it.
 
+    Parameters
+    ----------
+    rule : Rule
+        Conditions that must all hold.
+    columns : Columns
+        Names and levels of the columns.
+
+    Returns
+    -------
+    str
+        Conditions joined by " and ".
+
     Examples
     --------
     >>> columns = Columns(("age", "home town"), {1: ("Bonn", "Rome")})
@@ -30,22 +42,46 @@ def rule_text(rule: Rule, columns: Columns) -> str:
     >>> rule_text(rule, columns)
     "(18 < age <= 30.5 or age is missing) and `home town` in {'Rome'}"
     """
-    return " and ".join(_condition_text(condition, columns) for condition in rule.conditions)
+    return " and ".join(TEXT.of(condition, columns) for condition in rule.conditions)
 
 
 def rule_query(rule: Rule, columns: Columns) -> str:
     """Return the rule for :meth:`pandas.DataFrame.query`.
+
+    Parameters
+    ----------
+    rule : Rule
+        Conditions that must all hold.
+    columns : Columns
+        Names and levels of the columns.
+
+    Returns
+    -------
+    str
+        The query; it selects the rows for which the rule holds.
 
     Examples
     --------
     >>> rule_query(Rule((Interval(0, high=30.5, missing=True),)), Columns(("age",), {}))
     '(age <= 30.5 or age != age)'
     """
-    return " and ".join(_condition_query(condition, columns) for condition in rule.conditions)
+    return " and ".join(QUERY.of(condition, columns) for condition in rule.conditions)
 
 
 def parse_rule(text: str, columns: Columns) -> Rule:
     """Return the rule a text stands for.
+
+    Parameters
+    ----------
+    text : str
+        A rule as :func:`rule_text` writes it.
+    columns : Columns
+        Names and levels of the columns.
+
+    Returns
+    -------
+    Rule
+        Its conditions, at most one a column.
 
     Examples
     --------
@@ -58,46 +94,48 @@ def parse_rule(text: str, columns: Columns) -> Rule:
         found = _ATOM.match(text, position + bracket)
         end = found and (_OR_MISSING.match(text, found.end()) if bracket else found)
         if found is None or end is None:
-            raise _unreadable(text, position)
+            raise _unreadable(text[position:])
         conditions.append(_parse_condition(found, bracket, columns))
         position = end.end()
         if position == len(text):
             return conjunction(conditions)
         if not text.startswith(" and ", position):
-            raise _unreadable(text, position)
+            raise _unreadable(text[position:])
         position += len(" and ")
 
 
-def _condition_text(condition: Condition, columns: Columns) -> str:
-    name = _quoted(columns.names[condition.feature])
-    if _only_missing(condition):
-        return f"{name} is missing"
-    if _all_but_missing(condition):
-        return f"{name} is not missing"
-    if isinstance(condition, Members):
-        shown = ", ".join(_level_reprs(condition, columns))
-        atom = f"{name} {'not ' if condition.excluded else ''}in {{{shown}}}"
-    else:
-        atom = _range(name, condition)
-    return f"({atom} or {name} is missing)" if condition.missing else atom
+@dataclass(frozen=True)
+class Wording:
+    """How conditions are written for a reader; ``{0}`` stands for the column's name."""
+
+    absent: str
+    present: str
+    listed: str
+    # whether the reader counts a missing value as "not in" any list
+    missing_is_not_in: bool
+
+    def of(self, condition: Condition, columns: Columns) -> str:
+        """Return one condition in words."""
+        name = _quoted(columns.names[condition.feature])
+        absent, present = self.absent.format(name), self.present.format(name)
+        if _only_missing(condition):
+            return absent
+        if _all_but_missing(condition):
+            return present
+        if isinstance(condition, Interval):
+            atom = _range(name, condition)
+        else:
+            levels = columns.levels[condition.feature]
+            shown = ", ".join(repr(levels[code]) for code in sorted(condition.codes))
+            listed = self.listed.format(shown)
+            atom = f"{name} {'not ' if condition.excluded else ''}in {listed}"
+            if condition.excluded and self.missing_is_not_in:
+                return atom if condition.missing else f"({atom} and {present})"
+        return f"({atom} or {absent})" if condition.missing else atom
 
 
-def _condition_query(condition: Condition, columns: Columns) -> str:
-    name = _quoted(columns.names[condition.feature])
-    if _only_missing(condition):
-        return f"{name} != {name}"
-    if _all_but_missing(condition):
-        return f"{name} == {name}"
-    if isinstance(condition, Interval):
-        atom = _range(name, condition)
-        return f"({atom} or {name} != {name})" if condition.missing else atom
-    shown = ", ".join(_level_reprs(condition, columns))
-    if condition.excluded:
-        # pandas counts a missing value as "not in" any list.
-        atom = f"{name} not in [{shown}]"
-        return atom if condition.missing else f"({atom} and {name} == {name})"
-    atom = f"{name} in [{shown}]"
-    return f"({atom} or {name} != {name})" if condition.missing else atom
+TEXT = Wording("{0} is missing", "{0} is not missing", "{{{0}}}", missing_is_not_in=False)
+QUERY = Wording("{0} != {0}", "{0} == {0}", "[{0}]", missing_is_not_in=True)
 
 
 def _only_missing(condition: Condition) -> bool:
@@ -130,11 +168,6 @@ def number_text(number: float) -> str:
     return repr(float(number)).removesuffix(".0")
 
 
-def _level_reprs(condition: Members, columns: Columns) -> list[str]:
-    levels = columns.levels[condition.feature]
-    return [repr(levels[code]) for code in sorted(condition.codes)]
-
-
 def _quoted(name: str) -> str:
     plain = name.isidentifier() and name not in {"and", "or", "not", "in", "is", "inf"}
     return name if plain else "`" + name.replace("`", "``") + "`"
@@ -159,9 +192,7 @@ def _parse_condition(found: re.Match[str], missing: bool, columns: Columns) -> C
 def _position(word: str, columns: Columns) -> int:
     name = word[1:-1].replace("``", "`") if word.startswith("`") else word
     if name not in columns.names:
-        raise invalid_parameter(
-            "parse_rule", "text", must="name known columns", got=name, fix="See columns.names."
-        )
+        raise _unreadable(name, must="name known columns", fix="See columns.names.")
     return columns.names.index(name)
 
 
@@ -170,16 +201,12 @@ def _code(levels: tuple[object, ...], value: object, shown: str) -> int:
     for code, level in enumerate(levels):
         if level == value and type(level) is type(value):
             return code
-    raise invalid_parameter(
-        "parse_rule", "text", must="name known levels", got=shown, fix="See columns.levels."
-    )
+    raise _unreadable(shown, must="name known levels", fix="See columns.levels.")
 
 
-def _unreadable(text: str, position: int) -> Exception:
-    return invalid_parameter(
-        "parse_rule",
-        "text",
-        must="be conditions joined by ' and '",
-        got=text[position:],
-        fix="Write for example \"age <= 30 and town in {'Rome'}\".",
-    )
+def _unreadable(
+    got: str,
+    must: str = "be conditions joined by ' and '",
+    fix: str = "Write for example \"age <= 30 and town in {'Rome'}\".",
+) -> InvalidParameterError:
+    return invalid_parameter("parse_rule", "text", must=must, got=got, fix=fix)

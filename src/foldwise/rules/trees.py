@@ -1,19 +1,71 @@
 """Fitted trees of LightGBM, scikit-learn and XGBoost, read into one form, and their rules."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Union
 
 import numpy as np
 
-from foldwise.isle.read_trees import decision_trees, library_of
-from foldwise.rules.conditions import Condition, Interval, Members
-from foldwise.rules.cuts import Cuts
-from foldwise.rules.rule import Rule, conjunction
+from foldwise.arrays import FloatArray
+from foldwise.isle.data import CodedTable
+from foldwise.isle.tree_set import trees_of
+from foldwise.rules.rule import Condition, Interval, Members, Rule, conjunction
 
-MoveCut = Callable[[int, float], float]
-HasMissing = Callable[[int], bool]
+
+def short_number_between(low: float, high: float) -> float:
+    """Return the number with the fewest decimals in the middle half of [low, high].
+
+    Examples
+    --------
+    >>> short_number_between(5.23718, 5.24125)
+    5.24
+    >>> short_number_between(1999.0, 3500.0)
+    3000.0
+    """
+    gap = high - low
+    if not 0 < gap < math.inf:
+        return low
+    middle = low + gap / 2
+    decimals = -math.floor(math.log10(gap)) - 1
+    for digits in range(decimals, decimals + 4):
+        candidate = round(middle, digits)
+        if abs(candidate - middle) <= gap / 4 and low <= candidate < high:
+            return float(candidate)
+    return middle if low <= middle < high else low
+
+
+class Cuts:
+    """Moves a cut point to the shortest number that splits the training rows the same way.
+
+    In a column of whole numbers the cut is put on the lower neighbour, ``x <= 5``, else
+    near the middle between the neighbours. One sort a column asked about.
+    """
+
+    def __init__(self, table: CodedTable) -> None:
+        self._table = table
+        self._sorted = cache(self._sorted_values)
+        self.move = cache(self._move)
+        self.has_missing = cache(self._has_missing)
+
+    def _sorted_values(self, feature: int) -> tuple[FloatArray, bool]:
+        values = np.unique(self._table.column(feature))
+        values = values[~np.isnan(values)]
+        return values, bool(np.all(values == np.round(values)))
+
+    def _has_missing(self, feature: int) -> bool:
+        return bool(np.isnan(self._table.column(feature)).any())
+
+    def _move(self, feature: int, threshold: float) -> float:
+        values, whole = self._sorted(feature)
+        above = int(np.searchsorted(values, threshold, side="right"))
+        if above == len(values):
+            return math.inf
+        if above == 0:
+            return -math.inf
+        low, high = float(values[above - 1]), float(values[above])
+        return low if whole else short_number_between(low, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +110,7 @@ def number_split(
     return Interval(feature, -math.inf, threshold, missing_left is True), right
 
 
-def lightgbm_trees(booster: Any, move: MoveCut) -> list[TreeSplit | None]:
+def lightgbm_trees(booster: Any, cuts: Cuts) -> list[TreeSplit | None]:
     """Return the trees of a LightGBM booster."""
 
     def read(node: dict[str, Any]) -> TreeSplit | None:
@@ -71,15 +123,13 @@ def lightgbm_trees(booster: Any, move: MoveCut) -> list[TreeSplit | None]:
             asks = Members(feature, codes), Members(feature, codes, True, seen_missing)
         else:
             side = node["default_left"] if seen_missing else None
-            asks = number_split(feature, move(feature, node["threshold"]), side)
+            asks = number_split(feature, cuts.move(feature, node["threshold"]), side)
         return TreeSplit(asks, (read(node["left_child"]), read(node["right_child"])))
 
     return [read(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
 
 
-def sklearn_trees(
-    trees: Iterable[Any], move: MoveCut, has_missing: HasMissing
-) -> list[TreeSplit | None]:
+def sklearn_trees(trees: Iterable[Any], cuts: Cuts) -> list[TreeSplit | None]:
     """Return scikit-learn's decision trees."""
 
     def read(tree: Any, node: int) -> TreeSplit | None:
@@ -87,15 +137,15 @@ def sklearn_trees(
         if left == right:
             return None
         feature = int(tree.feature[node])
-        threshold = move(feature, float(tree.threshold[node]))
-        side = bool(tree.missing_go_to_left[node]) if has_missing(feature) else None
+        threshold = cuts.move(feature, float(tree.threshold[node]))
+        side = bool(tree.missing_go_to_left[node]) if cuts.has_missing(feature) else None
         asks = number_split(feature, threshold, side)
         return TreeSplit(asks, (read(tree, left), read(tree, right)))
 
     return [read(tree.tree_, 0) for tree in trees]
 
 
-def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[TreeSplit | None]:
+def xgboost_trees(booster: Any, cuts: Cuts) -> list[TreeSplit | None]:
     """Return the trees of an XGBoost booster over numeric columns."""
     frame = booster.trees_to_dataframe()
     names = booster.feature_names or [f"f{j}" for j in range(booster.num_features())]
@@ -107,8 +157,8 @@ def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[
             return None
         feature = positions[row["Feature"]]
         before = float(np.nextafter(np.float32(row["Split"]), np.float32(-np.inf)))
-        side = row["Missing"] == row["Yes"] if has_missing(feature) else None
-        asks = number_split(feature, move(feature, before), side)
+        side = row["Missing"] == row["Yes"] if cuts.has_missing(feature) else None
+        asks = number_split(feature, cuts.move(feature, before), side)
         return TreeSplit(asks, (read(nodes, row["Yes"]), read(nodes, row["No"])))
 
     return [
@@ -118,10 +168,6 @@ def xgboost_trees(booster: Any, move: MoveCut, has_missing: HasMissing) -> list[
 
 def read_splits(owner: str, model: Any, cuts: Cuts) -> list[TreeSplit | None]:
     """Return the splits of the trees of a fitted model, for making rules of them."""
-    library = library_of(model)
-    if library == "lightgbm":
-        return lightgbm_trees(getattr(model, "booster_", model), cuts.move)
-    if library == "xgboost":
-        booster = model.get_booster() if hasattr(model, "get_booster") else model
-        return xgboost_trees(booster, cuts.move, cuts.has_missing)
-    return sklearn_trees(decision_trees(owner, model), cuts.move, cuts.has_missing)
+    library, trees = trees_of(owner, model)
+    readers = {"lightgbm": lightgbm_trees, "xgboost": xgboost_trees}
+    return readers.get(library, sklearn_trees)(trees, cuts)

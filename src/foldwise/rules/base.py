@@ -1,28 +1,127 @@
-"""What every fitted rule ensemble lets one read: lists, importances, interactions, reasons."""
+"""What the rule ensembles share: their parameters, the fit, and everything one can read of it."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import FloatArray
-from foldwise.errors import invalid_data
-from foldwise.isle.inputs import new_table
-from foldwise.isle.table import Columns
-from foldwise.paths.parameters import check_word
-from foldwise.rules.explain import Explanation, explain_row, term_texts
-from foldwise.rules.importance import feature_shares, local_term_importances, term_importances
+from foldwise.checks import check_number, check_whole, check_word
+from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
+from foldwise.isle.data import TreeData, new_table
+from foldwise.isle.grow import tree_sizes
+from foldwise.isle.tree_sum import TreeSum
+from foldwise.rules.explain import (
+    Explanation,
+    explain_row,
+    feature_shares,
+    local_term_importances,
+    term_importances,
+    term_texts,
+)
+from foldwise.rules.fitting import RuleSettings, fit_rule_ensemble
 from foldwise.rules.interactions import PartialDependence, tuples_that_interact
 from foldwise.rules.listing import rule_frame, rules_html, rules_text
-from foldwise.rules.rule_model import RuleModel
 
 
-class RuleReading:
-    """Mixin of the fitted rule ensembles; reads ``model_`` and ``columns_``."""
+class RuleFitBase(TreeSum):
+    """What the regressor and the classifier share."""
 
-    model_: RuleModel
-    columns_: Columns
+    def __init__(
+        self,
+        ensemble: Any = None,
+        *,
+        n_estimators: int = 500,
+        mean_leaves: float = 4.0,
+        max_conditions: int | None = None,
+        subsample: float | str = "auto",
+        learning_rate: float = 0.01,
+        min_samples_leaf: int = 5,
+        linear_terms: bool = True,
+        winsorize: float = 0.025,
+        max_terms: int | None = None,
+        l1_ratio: float = 1.0,
+        choose: str = "min",
+        cv: Any = 5,
+        dictionary: str = "shared",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ensemble = ensemble
+        self.n_estimators = n_estimators
+        self.mean_leaves = mean_leaves
+        self.max_conditions = max_conditions
+        self.subsample = subsample
+        self.learning_rate = learning_rate
+        self.min_samples_leaf = min_samples_leaf
+        self.linear_terms = linear_terms
+        self.winsorize = winsorize
+        self.max_terms = max_terms
+        self.l1_ratio = l1_ratio
+        self.choose = choose
+        self.cv = cv
+        self.dictionary = dictionary
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self, owner: str) -> None:
+        super()._check_parameters(owner)
+        check_whole(owner, "n_estimators", self.n_estimators, 0)
+        check_number(owner, "mean_leaves", self.mean_leaves, least=2, most=1000, try_=4)
+        check_whole(owner, "max_conditions", self.max_conditions, 1, none=True)
+        check_number(owner, "winsorize", self.winsorize, least=0, most=0.499, try_=0.025)
+        check_whole(owner, "max_terms", self.max_terms, 1, none=True)
+        check_number(owner, "l1_ratio", self.l1_ratio, above=0, most=1, fix="Try 1, the lasso.")
+        check_word(owner, "dictionary", self.dictionary, ("shared", "regrown"))
+        if self.dictionary == "regrown" and isinstance(self.ensemble, FrozenEstimator):
+            raise invalid_parameter(
+                owner,
+                "dictionary",
+                must='be "shared" for the trees of a fitted model',
+                got=self.dictionary,
+                fix="Pass the ensemble unfitted.",
+            )
+
+    def _fit(self, owner: str, data: TreeData, rng: np.random.Generator) -> None:
+        if self.ensemble is not None and data.table.columns.levels:
+            raise invalid_data(
+                owner,
+                "X",
+                must="hold numbers only when rules come from an ensemble",
+                got="columns of categories",
+                fix="Encode them, or leave ensemble out.",
+            )
+        leaves = tree_sizes(self.n_estimators, self.mean_leaves, rng)
+        settings = RuleSettings(
+            growth=self._growth(leaves, rng, self.max_conditions),
+            linear_tail=self.winsorize if self.linear_terms else None,
+            l1_ratio=self.l1_ratio,
+            choose=self.choose,
+            max_terms=self.max_terms,
+            regrow=self.dictionary == "regrown",
+            ensemble=self.ensemble,
+        )
+        fitted = fit_rule_ensemble(data, self._folds(owner, data, rng), settings)
+        self.model_, self.n_candidates_ = fitted.model, fitted.n_candidates
+        self.lambdas_, self.cv_loss_, self.cv_se_ = fitted.lambdas, fitted.cv_loss, fitted.cv_se
+        self.shared_cv_loss_, self.index_ = fitted.shared_cv_loss, fitted.index
+
+    def _linear(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        return self.model_.decision(new_table(self, X))
+
+    @property
+    def optimism_(self) -> float:
+        """How much too good the loss looks when folds judge rules grown with their own rows.
+
+        Zero with ``dictionary="shared"``, where it is not known.
+        """
+        check_is_fitted(self)
+        if not len(self.cv_loss_):
+            return 0.0
+        return float(self.cv_loss_[self.index_] - self.shared_cv_loss_[self.index_])
 
     @property
     def rules_(self) -> pd.DataFrame:
@@ -138,7 +237,7 @@ class RuleReading:
         -----
         Exact partial dependences, one O(n_samples) sum a rule and set. Even without any
         interaction H is above zero on finite data: compare with
-        :func:`foldwise.rules.bootstrap_null.interaction_null`.
+        :func:`foldwise.rules.interaction_null`.
 
         References
         ----------
@@ -199,5 +298,13 @@ class RuleReading:
             return 0
         if output is None:
             return int(self.model_.decision(table)[0].argmax())
-        check_word(type(self).__name__, "output", output, self._outputs())
-        return self._outputs().index(output)
+        labels = self._outputs()
+        if output not in labels:
+            raise invalid_parameter(
+                type(self).__name__,
+                "output",
+                must="be one of " + ", ".join(map(repr, labels)),
+                got=output,
+                fix=did_you_mean(output, labels),
+            )
+        return labels.index(output)
