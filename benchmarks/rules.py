@@ -18,7 +18,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
-from foldwise.isle.inputs import new_table
+from foldwise.isle.data import new_table
 from foldwise.rules import RuleFitClassifier, RuleFitRegressor, rule_query
 
 DATA = Path(

@@ -1,27 +1,29 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 
-from foldwise.isle.grow import Growth, grow_trees, sampling_fraction, start, tree_sizes
-from foldwise.isle.table import CodedTable, Columns
+from foldwise.errors import InvalidDataError
+from foldwise.isle.data import CodedTable, Columns, TreeData
+from foldwise.isle.grow import (
+    Growth,
+    fitted_ensemble,
+    grow_trees,
+    sampling_fraction,
+    start,
+    tree_sizes,
+)
 from foldwise.losses import Huber
 
+GROWTH = Growth((3,) * 10, sample_fraction=0.5, memory=0.1, min_samples_leaf=5)
 
-def growth(**changes):
-    settings = {
-        "loss": "squared",
-        "leaves": (3,) * 10,
-        "sample_fraction": 0.5,
-        "memory": 0.1,
-        "min_samples_leaf": 5,
-        "max_depth": None,
-        "n_classes": 1,
-        "huber_delta": 1.0,
-        "seed": 0,
-        "n_threads": 1,
-    }
-    return Growth(**settings | changes)
+
+def rows(table, y, **changes):
+    return TreeData(table, y, np.ones(len(y)), **changes)
 
 
 @pytest.fixture
@@ -50,50 +52,76 @@ def test_a_mean_of_two_leaves_gives_stumps():
 def test_each_tree_has_the_leaves_asked_for(table, n_threads):
     y = table.values[:, 0] * table.values[:, 1]
     leaves = (2, 7, 3, 5)
-    booster = grow_trees(table, y, np.ones(300), growth(leaves=leaves, n_threads=n_threads))
+    booster = grow_trees(rows(table, y), replace(GROWTH, leaves=leaves, n_threads=n_threads))
     found = [tree["num_leaves"] for tree in booster.dump_model()["tree_info"]]
     assert tuple(found) == leaves
 
 
 def test_several_classes_grow_a_tree_each_a_round(table):
     y = np.arange(300) % 3
-    booster = grow_trees(table, y, np.ones(300), growth(loss="multinomial", n_classes=3))
+    booster = grow_trees(rows(table, y, loss="multinomial", n_outputs=3), GROWTH)
     assert booster.num_trees() == 30
 
 
 def test_nothing_is_printed(table, capfd):
-    grow_trees(table, np.arange(300.0), np.ones(300), growth())
+    grow_trees(rows(table, np.arange(300.0)), GROWTH)
     captured = capfd.readouterr()
     assert captured.out == captured.err == ""
 
 
 def test_the_start_minimises_the_loss():
     rng = np.random.default_rng(0)
-    y, weight = rng.normal(size=99), np.ones(99)
-    assert_allclose(start(y, weight, growth()), y.mean())
-    assert_allclose(start(y, weight, growth(loss="huber")), np.median(y))
+    y = rng.normal(size=99)
+    assert_allclose(start(rows(None, y)), y.mean())
+    assert_allclose(start(rows(None, y, loss="huber")), np.median(y))
     tiny = minimize_scalar(
         lambda c: Huber(threshold=1e-6).value(y, np.full(99, c)).sum(), bracket=(-1, 1)
     )
     assert_allclose(tiny.x, np.median(y), atol=1e-3)
     counts = rng.poisson(3, size=99)
-    assert_allclose(start(counts, weight, growth(loss="poisson")), np.log(counts.mean()))
-    assert_allclose(start(np.r_[1, 0, 0, 0], np.ones(4), growth(loss="logistic")), np.log(1 / 3))
-    shares = start(np.r_[0, 1, 2, 2], np.ones(4), growth(loss="multinomial", n_classes=3))
+    assert_allclose(start(rows(None, counts, loss="poisson")), np.log(counts.mean()))
+    assert_allclose(start(rows(None, np.r_[1, 0, 0, 0], loss="logistic")), np.log(1 / 3))
+    shares = start(rows(None, np.r_[0, 1, 2, 2], loss="multinomial", n_outputs=3))
     assert_allclose(np.exp(shares), [0.25, 0.25, 0.5])
 
 
 def test_the_booster_leaves_the_start_out(table):
     y = table.values[:, 0] + 100
-    booster = grow_trees(table, y, np.ones(300), growth())
+    booster = grow_trees(rows(table, y), GROWTH)
     assert np.abs(booster.predict(table.values)).max() < 10
 
 
 def test_categories_are_split_as_sets():
     codes = np.random.default_rng(0).integers(0, 6, 400).astype(float)
     table = CodedTable(codes[:, None], Columns(("c",), {0: tuple("abcdef")}))
-    booster = grow_trees(table, np.isin(codes, [1, 4]) * 1.0, np.ones(400), growth(leaves=(2,)))
+    booster = grow_trees(rows(table, np.isin(codes, [1, 4]) * 1.0), replace(GROWTH, leaves=(2,)))
     root = booster.dump_model()["tree_info"][0]["tree_structure"]
     assert root["decision_type"] == "=="
     named = {int(code) for code in root["threshold"].split("||")}
     assert named in ({1, 4}, {0, 2, 3, 5})
+
+
+TABLE = CodedTable(np.arange(24.0).reshape(12, 2), Columns.numeric(2))
+Y = np.arange(12.0) % 2
+
+
+def test_a_frozen_model_is_returned_as_it_is():
+    model = RandomForestClassifier(2).fit(TABLE.values, Y)
+    frozen = FrozenEstimator(model)
+    assert fitted_ensemble("me", frozen, rows(TABLE, Y, loss="logistic")) is model
+
+
+def test_any_other_model_is_cloned_and_fitted_with_whole_classes():
+    model = RandomForestClassifier(2)
+    fitted = fitted_ensemble("me", model, rows(TABLE, Y, loss="logistic"))
+    assert fitted is not model
+    assert fitted.classes_.dtype.kind == "i"
+
+
+def test_other_columns_are_refused():
+    frozen = FrozenEstimator(RandomForestClassifier(2).fit(np.eye(12), Y))
+    with pytest.raises(InvalidDataError) as caught:
+        fitted_ensemble("me", frozen, rows(TABLE, Y, loss="logistic"))
+    assert str(caught.value) == (
+        "me: X must have the 12 columns the ensemble was fitted on; got 2. Pass the same columns."
+    )

@@ -158,16 +158,17 @@ def test_cloning_keeps_the_fitted_model(friedman):
 def test_shrinking_hard_gives_the_average_back(friedman):
     X, y = friedman
     forest = RandomForestRegressor(30, max_leaf_nodes=8, random_state=0).fit(X, y)
-    from foldwise.isle.postprocess import Task, reweigh
-    from foldwise.isle.read_trees import read_trees
+    from foldwise.isle.data import CodedTable, Columns, TreeData
+    from foldwise.isle.postprocess import reweigh
+    from foldwise.isle.tree_set import read_trees
 
     columns = read_trees("test", forest).columns(X)
     rng = np.random.default_rng(0)
-    task = Task(
-        rng.permutation(y), np.ones(len(y)), np.arange(len(y)) % 5, "squared", 1.0, 1, "1se", False
-    )
+    table = CodedTable(X, Columns.numeric(X.shape[1]))
+    data = TreeData(table, rng.permutation(y), np.ones(len(y)))
     # On noise the largest penalty wins: all coefficients are equal.
-    coefs = reweigh(columns, task, "shrink").coefs[0]
+    path = reweigh(columns, data, np.arange(len(y)) % 5, "shrink")
+    coefs = path.coefs[path.index_1se]
     assert_allclose(coefs, coefs[0], rtol=1e-6)
 
 

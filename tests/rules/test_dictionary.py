@@ -1,23 +1,26 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_friedman1
 
+from foldwise.isle.data import CodedTable, Columns, TreeData
 from foldwise.isle.grow import Growth
-from foldwise.isle.table import CodedTable, Columns
 from foldwise.rules import dictionary as module
-from foldwise.rules.coverage import coverage, unpacked
-from foldwise.rules.dictionary import grow_dictionary
+from foldwise.rules.dictionary import coverage, distinct, grow_dictionary, supports, unpacked
+from foldwise.rules.rule import Interval, Rule, conjunction
 
-GROWTH = Growth("squared", (4,) * 40, 0.5, 0.1, 5, None, 1, 1.0, 0, 1)
+GROWTH = Growth((4,) * 40, sample_fraction=0.5, memory=0.1, min_samples_leaf=5)
 
 
 @pytest.fixture(scope="module")
 def grown():
     X, y = make_friedman1(203, random_state=0)
     table = CodedTable(X, Columns.numeric(10))
-    return *grow_dictionary(table, y, np.ones(203), GROWTH, 0.025), table, y
+    return *grow_dictionary(TreeData(table, y, np.ones(203)), GROWTH, 0.025), table, y
 
 
 def test_no_two_rules_select_the_same_or_the_other_rows(grown):
@@ -49,6 +52,46 @@ def test_a_large_matrix_is_sparse_and_the_same(grown, monkeypatch):
 
 def test_without_linear_terms_there_are_rules_only(grown):
     _, _, table, y = grown
-    dictionary, bits = grow_dictionary(table, y, np.ones(203), GROWTH, None)
+    dictionary, bits = grow_dictionary(TreeData(table, y, np.ones(203)), GROWTH, None)
     assert len(dictionary) == len(dictionary.rules)
     assert_array_equal(unpacked(bits, 203), unpacked(coverage(dictionary.rules, table), 203))
+
+
+def test_bits_are_what_each_rule_selects():
+    rng = np.random.default_rng(0)
+    table = CodedTable(rng.normal(size=(37, 3)), Columns.numeric(3))
+    rules = [
+        conjunction([Interval(0, high=0.1), Interval(2, low=-0.5)]),
+        Rule((Interval(1, -1.0, 1.0),)),
+    ]
+    bits = coverage(rules, table)
+    assert bits.shape == (2, 5)
+    assert_array_equal(unpacked(bits, 37).astype(bool), [rule.holds(table) for rule in rules])
+
+
+def test_supports_are_weighted_shares():
+    rng = np.random.default_rng(0)
+    masks, weight = rng.random((300, 21)) < 0.3, rng.random(21)
+    found = supports(np.packbits(masks, axis=1), weight, block=7)
+    assert_allclose(found, masks @ weight / weight.sum())
+
+
+def test_no_rules_have_no_supports():
+    assert supports(np.empty((0, 2), dtype=np.uint8), np.ones(9)).shape == (0,)
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 12), st.integers(1, 11))))
+def test_what_is_kept_is_distinct_and_says_all_that_was_said(masks):
+    kept = distinct(np.packbits(masks, axis=1), masks.shape[1], [1] * len(masks))
+
+    def canonical(row):
+        return tuple(row ^ row[0])
+
+    wanted = {canonical(row) for row in masks} - {(False,) * masks.shape[1]}
+    assert {canonical(masks[k]) for k in kept} == wanted
+    assert len(kept) == len(wanted)
+
+
+def test_the_shortest_rule_stands_for_its_equals():
+    masks = np.array([[1, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=bool)
+    assert distinct(np.packbits(masks, axis=1), 3, [3, 2, 1]) == [2]

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from foldwise.isle.table import CodedTable, Columns
+from foldwise.isle.data import CodedTable, Columns
 from foldwise.rules.linear_terms import linear_terms, weighted_quantile
 
 

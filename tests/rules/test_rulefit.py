@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise.errors import InvalidDataError, InvalidParameterError, UnsupportedError
-from foldwise.isle.inputs import new_table
+from foldwise.isle.data import new_table
 from foldwise.rules.rulefit import RuleFitClassifier, RuleFitRegressor
 from foldwise.rules.text import parse_rule, rule_query, rule_text
 
@@ -204,7 +204,7 @@ def test_counts_have_positive_means_that_match_the_total():
 def test_negative_counts_are_refused():
     with pytest.raises(
         InvalidDataError,
-        match='y must be non-negative and not all zero with loss="poisson"; got -1',
+        match="y must hold counts, none negative and not all zero, with loss='poisson'; got -1",
     ):
         RuleFitRegressor(loss="poisson").fit(np.eye(4), [-1.0, 1, 2, 3])
 
@@ -304,14 +304,12 @@ def test_no_fold_is_judged_by_rules_grown_from_it():
     X_moved = X.copy()
     X_moved[test] = 1 - X_moved[test]
     model = RuleFitRegressor(n_estimators=20, cv=folds, dictionary="regrown", random_state=0)
-    from foldwise.rules import rule_fitting
+    from foldwise.rules import fitting
 
     seen = []
-    original = rule_fitting.grow_dictionary
+    original = fitting.grow_dictionary
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            rule_fitting, "grow_dictionary", lambda *a: seen.append(original(*a)) or seen[-1]
-        )
+        patch.setattr(fitting, "grow_dictionary", lambda *a: seen.append(original(*a)) or seen[-1])
         model.fit(X, y)
         model.fit(X_moved, y)
     first, second = seen[1][0], seen[6][0]
@@ -355,13 +353,13 @@ def test_no_trees_leave_linear_terms():
         ),
         (
             {"mean_leaves": 1},
-            "mean_leaves must be a number above 1.999 and up to 1000; got 1. Try 4.",
+            "mean_leaves must be a number at least 2 and at most 1000; got 1. Try 4.",
         ),
         (
             {"max_terms": 0},
             "max_terms must be a whole number of at least 1 or None; got 0. Try 10.",
         ),
-        ({"subsample": 0.0}, "subsample must be a number above 0 and up to 1; got 0.0."),
+        ({"subsample": 0.0}, "subsample must be a number above 0 and at most 1; got 0.0."),
         ({"choose": "mn"}, "choose must be one of 'min', '1se'; got 'mn'. Did you mean 'min'?"),
         ({"loss": "square"}, "got 'square'. Did you mean 'squared'?"),
         ({"cv": 1}, "RuleFitRegressor: cv must be at least 2; got 1. Try 5."),

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from foldwise.errors import InvalidParameterError
-from foldwise.isle.table import CodedTable, Columns, frame_levels, frame_numbers
-from foldwise.rules.conditions import Interval, Members
-from foldwise.rules.rule import Rule, conjunction
+from foldwise.isle.data import CodedTable, Columns, frame_levels, frame_numbers
+from foldwise.rules.rule import Interval, Members, Rule, conjunction
 from foldwise.rules.text import parse_rule, rule_query, rule_text
 
 COLUMNS = Columns(
