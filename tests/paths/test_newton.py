@@ -7,7 +7,13 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from foldwise.losses import Logistic
 from foldwise.losses.numbers import CappedPoisson
 from foldwise.paths import newton
-from foldwise.paths.newton import Curvature, DictionaryColumns, NewtonSolver, Predictor
+from foldwise.paths.newton import (
+    Curvature,
+    DictionaryColumns,
+    NewtonSolver,
+    OnePredictor,
+    Predictor,
+)
 from foldwise.paths.penalty import Penalty
 
 
@@ -16,9 +22,10 @@ def solved(D, y, loss, lam, l1_ratio=0.0, tol=1e-14):
     problem = NewtonSolver(
         DictionaryColumns(D), np.full(n, 1 / n), Penalty.uniform(l1_ratio, p, False), tol
     )
-    at = Predictor.zero(np.zeros(n), p)
+    one = OnePredictor(problem, loss, y, np.zeros(n))
+    at = one.predictors[0]
     problem.refresh(at, loss, y)
-    problem.solve(at, loss, y, lam, lam)
+    one.solve(lam, lam)
     return at
 
 

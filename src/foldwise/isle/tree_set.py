@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 import lightgbm
 import numpy as np
@@ -17,23 +17,11 @@ from foldwise.arrays import FloatArray
 from foldwise.errors import unsupported
 
 
-class LeafFinder(Protocol):
-    """Trees of some library, good for finding leaves and for dropping trees."""
-
-    def leaves(self, X: Any) -> NDArray[np.integer]:
-        """Return the node each row ends in, shape (n_rows, n_trees)."""
-        ...
-
-    def keep(self, trees: Sequence[int]) -> "LeafFinder":
-        """Return a finder with these trees only."""
-        ...
-
-
 @dataclass(frozen=True)
 class TreeSet:
     """Trees and the numbers at their leaves."""
 
-    finder: LeafFinder  # finds leaves
+    finder: "SklearnLeaves | LightGBMLeaves | XGBoostLeaves"  # finds leaves, drops trees
     # (n_nodes, width): for each tree, the numbers at its nodes: one, or one a class
     values: tuple[FloatArray, ...]
     n_leaves: tuple[int, ...]  # leaves of each tree

@@ -8,7 +8,6 @@ from foldwise.paths.forward_stagewise import (
 )
 from foldwise.paths.gram import Gram, fold_grams
 from foldwise.paths.lasso import LassoPathClassifier, LassoPathRegressor
-from foldwise.paths.monotone import monotone_lasso_path
 from foldwise.paths.path import Path
 from foldwise.paths.penalised import (
     elastic_net_path,
@@ -17,8 +16,14 @@ from foldwise.paths.penalised import (
     ridge_path,
 )
 from foldwise.paths.relaxed import RelaxedCVPath, cross_validated_relaxed_path, relaxed_path
-from foldwise.paths.stagewise import StagewisePath, arc_length, stagewise_path
-from foldwise.paths.stagewise_folds import CVStagewisePath, cross_validated_stagewise_path
+from foldwise.paths.stagewise import (
+    CVStagewisePath,
+    StagewisePath,
+    arc_length,
+    cross_validated_stagewise_path,
+    monotone_lasso_path,
+    stagewise_path,
+)
 
 __all__ = [
     "CVPath",

@@ -20,32 +20,20 @@ def deal_folds(
     rng: np.random.Generator,
 ) -> IntArray:
     """Return the fold of every row."""
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        return _dealt(owner, int(cv), y, classify, groups, rng)
-    splits = check_cv(cv, y, classifier=classify).split(np.zeros((len(y), 1)), y, groups)
-    return _from_splits(owner, cv, splits, len(y))
-
-
-def _dealt(
-    owner: str,
-    n_folds: int,
-    y: Array,
-    classify: bool,
-    groups: Array | None,
-    rng: np.random.Generator,
-) -> IntArray:
-    if n_folds < 2:
-        raise invalid_parameter(owner, "cv", must="be at least 2", got=n_folds, fix="Try 5.")
-    if groups is None:
+    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+        splitter = check_cv(cv, y, classifier=classify)
+    elif cv < 2:
+        raise invalid_parameter(owner, "cv", must="be at least 2", got=int(cv), fix="Try 5.")
+    elif groups is None:
         order = np.lexsort((rng.random(len(y)), y if classify else np.zeros(len(y))))
         folds = np.empty(len(y), dtype=np.intp)
-        folds[order] = np.arange(len(y)) % n_folds
+        folds[order] = np.arange(len(y)) % cv
         return folds
-    kind = StratifiedGroupKFold if classify else GroupKFold
-    seed = int(rng.integers(2**31))
-    splitter = kind(min(n_folds, len(np.unique(groups))), shuffle=True, random_state=seed)
-    splits = splitter.split(np.zeros((len(y), 1)), y, groups)
-    return _from_splits(owner, n_folds, splits, len(y))
+    else:
+        kind = StratifiedGroupKFold if classify else GroupKFold
+        n_folds, seed = min(int(cv), len(np.unique(groups))), int(rng.integers(2**31))
+        splitter = kind(n_folds, shuffle=True, random_state=seed)
+    return _from_splits(owner, cv, splitter.split(np.zeros((len(y), 1)), y, groups), len(y))
 
 
 def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> IntArray:

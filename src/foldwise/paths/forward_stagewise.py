@@ -9,7 +9,7 @@ import numpy as np
 from foldwise.checks import check_number, check_whole
 from foldwise.paths.cross_validation import CVPath
 from foldwise.paths.linear import LinearClassifier, LinearPath, LinearRegressor, ScaledRows
-from foldwise.paths.stagewise_folds import cross_validated_stagewise_path
+from foldwise.paths.stagewise import cross_validated_stagewise_path
 
 
 class ForwardStagewise(LinearPath):
@@ -75,7 +75,7 @@ class ForwardStagewiseRegressor(LinearRegressor, ForwardStagewise):
     See Also
     --------
     foldwise.paths.stagewise_path : The steps.
-    foldwise.paths.monotone_lasso_path : Their limit.
+    foldwise.paths.stagewise_lasso_path : Their limit.
 
     References
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -70,16 +70,8 @@ class Gram:
         return self._combine(other, operator.sub)
 
     def _combine(self, other: Gram, op: Any) -> Gram:
-        return Gram(
-            op(self.weight, other.weight),
-            self.shift,
-            self.shift_y,
-            op(self.sum_d, other.sum_d),
-            op(self.sum_y, other.sum_y),
-            op(self.dd, other.dd),
-            op(self.dy, other.dy),
-            op(self.yy, other.yy),
-        )
+        sums = ("weight", "sum_d", "sum_y", "dd", "dy", "yy")
+        return replace(self, **{k: op(getattr(self, k), getattr(other, k)) for k in sums})
 
     def centred(self) -> CentredMoments:
         """Return the means and the centred second moments, all per unit of weight."""

@@ -17,12 +17,30 @@ from foldwise.paths.rows import check_counts
 class LassoPath(LinearPath):
     """A cross-validated elastic-net penalty: the plain path, or one of its variants."""
 
-    variant: str
-    l1_ratio: float
-    n_lambdas: int
-    lambda_min_ratio: float
-    non_negative: bool
-    tol: float
+    def __init__(
+        self,
+        *,
+        variant: str = "plain",
+        l1_ratio: float = 1.0,
+        n_lambdas: int = 100,
+        lambda_min_ratio: float = 1e-2,
+        choose: str = "min",
+        non_negative: bool = False,
+        standardize: bool = True,
+        cv: Any = 5,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.variant = variant
+        self.l1_ratio = l1_ratio
+        self.n_lambdas = n_lambdas
+        self.lambda_min_ratio = lambda_min_ratio
+        self.choose = choose
+        self.non_negative = non_negative
+        self.standardize = standardize
+        self.cv = cv
+        self.tol = tol
+        self.random_state = random_state
 
     @property
     def lambda_(self) -> float:
@@ -135,17 +153,19 @@ class LassoPathRegressor(LinearRegressor, LassoPath):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
+        super().__init__(
+            variant=variant,
+            l1_ratio=l1_ratio,
+            n_lambdas=n_lambdas,
+            lambda_min_ratio=lambda_min_ratio,
+            choose=choose,
+            non_negative=non_negative,
+            standardize=standardize,
+            cv=cv,
+            tol=tol,
+            random_state=random_state,
+        )
         self.loss = loss
-        self.variant = variant
-        self.l1_ratio = l1_ratio
-        self.n_lambdas = n_lambdas
-        self.lambda_min_ratio = lambda_min_ratio
-        self.choose = choose
-        self.non_negative = non_negative
-        self.standardize = standardize
-        self.cv = cv
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "poisson", "huber"))
@@ -213,28 +233,3 @@ class LassoPathClassifier(LinearClassifier, LassoPath):
     >>> int((model.coef_ != 0).sum()) < 20
     True
     """
-
-    def __init__(
-        self,
-        *,
-        variant: str = "plain",
-        l1_ratio: float = 1.0,
-        n_lambdas: int = 100,
-        lambda_min_ratio: float = 1e-2,
-        choose: str = "min",
-        non_negative: bool = False,
-        standardize: bool = True,
-        cv: Any = 5,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.variant = variant
-        self.l1_ratio = l1_ratio
-        self.n_lambdas = n_lambdas
-        self.lambda_min_ratio = lambda_min_ratio
-        self.choose = choose
-        self.non_negative = non_negative
-        self.standardize = standardize
-        self.cv = cv
-        self.tol = tol
-        self.random_state = random_state

@@ -12,7 +12,7 @@ from foldwise.checks import check_number, check_whole
 from foldwise.errors import invalid_parameter
 from foldwise.paths.gram import CentredMoments
 from foldwise.paths.multinomial import Classes
-from foldwise.paths.newton import DictionaryColumns, NewtonSolver, Predictor
+from foldwise.paths.newton import DictionaryColumns, NewtonSolver, OnePredictor
 from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty, checked_penalty, lambda_grid
 from foldwise.paths.rows import WeightedRows, checked_rows
@@ -96,60 +96,44 @@ def path_of_moments(moments: CentredMoments, penalty: Penalty, grid: Grid) -> Pa
 class Follower:
     """Follows a path of one or several predictors from the null model down."""
 
-    def __init__(self, rows: WeightedRows, problem: NewtonSolver) -> None:
-        self.rows, self.problem = rows, problem
-        self.classes = None
-        if rows.loss == "multinomial":
-            self.classes = Classes(problem, rows.y, rows.offset)
-            self.predictors = self.classes.predictors
-        else:
-            self.predictors = [Predictor.zero(rows.offset, rows.D.shape[1])]
-        self._find_null()
-        self.last = self.largest
+    def __init__(self, rows: WeightedRows, solver: NewtonSolver) -> None:
+        self.rows, self.several = rows, rows.loss == "multinomial"
+        self.at: Classes | OnePredictor = (
+            Classes(solver, rows.y, rows.offset)
+            if self.several
+            else OnePredictor(solver, rows.scale, rows.y, rows.offset)
+        )
+        self._find_null(solver)
+        self.penalty = solver.penalty
 
     @property
     def largest(self) -> float:
         """The smallest lambda at which only free columns are used."""
-        return max(self.problem.penalty.largest_lambda(at.gradient) for at in self.predictors)
+        return max(self.penalty.largest_lambda(at.gradient) for at in self.at.predictors)
 
     def follow(self, lambdas: FloatArray, max_nonzero: int | None) -> Path:
         """Return the coefficients at each lambda, ending before they are too many."""
-        coefs, intercepts = [], []
+        coefs, intercepts, last = [], [], self.largest
         for lam in lambdas:
-            self._solve(lam)
-            w = np.array([at.w for at in self.predictors])
+            self.at.solve(lam, max(last, lam))
+            last = lam
+            w = np.array([at.w for at in self.at.predictors])
             if max_nonzero is not None and w.any(axis=0).sum() > max_nonzero:
                 break
             coefs.append(w)
-            intercepts.append([at.intercept for at in self.predictors])
-        shape = (len(coefs), len(self.predictors), self.rows.D.shape[1])
+            intercepts.append([at.intercept for at in self.at.predictors])
+        shape = (len(coefs), len(self.at.predictors), self.rows.D.shape[1])
         W, b = np.array(coefs).reshape(shape), np.array(intercepts).reshape(shape[:2])
-        if self.classes is None:
-            W, b = W[:, 0], b[:, 0]
-        return Path(lambdas[: len(coefs)], W, b)
+        return Path(lambdas[: len(coefs)], *((W, b) if self.several else (W[:, 0], b[:, 0])))
 
-    def _solve(self, lam: float) -> None:
-        last, self.last = max(self.last, lam), lam
-        if self.classes is not None:
-            self.classes.solve(lam, last)
-        else:
-            self.problem.solve(self.predictors[0], self.rows.scale, self.rows.y, lam, last)
-
-    def _find_null(self) -> None:
+    def _find_null(self, solver: NewtonSolver) -> None:
         """Fit intercept and free columns, and take their loss as the unit of precision."""
-        problem, rows = self.problem, self.rows
-        start = self.classes.eta if self.classes is not None else self.predictors[0].eta
-        unit = float(problem.weights @ np.abs(rows.losses(start)))
-        free = problem.penalty.free
-        tol, problem.gap = problem.gap, (FREE_GAP if free.any() else NULL_GAP) * unit
-        if self.classes is not None:
-            self.classes.settle(0.0, [free] * len(self.predictors))
-            losses = rows.losses(self.classes.eta)
-        else:
-            at = self.predictors[0]
-            problem.settle(at, rows.scale, rows.y, 0.0, np.flatnonzero(free))
-            losses = rows.losses(at.eta) - rows.scale.least(rows.y)
-        problem.gap = tol * max(float(problem.weights @ losses), LEAST_NULL * unit)
+        rows, free = self.rows, solver.penalty.free
+        unit = float(solver.weights @ np.abs(rows.losses(self.at.eta)))
+        tol, solver.gap = solver.gap, (FREE_GAP if free.any() else NULL_GAP) * unit
+        self.at.settle(0.0, [free] * len(self.at.predictors))
+        losses = rows.losses(self.at.eta) - rows.scale.least(rows.y)
+        solver.gap = tol * max(float(solver.weights @ losses), LEAST_NULL * unit)
 
 
 @one_blas_thread

@@ -1,6 +1,6 @@
 """Linear terms: the columns themselves, without their extremes, scaled to weigh like a rule."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -38,13 +38,7 @@ class LinearTerms:
         return out
 
     def __getitem__(self, kept: IntArray) -> "LinearTerms":
-        return LinearTerms(
-            self.features[kept],
-            self.low[kept],
-            self.high[kept],
-            self.mean[kept],
-            self.deviation[kept],
-        )
+        return LinearTerms(*(getattr(self, each.name)[kept] for each in fields(self)))
 
 
 def weighted_quantile(values: FloatArray, weight: FloatArray, q: float) -> float:
