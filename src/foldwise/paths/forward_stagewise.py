@@ -8,7 +8,7 @@ import numpy as np
 
 from foldwise.checks import check_number, check_whole
 from foldwise.paths.cross_validation import CVPath
-from foldwise.paths.linear import LinearClassifier, LinearPath, LinearRegressor, ScaledRows
+from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor, ScaledRows
 from foldwise.paths.stagewise import cross_validated_stagewise_path
 
 
@@ -36,7 +36,7 @@ class ForwardStagewise(LinearPath):
         )
 
 
-class ForwardStagewiseRegressor(LinearRegressor, ForwardStagewise):
+class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
     """Linear regression by many tiny steps, as many as cross-validation finds useful.
 
     Each step moves the coefficient of the column most correlated with the residual by a little.
@@ -119,7 +119,7 @@ class ForwardStagewiseRegressor(LinearRegressor, ForwardStagewise):
         return self.epsilon * (spread or 1.0)
 
 
-class ForwardStagewiseClassifier(LinearClassifier, ForwardStagewise):
+class ForwardStagewiseClassifier(LinearPathClassifier, ForwardStagewise):
     """Logistic regression by many tiny steps, as many as cross-validation finds useful.
 
     Parameters

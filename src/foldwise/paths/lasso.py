@@ -9,7 +9,7 @@ from foldwise.checks import check_whole, check_word
 from foldwise.errors import unsupported
 from foldwise.paths.adaptive import cross_validated_adaptive_path
 from foldwise.paths.cross_validation import CVPath, cross_validated_path
-from foldwise.paths.linear import LinearClassifier, LinearPath, LinearRegressor, ScaledRows
+from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor, ScaledRows
 from foldwise.paths.relaxed import cross_validated_relaxed_path
 from foldwise.paths.rows import check_counts
 
@@ -81,7 +81,7 @@ class LassoPath(LinearPath):
         return cross_validated_path(rows.D, rows.y, l1_ratio=self.l1_ratio, **shared)
 
 
-class LassoPathRegressor(LinearRegressor, LassoPath):
+class LassoPathRegressor(LinearPathRegressor, LassoPath):
     """Linear, Poisson or robust regression with a cross-validated elastic-net penalty.
 
     Parameters
@@ -177,7 +177,7 @@ class LassoPathRegressor(LinearRegressor, LassoPath):
         return y.astype(float)
 
 
-class LassoPathClassifier(LinearClassifier, LassoPath):
+class LassoPathClassifier(LinearPathClassifier, LassoPath):
     """Logistic or multinomial regression with a cross-validated elastic-net penalty.
 
     Parameters

@@ -206,13 +206,13 @@ class LinearPath(Scored):
         return np.asarray(X @ self.coef_.T) + self.intercept_
 
 
-class LinearRegressor(ScoreRegressor, LinearPath):
+class LinearPathRegressor(ScoreRegressor, LinearPath):
     """Numbers from ``coef_`` and ``intercept_``."""
 
     loss: str = "squared"
 
 
-class LinearClassifier(ScoreClassifier, LinearPath):
+class LinearPathClassifier(ScoreClassifier, LinearPath):
     """Class probabilities from ``coef_`` and ``intercept_``."""
 
     @property

@@ -10,7 +10,7 @@ from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.losses import Logistic
 from foldwise.losses.loss import LEAST_CURVATURE
 from foldwise.paths.newton import INNER, KEEP_WHILE, MAX_STEPS, NewtonSolver, Predictors, damping
-from foldwise.paths.quadratic import Quadratic
+from foldwise.paths.quadratic import PenalisedQuadratic
 
 
 class JointNewton:
@@ -75,7 +75,7 @@ class JointNewton:
         l1 = np.tile(lam * penalty.l1_ratio * self.factor, n_classes)
         l2 = np.tile(lam * (1.0 - penalty.l1_ratio) * self.factor, n_classes)
         q, gap = Q @ theta - gradient, INNER * self.solver.gap
-        return Quadratic(Q, q, float(norm), penalty.non_negative, gap).solve(l1, l2, theta)
+        return PenalisedQuadratic(Q, q, float(norm), penalty.non_negative, gap).solve(l1, l2, theta)
 
     def _curvature(self, eta: FloatArray) -> FloatArray:
         p, size = softmax(eta, axis=0), self.X.shape[1]

@@ -13,7 +13,7 @@ from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.losses import Loss
 from foldwise.paths.gram import weighted_products
 from foldwise.paths.penalty import Penalty
-from foldwise.paths.quadratic import Quadratic
+from foldwise.paths.quadratic import PenalisedQuadratic
 
 
 class DictionaryColumns:
@@ -180,7 +180,7 @@ class NewtonSolver:
         working -= (model.weights @ working) / model.mass
         norm, positive = float(model.weights @ working**2), self.penalty.non_negative
         l1, l2 = self.penalty.l1(lam)[model.columns], self.penalty.l2(lam)[model.columns]
-        return Quadratic(model.Q, q, norm, positive, INNER * self.gap).solve(l1, l2, w)
+        return PenalisedQuadratic(model.Q, q, norm, positive, INNER * self.gap).solve(l1, l2, w)
 
 
 class Predictors:

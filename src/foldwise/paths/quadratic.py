@@ -22,7 +22,7 @@ _UNUSED_GENERATOR = np.random.RandomState(0)
 
 
 @dataclass(frozen=True)
-class Quadratic:
+class PenalisedQuadratic:
     """``w'Qw/2 - q'w``, and how its penalised minimiser is wanted.
 
     Shapes: ``Q`` (p, p), ``q`` (p,).
@@ -31,7 +31,8 @@ class Quadratic:
     --------
     >>> import numpy as np
     >>> zero, one = np.zeros(2), np.ones(2)
-    >>> Quadratic(np.eye(2), np.array([3.0, 0.5]), 10.0, False, 1e-9).solve(one, zero, zero)
+    >>> quadratic = PenalisedQuadratic(np.eye(2), np.array([3.0, 0.5]), 10.0, False, 1e-9)
+    >>> quadratic.solve(one, zero, zero)
     array([2., 0.])
     """
 

@@ -9,7 +9,7 @@ from foldwise.arrays import BoolArray, FloatArray
 from foldwise.paths.gram import CentredMoments
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.pivoting import ActiveSet
-from foldwise.paths.quadratic import Quadratic, regress_out
+from foldwise.paths.quadratic import PenalisedQuadratic, regress_out
 
 # Relative to lambda: how far a column left aside may pull without being let in.
 KKT_SLACK = 1e-7
@@ -130,9 +130,9 @@ class MomentsPath:
             l2 = l2 / self.factor[columns]
         return self._quadratic().solve(l1, l2, self.w[columns])
 
-    def _quadratic(self) -> Quadratic:
+    def _quadratic(self) -> PenalisedQuadratic:
         q, positive = self.q[self.columns], self.penalty.non_negative
-        return Quadratic(self.Q_working, q, self.yy, positive, self.gap)
+        return PenalisedQuadratic(self.Q_working, q, self.yy, positive, self.gap)
 
     def _use(self, w: FloatArray) -> None:
         used = np.flatnonzero(w)
