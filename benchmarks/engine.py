@@ -24,7 +24,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from foldwise import StackingRegressor
 from foldwise.engine import Run, Task
 from foldwise.engine.executor import InProcess
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes.pool import Processes
 
 
 def timed(work):

@@ -5,14 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldwise.wording import (
+    article,
     clean,
     counted,
     decimals_for,
+    direction,
     duration,
     enumerated,
+    metric_name,
     number,
     percent,
     shortened,
+    verdict,
     with_error,
 )
 
@@ -97,3 +101,32 @@ def test_two_digits_of_an_error_are_shown(error: float) -> None:
     decimals = decimals_for(error)
     assert decimals is not None
     assert abs(round(error, decimals) - error) <= 0.051 * error
+
+
+@pytest.mark.parametrize(
+    ("gain", "error", "said"),
+    [
+        (2.0, 1.0, "clearly better than"),
+        (1.5, 1.0, "probably better than"),
+        (0.5, 1.0, "about as good as"),
+        (-0.5, 1.0, "about as good as"),
+        (-1.5, 1.0, "probably worse than"),
+        (-9.0, 1.0, "clearly worse than"),
+        (0.0, 0.0, "exactly as good as"),
+        (1.0, 0.0, "clearly better than"),
+        (1.0, float("nan"), "better than"),
+        (-1.0, float("nan"), "worse than"),
+        (float("nan"), 1.0, "not comparable with"),
+    ],
+)
+def test_words_follow_the_number_of_standard_errors(gain: float, error: float, said: str) -> None:
+    assert verdict(gain, error) == said
+
+
+def test_metrics_have_the_names_people_write() -> None:
+    assert [article(metric_name(m)) for m in ("root_mean_squared_error", "roc_auc", "my_own")] == [
+        "an RMSE",
+        "an ROC AUC",
+        "a my own",
+    ]
+    assert direction(1) == "higher is better"

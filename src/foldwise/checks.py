@@ -11,11 +11,17 @@ from sklearn.utils import column_or_1d
 
 from foldwise._sklearn import n_samples
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+from foldwise.errors import (
+    InvalidParameterError,
+    Plain,
+    did_you_mean,
+    invalid_data,
+    invalid_parameter,
+)
 
 
-def check_word(owner: str, name: str, value: Any, words: Iterable[str]) -> None:
-    """Raise unless the value is one of the words.
+def check_word(owner: str, name: str, value: Any, words: Iterable[str], *, also: str = "") -> None:
+    """Raise unless the value is one of the words; ``also`` says what else would have done.
 
     Examples
     --------
@@ -23,13 +29,15 @@ def check_word(owner: str, name: str, value: Any, words: Iterable[str]) -> None:
     """
     known = list(words)
     if not isinstance(value, str) or value not in known:
-        raise invalid_parameter(
-            owner,
-            name,
-            must="be one of " + ", ".join(map(repr, known)),
-            got=value,
-            fix=did_you_mean(value, known),
-        )
+        must = "be one of " + ", ".join(map(repr, known)) + (f" or {also}" if also else "")
+        raise unknown_word(owner, name, value, known, must)
+
+
+def unknown_word(
+    owner: str, name: str, value: Any, known: Iterable[str], must: str
+) -> InvalidParameterError:
+    """Return the error about a word that is not known, with the nearest one that is."""
+    return invalid_parameter(owner, name, must=must, got=value, fix=did_you_mean(value, known))
 
 
 def check_whole(

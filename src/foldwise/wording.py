@@ -1,4 +1,4 @@
-"""Words and numbers as a reader wants them: cleaned, cut to length, rounded by their error."""
+"""Words and numbers as a reader wants them: names cut to length, numbers rounded by their error."""
 
 import math
 import unicodedata
@@ -11,6 +11,16 @@ LONGEST_NAME = 60
 NOTHING = "–"
 UNITS = ((9, "G"), (6, "M"))
 LARGE = 1e7
+METRICS = {
+    "brier_score": "Brier score",
+    "f1": "F1",
+    "log_loss": "log-loss",
+    "max_error": "largest error",
+    "r2": "R²",
+    "roc_auc": "ROC AUC",
+    "root_mean_squared_error": "RMSE",
+    "root_mean_squared_log_error": "RMSLE",
+}
 
 
 def clean(text: str) -> str:
@@ -45,17 +55,17 @@ def shortened(text: Any, longest: int = LONGEST_NAME) -> str:
     return whole[: kept - kept // 2] + "…" + whole[len(whole) - kept // 2 :]
 
 
-def decimals_for(error: float) -> int | None:
-    """Return the decimals that show two digits of a standard error; None if there is no error.
+def decimals_for(size: float, digits: int = 2) -> int | None:
+    """Return the decimals that show two digits of a standard error, or more; None for nothing.
 
     Examples
     --------
     >>> decimals_for(1.72), decimals_for(0.0123), decimals_for(340.0), decimals_for(5000.0)
     (1, 3, -1, -2)
     """
-    if not math.isfinite(error) or error <= 0:
+    if not math.isfinite(size) or size <= 0:
         return None
-    return 1 - math.floor(math.log10(error))
+    return digits - 1 - math.floor(math.log10(size))
 
 
 def number(value: Any, decimals: int | None = None) -> str:
@@ -185,3 +195,57 @@ def enumerated(words: Sequence[str], most: int = 6) -> str:
     if len(words) > most:
         return f"{', '.join(shown)} and {len(words) - most} more"
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def metric_name(name: str) -> str:
+    """Return a metric's name as people write it.
+
+    Examples
+    --------
+    >>> metric_name("root_mean_squared_error"), metric_name("my_gain")
+    ('RMSE', 'my gain')
+    """
+    return METRICS.get(name, name.replace("_", " "))
+
+
+def article(name: str) -> str:
+    """Return a metric's name with its article.
+
+    Examples
+    --------
+    >>> article("RMSE"), article("log-loss"), article("accuracy")
+    ('an RMSE', 'a log-loss', 'an accuracy')
+    """
+    return ("an " if name[0] in "aeioAEIFRM" else "a ") + name
+
+
+def direction(sign: int) -> str:
+    """Return which way is better.
+
+    Examples
+    --------
+    >>> direction(-1)
+    'lower is better'
+    """
+    return "higher is better" if sign > 0 else "lower is better"
+
+
+def verdict(gain: float, error: float) -> str:
+    """Return how sure it is that one model is better than another.
+
+    Examples
+    --------
+    >>> verdict(1.0, 0.3), verdict(0.1, 0.3), verdict(-0.4, 0.3)
+    ('clearly better than', 'about as good as', 'probably worse than')
+    """
+    if gain == 0:
+        return "exactly as good as"
+    if not math.isfinite(gain):
+        return "not comparable with"
+    word = "better" if gain > 0 else "worse"
+    if math.isnan(error):
+        return f"{word} than"
+    distance = gain / error if error > 0 else math.inf
+    if abs(distance) < 1:
+        return "about as good as"
+    return f"{'clearly' if abs(distance) >= 2 else 'probably'} {word} than"

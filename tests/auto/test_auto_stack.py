@@ -13,8 +13,8 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
 from foldwise.auto import base
-from foldwise.auto.portfolio import Member
-from foldwise.auto.portfolio.linear import ridge
+from foldwise.auto.portfolio import Contender
+from foldwise.auto.portfolio.smooth import ridge
 from foldwise.errors import InvalidDataError, InvalidParameterError
 
 
@@ -143,10 +143,10 @@ def _planned(model, X, y, weight=None):
         model.tried = parameters["estimators"]
         raise StopError
 
-    model._new_stack = stop
+    model._stack_class = stop
     tried = []
     try:
-        model._fit(X, y, weight, None, 0.0)
+        model._fit(X, y, weight, None, None, 0.0)
     except StopError:
         tried = model.tried
     return tried
@@ -217,7 +217,10 @@ def test_a_package_that_cannot_be_imported_is_left_out_and_told(monkeypatch) -> 
     def broken(_settings):
         raise ImportError("no libomp")
 
-    members = (Member("ridge", "onehot", ridge), Member("x", "onehot", broken, package="numpy"))
+    members = (
+        Contender("ridge", "onehot", ridge),
+        Contender("x", "onehot", broken, package="numpy"),
+    )
     monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
     X, y = houses(40)
     model = AutoStackRegressor("fast", random_state=0).fit(X, y)

@@ -6,8 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise.auto import AutoStackClassifier, AutoStackRegressor
-from foldwise.auto.kernels import KernelFeatures
-from foldwise.auto.splines import SplineColumns
+from foldwise.auto.portfolio.features import KernelFeatures, SplineColumns
 
 RESAMPLED = {
     "check_sample_weight_equivalence_on_dense_data": "boosted trees bin features",

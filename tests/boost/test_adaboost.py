@@ -139,7 +139,7 @@ def test_a_first_learner_no_better_than_chance_is_an_error() -> None:
 
 
 def test_one_class_is_an_error() -> None:
-    with pytest.raises(InvalidDataError, match="y must have at least two classes; got 1 class"):
+    with pytest.raises(InvalidDataError, match="y must hold at least two classes; got one class"):
         AdaBoostClassifier().fit([[0.0], [1.0]], [1, 1])
 
 

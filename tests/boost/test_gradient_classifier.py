@@ -83,8 +83,8 @@ def test_early_stopping_stops() -> None:
 
 def test_one_class_is_an_error() -> None:
     message = (
-        "GradientBoostingClassifier: y must have at least two classes; got 1 class, np.int64(1). "
-        "Check how y was made."
+        "GradientBoostingClassifier: y must hold at least two classes; got one class, 1. "
+        "There is nothing to learn from one class: check how y was made."
     )
     with pytest.raises(InvalidDataError) as caught:
         GradientBoostingClassifier().fit([[0.0], [1.0]], [1, 1])

@@ -191,7 +191,7 @@ def test_leaf_steps_need_a_tree() -> None:
         ("max_features", 2, "be a number above 0 and at most 1"),
         ("quantile", 1.0, "be a number above 0 and below 1"),
         ("power", 2.0, "be a number at least 1 and below 2"),
-        ("step", "leef", "be a known word"),
+        ("step", "leef", "be one of 'auto', 'leaf', 'line', 'fixed'"),
         ("loss", "l2", "be a known name or a Loss"),
         ("estimator", [], "be a regressor or a list of them"),
         ("n_iter_no_change", 0, "be a whole number of at least 1"),

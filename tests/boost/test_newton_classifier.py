@@ -90,5 +90,5 @@ def test_early_stopping_keeps_groups_together() -> None:
 
 
 def test_one_class_is_an_error() -> None:
-    with pytest.raises(InvalidDataError, match="y must have at least two classes; got 1 class"):
+    with pytest.raises(InvalidDataError, match="y must hold at least two classes; got one class"):
         NewtonBoostingClassifier().fit([[0.0], [1.0]], [1, 1])

@@ -1,29 +1,41 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from foldwise.boost.newton_trees import Rows, objective_words, train, tree_words
+from foldwise.boost.newton_trees import (
+    categorical_columns,
+    encode,
+    learn_categories,
+    objective_words,
+    train,
+    tree_words,
+)
+from foldwise.errors import InvalidParameterError
+from foldwise.learners.one_learner import LearnerInput, WeightedRows
 from foldwise.losses import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
 from foldwise.losses.classes import Exponential, Logistic, Multinomial
 
-WORDS = tree_words(
-    learning_rate=0.1,
-    max_leaf_nodes=7,
-    max_depth=None,
-    gamma=0.0,
-    reg_lambda=1.0,
-    subsample=1.0,
-    max_features=1.0,
-    min_samples_leaf=5,
-    min_hessian=1e-3,
-    max_bins=255,
-) | {"verbosity": -1, "num_threads": 1}
+PARAMETERS = {
+    "learning_rate": 0.1,
+    "max_leaf_nodes": 7,
+    "max_depth": None,
+    "gamma": 0.0,
+    "reg_lambda": 1.0,
+    "subsample": 1.0,
+    "max_features": 1.0,
+    "min_samples_leaf": 5,
+    "min_hessian": 1e-3,
+    "max_bins": 255,
+}
+WORDS = tree_words(PARAMETERS) | {"verbosity": -1, "num_threads": 1}
 
 
 @pytest.fixture
-def rows() -> Rows:
+def rows() -> WeightedRows:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
-    return Rows(X, (X[:, 0] + rng.normal(size=200) > 0).astype(float), np.ones(200), False)
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(float)
+    return WeightedRows(LearnerInput(X, trusted=False), y, np.ones(200), False)
 
 
 def fit(loss, rows, rounds=10, watch=None, patience=5):
@@ -31,11 +43,11 @@ def fit(loss, rows, rounds=10, watch=None, patience=5):
         WORDS,
         loss,
         rows,
+        watch,
         rounds,
+        lambda _: None,
         categorical=[],
-        watch=watch,
         patience=patience,
-        report=lambda _: None,
     )
 
 
@@ -66,18 +78,7 @@ def test_hubers_threshold_comes_from_the_targets() -> None:
 
 def test_the_smallest_gain_is_twice_gamma() -> None:
     assert WORDS["min_gain_to_split"] == 0
-    words = {
-        "learning_rate": 0.1,
-        "max_leaf_nodes": 7,
-        "max_depth": 3,
-        "reg_lambda": 1.0,
-        "subsample": 0.5,
-        "max_features": 1.0,
-        "min_samples_leaf": 5,
-        "min_hessian": 1e-3,
-        "max_bins": 255,
-    }
-    assert tree_words(gamma=1.5, **words)["min_gain_to_split"] == 3.0
+    assert tree_words(PARAMETERS | {"gamma": 1.5})["min_gain_to_split"] == 3.0
 
 
 def test_our_own_gradients_give_lightgbms_model(rows) -> None:
@@ -85,22 +86,65 @@ def test_our_own_gradients_give_lightgbms_model(rows) -> None:
         pass
 
     np.testing.assert_allclose(
-        fit(Own(), rows).raw(rows.X, 1), fit(Logistic(), rows).raw(rows.X, 1), atol=1e-5
+        fit(Own(), rows).raw(rows.table), fit(Logistic(), rows).raw(rows.table), atol=1e-5
     )
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Exponential()], ids=lambda loss: loss.name)
 def test_the_stages_add_up(rows, loss) -> None:
     model = fit(loss, rows)
-    stages = list(model.staged_raw(rows.X, 1))
+    stages = list(model.staged_raw(rows.table))
     assert len(stages) == 10
-    np.testing.assert_allclose(stages[-1], model.raw(rows.X, 1))
-    np.testing.assert_allclose(stages[2], model.first(3).raw(rows.X, 1))
+    np.testing.assert_allclose(stages[-1], model.raw(rows.table))
+    np.testing.assert_allclose(stages[2], model.first(3).raw(rows.table))
 
 
 @pytest.mark.parametrize("loss", [Logistic(), Exponential()], ids=lambda loss: loss.name)
 def test_the_watched_loss_ends_the_boosting(rows, loss) -> None:
-    noise = Rows(rows.X, 1 - rows.y, rows.weight, False)
+    noise = WeightedRows(rows.table, 1 - rows.y, rows.weight, False)
     model = fit(loss, rows, 100, noise, patience=4)
     assert model.rounds < 20
     assert model.best_round == 1
+
+
+TABLE = pd.DataFrame({"a": ["x", "y", None], "b": [1.0, 2.0, np.nan], "c": [True, False, True]})
+
+
+def test_text_columns_are_categories_and_numbers_are_not() -> None:
+    assert categorical_columns("Owner", TABLE, "from_dtype") == [0]
+    assert categorical_columns("Owner", np.zeros((2, 2)), "from_dtype") == []
+    assert categorical_columns("Owner", TABLE, None) == []
+
+
+@pytest.mark.parametrize("wanted", [["b"], [1], [False, True, False]])
+def test_columns_can_be_named_numbered_or_masked(wanted) -> None:
+    assert categorical_columns("Owner", TABLE, wanted) == [1]
+
+
+def test_unknown_columns_are_refused() -> None:
+    message = (
+        "Owner: categorical_features must name columns of X; got 'z'. "
+        "Use names, positions, a mask or 'from_dtype'."
+    )
+    with pytest.raises(InvalidParameterError) as caught:
+        categorical_columns("Owner", TABLE, ["z"])
+    assert str(caught.value) == message
+
+
+def test_codes_count_the_sorted_values_and_missing_stays_missing() -> None:
+    categories = learn_categories(TABLE, [0])
+    assert categories[0].tolist() == ["x", "y"]
+    codes = encode("Owner", TABLE, categories)
+    np.testing.assert_array_equal(codes[:, 0], [0, 1, np.nan])
+    np.testing.assert_array_equal(codes[:, 1], [1, 2, np.nan])
+    np.testing.assert_array_equal(codes[:, 2], [1, 0, 1])
+
+
+def test_values_of_mixed_kinds_can_be_categories() -> None:
+    table = pd.DataFrame({"a": pd.Series([1, "x", 1], dtype=object)})
+    assert learn_categories(table, [0])[0].tolist() == [1, "x"]
+
+
+def test_text_left_out_is_an_error() -> None:
+    with pytest.raises(InvalidParameterError, match="column 'a' of object left out"):
+        encode("Owner", TABLE.astype({"a": object}), {1: np.array([1.0])})

@@ -3,12 +3,12 @@ import warnings
 import click
 import pytest
 
-from foldwise.cli.failures import Failure, Misuse, in_words
+from foldwise.cli.failures import Failure, Misuse, errors_as_messages
 from foldwise.errors import invalid_data, invalid_parameter, warn
 
 
 def raised(error):
-    with pytest.raises(click.ClickException) as caught, in_words(False):
+    with pytest.raises(click.ClickException) as caught, errors_as_messages(False):
         raise error
     return caught.value
 
@@ -49,12 +49,12 @@ def test_a_full_disk_names_the_file():
 
 
 def test_debug_lets_everything_through():
-    with pytest.raises(ZeroDivisionError), in_words(True):
+    with pytest.raises(ZeroDivisionError), errors_as_messages(True):
         raise ZeroDivisionError
 
 
 def test_our_warnings_are_notes_said_once_and_others_are_silent(capsys):
-    with in_words(False):
+    with errors_as_messages(False):
         warn("Stack: a learner was dropped.")
         warn("Stack: a learner was dropped.")
         warnings.warn("something of a library", stacklevel=1)

@@ -10,7 +10,7 @@ from foldwise.cli.screen import number, print_frame, print_json
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(112.0612, "112.1"), (0.00012345, "0.0001234"), (-3.0, "-3.000"), (46941.4, "46,941"),
-     (1e15, "1e+15"), (float("nan"), "nan")],
+     (1e15, "1e+15"), (float("nan"), "–"), (21_680_118.0, "21,680,118")],
 )  # fmt: skip
 def test_numbers_are_short_and_readable(value, shown):
     assert number(value) == shown

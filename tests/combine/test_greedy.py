@@ -147,6 +147,6 @@ def test_an_unknown_loss_is_named() -> None:
     with pytest.raises(InvalidParameterError) as caught:
         greedy_selection(MODELS, Y, loss="logs")
     assert str(caught.value) == (
-        "greedy_selection: loss must be 'squared', 'log' or a function; got 'logs'. "
+        "greedy_selection: loss must be one of 'squared', 'log' or a function; got 'logs'. "
         "Did you mean 'log'?"
     )

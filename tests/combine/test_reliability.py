@@ -112,12 +112,12 @@ def test_unknown_words_are_refused() -> None:
     with pytest.raises(InvalidParameterError) as caught:
         reliability_curve(np.array([0.5]), np.array([1]), strategy="quantiles")
     assert str(caught.value) == (
-        "reliability_curve: strategy must be 'quantile' or 'uniform'; got 'quantiles'. "
+        "reliability_curve: strategy must be one of 'quantile', 'uniform'; got 'quantiles'. "
         "Did you mean 'quantile'?"
     )
     with pytest.raises(InvalidParameterError) as caught:
         decompose_loss(np.array([0.5]), np.array([1]), "logloss")
     assert str(caught.value) == (
-        "decompose_loss: loss must be 'log_loss' or 'brier'; got 'logloss'. "
+        "decompose_loss: loss must be one of 'log_loss', 'brier'; got 'logloss'. "
         "Did you mean 'log_loss'?"
     )

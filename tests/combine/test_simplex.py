@@ -2,8 +2,10 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from foldwise.combine import simplex_weights, weighted_mean
+from foldwise.combine import log_score_weights, simplex_weights, weighted_mean
+from foldwise.combine.simplex import pull_to_mean, simplex_minimum, triangle
 from foldwise.errors import InvalidParameterError
 
 RNG = np.random.default_rng(0)
@@ -94,6 +96,125 @@ def test_an_unknown_loss_is_named() -> None:
     with pytest.raises(InvalidParameterError) as caught:
         simplex_weights(MODELS, Y, loss="square")
     assert str(caught.value) == (
-        "simplex_weights: loss must be 'squared', 'log' or a function; got 'square'. "
+        "simplex_weights: loss must be one of 'squared', 'log' or a function; got 'square'. "
         "Did you mean 'squared'?"
     )
+
+
+def log_table() -> np.ndarray:
+    """Return pointwise log densities of three models, as R's `sapply(1:3, function(k) ...)`."""
+    i, k = np.arange(1, 31)[:, None], np.arange(1, 4)
+    return -1 - (np.sin(i * k) + 0.1 * k) ** 2
+
+
+def test_the_weights_are_those_of_rs_loo() -> None:
+    # loo 2.5.1: i <- 1:30; lpd <- sapply(1:3, function(k) -1 - (sin(i * k) + 0.1 * k)^2)
+    # The R call: stacking_weights(lpd, optim_control = list(reltol = 1e-14)).
+    np.testing.assert_allclose(
+        log_score_weights(log_table()),
+        [0.339034817792, 0.337058538347, 0.323906643861],
+        atol=1e-6,
+    )
+    score = np.log(np.exp(log_table()) @ log_score_weights(log_table())).sum()
+    assert score == pytest.approx(-44.254933905868, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_score_is_that_of_a_generic_convex_solver(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    logs = rng.normal(size=(60, 5)) * rng.uniform(0.2, 2)
+    weight = rng.uniform(size=60)
+    share = weight / weight.sum()
+
+    def loss(w) -> float:
+        return float(-share @ np.log(np.exp(logs) @ w))
+
+    generic = minimize(
+        loss,
+        np.full(5, 0.2),
+        bounds=[(1e-12, 1)] * 5,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    found = log_score_weights(logs, weight)
+    assert loss(found) <= generic.fun + 1e-9
+    np.testing.assert_allclose(found, generic.x, atol=2e-4)
+
+
+def test_the_duality_gap_is_closed() -> None:
+    rng = np.random.default_rng(0)
+    logs = rng.normal(size=(2000, 30))
+    weights = log_score_weights(logs)
+    densities = np.exp(logs)
+    gains = (densities / (densities @ weights)[:, None]).mean(axis=0)
+    assert gains.max() - 1 <= 1e-10
+
+
+def test_huge_and_tiny_densities_do_not_matter() -> None:
+    rng = np.random.default_rng(1)
+    logs = rng.normal(size=(40, 3))
+    shift = rng.normal(size=(40, 1)) * 1000
+    np.testing.assert_allclose(log_score_weights(logs + shift), log_score_weights(logs), atol=1e-9)
+
+
+def test_what_one_model_holds_impossible_needs_the_other() -> None:
+    logs = np.array([[-np.inf, -1.0], [0.0, -3.0], [0.0, -3.0]])
+    weights = log_score_weights(logs)
+    assert 0 < weights[1] < 1
+    both = np.array([[-np.inf, -np.inf], [0.0, -1.0]])
+    assert np.isfinite(log_score_weights(both)).all()
+
+
+def test_alpha_is_a_penalty_in_nats() -> None:
+    rng = np.random.default_rng(2)
+    logs = rng.normal(size=(50, 2)) + [0.5, 0.0]
+    found = log_score_weights(logs, alpha=0.3)[0]
+    grid = np.linspace(0, 1, 100_001)
+    losses = [
+        -np.log(np.exp(logs) @ [w, 1 - w]).mean() + 0.3 * 2 * (w - 0.5) ** 2 for w in grid[::50]
+    ]
+    assert found == pytest.approx(grid[::50][np.argmin(losses)], abs=1e-3)
+
+
+ROWS_RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_feasible_point_is_better(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(12, 4)) + rng.normal(size=4)
+    found = simplex_minimum(rows)
+    assert (found >= 0).all()
+    assert found.sum() == pytest.approx(1.0, abs=1e-15)
+    other = minimize(
+        lambda w: np.sum((rows @ w) ** 2),
+        np.full(4, 0.25),
+        jac=lambda w: 2 * rows.T @ (rows @ w),
+        bounds=[(0, 1)] * 4,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+        method="SLSQP",
+        options={"ftol": 1e-15},
+    )
+    assert np.sum((rows @ found) ** 2) <= other.fun * (1 + 1e-9)
+
+
+def test_the_scale_of_the_rows_does_not_matter() -> None:
+    rows = ROWS_RNG.normal(size=(20, 3)) + 0.5
+    for scale in (1e-9, 1e9):
+        np.testing.assert_allclose(simplex_minimum(scale * rows), simplex_minimum(rows), rtol=1e-9)
+
+
+def test_nothing_to_choose_by_gives_equal_weights() -> None:
+    assert simplex_minimum(np.zeros((3, 2))).tolist() == [0.5, 0.5]
+
+
+def test_a_triangle_has_the_same_lengths() -> None:
+    rows, w = ROWS_RNG.normal(size=(30, 3)), ROWS_RNG.normal(size=3)
+    assert np.sum((triangle(rows) @ w) ** 2) == pytest.approx(np.sum((rows @ w) ** 2), rel=1e-12)
+
+
+def test_the_pull_measures_the_distance_from_equal_weights() -> None:
+    w = ROWS_RNG.dirichlet(np.ones(4))
+    found = np.sum((pull_to_mean(4, 3.0) @ w) ** 2)
+    assert found == pytest.approx(3 * np.sum((w - 0.25) ** 2), rel=1e-12)

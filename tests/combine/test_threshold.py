@@ -62,7 +62,8 @@ def test_an_unknown_metric_is_refused() -> None:
     with pytest.raises(InvalidParameterError) as caught:
         best_threshold(np.array([0.5]), np.array([1]), "f2")
     assert str(caught.value) == (
-        "best_threshold: metric must be the name of a metric or a function of the four counts; "
-        "got 'f2'. Use one of 'accuracy', 'balanced_accuracy', 'f1', 'jaccard', "
+        "best_threshold: metric must be one of 'accuracy', 'balanced_accuracy', 'f1', 'jaccard', "
+        "'matthews_corrcoef' or a function of four counts; got 'f2'. "
+        "Use one of 'accuracy', 'balanced_accuracy', 'f1', 'jaccard', "
         "'matthews_corrcoef'."
     )

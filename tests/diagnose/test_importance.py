@@ -78,11 +78,12 @@ def test_wrong_arguments() -> None:
     with pytest.raises(InvalidDataError) as error:
         permutation_importance(LINEAR, X, Y[:-1])
     assert str(error.value) == (
-        "permutation_importance: y must have as many rows as X, 400; got 399. "
-        "Give the targets of these rows."
+        "permutation_importance: y must have one entry for each of the 400 rows of X (inconsistent "
+        "numbers of samples); got 399. "
+        "Give the same rows to both."
     )
     with pytest.raises(InvalidParameterError) as error:
         permutation_importance(LINEAR, X, Y, n_repeats=0)
     assert str(error.value) == (
-        "permutation_importance: n_repeats must be an int of at least 1; got 0. Use 5, the default."
+        "permutation_importance: n_repeats must be a whole number of at least 1; got 0. Try 5."
     )

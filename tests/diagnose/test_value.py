@@ -90,12 +90,12 @@ def test_the_most_valuable_comes_first() -> None:
     [
         (
             {"method": "exakt"},
-            "model_values: method must be 'auto', 'exact' or 'sampled'; got 'exakt'. "
+            "model_values: method must be one of 'auto', 'exact', 'sampled'; got 'exakt'. "
             "Did you mean 'exact'?",
         ),
         (
             {"n_orders": 3},
-            "model_values: n_orders must be an int of at least 4; got 3. Use 200, the default.",
+            "model_values: n_orders must be a whole number of at least 4; got 3. Try 200.",
         ),
     ],
 )

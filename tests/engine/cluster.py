@@ -36,7 +36,8 @@ class LocalProcesses:
 
     def __enter__(self) -> Self:
         self.scheduler = self._start("dask_scheduler", "--port", "0")
-        wait_until(self.file.exists)
+        # The scheduler does not write it in one step.
+        wait_until(lambda: self.file.exists() and self.file.read_text().rstrip().endswith("}"))
         for _ in range(self.n_workers):
             self.add_worker()
         return self
@@ -62,7 +63,7 @@ class LocalProcesses:
             "--local-directory",
             str(self.folder),
             "--preload",
-            "foldwise.engine.on_worker",
+            "foldwise.engine.dask.worker",
         )
         self.workers.append(worker)
         return worker

@@ -13,8 +13,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError
-from foldwise.engine.futures import Futures, Threads
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes.futures import Futures, Threads
+from foldwise.engine.processes.pool import Processes
 
 LONG = 60.0
 

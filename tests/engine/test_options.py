@@ -1,4 +1,5 @@
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import pytest
 
 from foldwise.engine.events import Event, Stream
 from foldwise.engine.executor import InProcess
-from foldwise.engine.futures import Futures, Threads
 from foldwise.engine.options import RunOptions, executor_for, fit_many, open_run
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes.futures import Futures, Threads
+from foldwise.engine.processes.pool import Processes
+from foldwise.engine.processes.worker import UnsendableError
 from foldwise.errors import InvalidParameterError
 
 
@@ -117,3 +119,8 @@ def test_what_one_of_many_fits_raises_is_raised(n_jobs: int | None) -> None:
 
 def test_no_fits_are_no_results() -> None:
     assert fit_many(powered, np.ones(2), [], n_jobs=2) == []
+
+
+def test_what_cannot_be_sent_back_is_an_error() -> None:
+    with pytest.raises(UnsendableError, match="cannot be sent between processes"):
+        fit_many(lambda _, __: threading.Lock(), None, [1, 2, 3], n_jobs=2)

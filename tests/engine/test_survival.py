@@ -20,10 +20,10 @@ from sklearn.datasets import make_friedman1
 from sklearn.linear_model import Ridge
 
 from foldwise import StackingRegressor
-from foldwise.engine import cluster as cluster_module
-from foldwise.engine import dask as dask_module
 from foldwise.engine import describe
 from foldwise.engine import store as store_module
+from foldwise.engine.dask import cluster as cluster_module
+from foldwise.engine.dask import executor as dask_module
 from foldwise.errors import FoldwiseWarning, InvalidParameterError, LearnerFailedWarning
 from tests.engine.cluster import LocalProcesses
 from tests.engine.slow import Killer, SlowTree

@@ -18,7 +18,7 @@ from tests.files.hostile import nothing_is_run, with_document
 def build(*entries, model=None):
     document = {"entries": list(entries), "model": model or {"at": len(entries) - 1}}
     with nothing_is_run():
-        return Decoder({}, []).build(document)
+        return Decoder({}).build(document)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_only_what_was_built_before_can_be_referred_to(at: int) -> None:
 @pytest.mark.parametrize("document", [None, [], {}, {"entries": 3, "model": 1}, {"entries": []}])
 def test_a_hostile_document_is_refused(document) -> None:
     with pytest.raises(InvalidDataError, match="describe a model that can be built"):
-        Decoder({}, []).build(document)
+        Decoder({}).build(document)
 
 
 def test_an_object_is_made_without_its_init_and_methods_stay_the_class_s() -> None:
@@ -132,7 +132,7 @@ def test_a_histogram_tree_that_loops_is_refused(tmp_path: Path) -> None:
         nodes[field][0] = value
         save(model, tmp_path / "bad")
         nodes[field][0] = before
-        with pytest.raises(InvalidDataError, match="hold trees "):
+        with pytest.raises(InvalidDataError, match=r"hold (trees|parts) "):
             load(tmp_path / "bad")
 
 
@@ -143,5 +143,60 @@ def test_a_tree_of_more_columns_than_its_estimator_is_refused(tmp_path: Path) ->
     with pytest.raises(InvalidDataError) as error:
         load(tmp_path / "bad")
     assert str(error.value).startswith(
-        "load: file must hold trees of the features it names; got one of others."
+        "load: file must hold parts that belong together; got a DecisionTreeRegressor without."
     )
+
+
+def test_forty_tuples_each_twice_the_one_before_are_refused_at_once() -> None:
+    doubled = [["tuple", [1]]] + [["tuple", [{"at": i}, {"at": i}]] for i in range(40)]
+    with pytest.raises(InvalidDataError, match="share parts within reason"):
+        build(*doubled, ["set", [{"at": 40}]])
+
+
+def test_keys_that_share_their_parts_cannot_be_hashed_for_ever() -> None:
+    doubled = [["tuple", [1]]] + [["tuple", [{"at": i}, {"at": i}]] for i in range(17)]
+    with pytest.raises(InvalidDataError, match="keys of keys without end"):
+        build(*doubled, *[["set", [{"at": 17}]]] * 30)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ["range", [0, 2 * 10**8, 1]],
+        ["column", "range", [None, 0, 2 * 10**8, 1]],
+        ["sparse", "coo_array", [2**40, 2], [{"at": 0}, {"at": 0}, {"at": 0}]],
+    ],
+    ids=lambda entry: entry[0],
+)
+def test_nothing_is_longer_than_the_bytes_of_the_file(entry) -> None:
+    with pytest.raises(InvalidDataError, match="hold no more than it has bytes"):
+        build(["small array", _packed(np.zeros(0, dtype=np.intp))], entry)
+
+
+@pytest.mark.parametrize("text", ["S2147483647", "f8,f8", "O8", "V8", "(3,)f8", "U99999"])
+def test_types_of_arrays_are_plain_and_short(text: str) -> None:
+    with pytest.raises(InvalidDataError, match="hold arrays of known types"):
+        build(["dtype", text])
+
+
+def _packed(array) -> str:
+    import base64
+
+    from foldwise.files.arrays import array_bytes
+
+    return base64.b64encode(array_bytes(array)).decode()
+
+
+class Loud:
+    def __repr__(self) -> str:
+        raise AssertionError("shown")
+
+    def __hash__(self) -> int:
+        raise TypeError(self)
+
+
+def test_nothing_in_a_file_is_asked_to_show_itself() -> None:
+    own = f"{Loud.__module__}.{Loud.__qualname__}"
+    document = {"entries": [["object", own, None], ["set", [{"at": 0}]]], "model": 1}
+    with pytest.raises(InvalidDataError, match="describe a model that can be built"):
+        Decoder({}, [Loud]).build(document)

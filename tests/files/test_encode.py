@@ -18,7 +18,7 @@ from foldwise.files.encode import Encoder
 def again(thing):
     encoder = Encoder()
     document = {"model": encoder.value(thing), "entries": encoder.entries}
-    return Decoder(encoder.members, encoder.parts).build(json.loads(json.dumps(document)))
+    return Decoder(encoder.members).build(json.loads(json.dumps(document)))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ FRAME = pd.DataFrame(
 def again(thing):
     encoder = Encoder()
     document = {"model": encoder.value(thing), "entries": encoder.entries}
-    return Decoder(encoder.members, encoder.parts).build(json.loads(json.dumps(document)))
+    return Decoder(encoder.members).build(json.loads(json.dumps(document)))
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_unknown_columns_are_refused_both_ways() -> None:
         "save: model must hold columns of known types; got period[D]. Convert that column."
     )
     with pytest.raises(InvalidDataError, match="hold columns of known types; got 'object'"):
-        column_from("object", [])
+        column_from("object", [], int)

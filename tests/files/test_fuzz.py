@@ -58,7 +58,7 @@ JUNK = st.one_of(
     st.integers(-(2**70), 2**70),
     st.floats(),
     st.text(max_size=8),
-    st.sampled_from(["os.system", "builtins.exec", "object", "function", "part", "../x"]),
+    st.sampled_from(["os.system", "builtins.exec", "object", "function", "compiled", "../x"]),
     st.just([]),
     st.builds(lambda at: {"at": at}, st.integers(-3, 400)),
 )
@@ -79,7 +79,7 @@ def test_forged_descriptions_are_refused_or_harmless(data, saved, tmp_path) -> N
     loaded(tmp_path / "forged", forged(members))
 
 
-@pytest.mark.parametrize("member", ["parts.skops", "arrays/0.npy"])
+@pytest.mark.parametrize("member", ["arrays/0.npy"])
 @settings(parent=EASY, max_examples=100)
 @given(data=st.data())
 def test_forged_parts_are_refused_or_predict_something(member, data, saved, tmp_path) -> None:

@@ -12,14 +12,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from foldwise.learners import NodeTask, TrainingData
-from foldwise.learners.general import (
+from foldwise.learners import (
     Assignment,
+    NodeTask,
+    TrainingData,
     fit_at_node,
-    fit_generally,
     respond,
     take_rows,
 )
+from foldwise.learners.general import fit_generally
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(120, 3)) + 2, RNG.normal(size=120)

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from lightgbm import LGBMRegressor
 from sklearn.calibration import CalibratedClassifierCV
@@ -14,6 +15,7 @@ from sklearn.svm import SVC
 
 from foldwise.learners.prepare import (
     aligned,
+    fitted,
     prepared,
     stops_early_on_given_rows,
     weight_argument,
@@ -93,3 +95,16 @@ def test_absent_classes_get_the_smallest_decision_value():
 def test_nothing_changes_where_all_classes_are_seen():
     values = np.array([[0.9, 0.1]])
     assert aligned(values, np.array([0, 1]), 2, 10, "predict_proba") is values
+
+
+FRAME = pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [1.0, 1.0, 0.0]})
+
+
+def test_a_model_made_from_numbers_predicts_and_knows_its_columns():
+    learner = Ridge()
+    model = fitted(learner, FRAME, 5, {"coef_": np.array([1.0, 10.0]), "intercept_": 0.5})
+    assert list(model.feature_names_in_) == ["a", "b"]
+    assert model.n_features_in_ == 2
+    assert model.random_state == 5
+    np.testing.assert_array_equal(model.predict(FRAME), [10.5, 11.5, 2.5])
+    assert not hasattr(learner, "coef_")

@@ -7,7 +7,6 @@ from foldwise.losses.classes import (
     Exponential,
     Logistic,
     Multinomial,
-    class_codes,
     class_loss,
 )
 from foldwise.losses.loss import CustomLoss
@@ -82,9 +81,3 @@ def test_two_class_losses_are_refused_for_three_classes() -> None:
 def test_an_unknown_loss_is_refused() -> None:
     with pytest.raises(InvalidParameterError, match="Did you mean 'logistic'"):
         class_loss("Owner", "logistc", 2)
-
-
-def test_codes_count_the_sorted_classes() -> None:
-    classes, codes = class_codes(np.array(["b", "a", "b"]))
-    assert classes.tolist() == ["a", "b"]
-    assert codes.tolist() == [1, 0, 1]

@@ -105,5 +105,5 @@ def test_one_class_is_predicted() -> None:
 
 
 def test_noise_is_for_numbers() -> None:
-    with pytest.raises(InvalidParameterError, match="sampling must be a known word; got 'noise'"):
+    with pytest.raises(InvalidParameterError, match=r"sampling must be one of .*; got 'noise'"):
         BaggingClassifier(sampling="noise").fit([[0.0], [1.0]], [0, 1])

@@ -202,7 +202,7 @@ def test_what_a_learner_cannot_do_is_said(changes, message) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"sampling": "boostrap"}, "sampling must be a known word; got 'boostrap'. Did you mean"),
+        ({"sampling": "boostrap"}, "got 'boostrap'. Did you mean 'bootstrap'"),
         ({"max_samples": 0.0}, "max_samples must be a number above 0 and at most 1; got 0.0"),
         ({"max_samples": 0}, "max_samples must be a whole number of at least 1; got 0"),
         ({"noise": -1.0, "sampling": "noise"}, "noise must be a number above 0; got -1.0"),

@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from foldwise.resample.draws import Draws, draw_columns, draw_counts, learner_rng
+from foldwise.learners.one_learner import LearnerInput, draw_columns
+from foldwise.resample.draws import (
+    Draws,
+    draw_counts,
+    new_classes,
+    new_numbers,
+)
 
 
 def many(scheme, n=20, size=20, probability=None):
@@ -52,7 +59,6 @@ def test_the_rows_of_a_group_are_drawn_together() -> None:
 def test_the_same_seed_draws_the_same() -> None:
     draws = Draws("bootstrap", 10, 10, None, None)
     np.testing.assert_array_equal(draws.rows(3), draws.rows(3))
-    assert learner_rng(3).random() == learner_rng(3).random()
 
 
 def test_columns_are_drawn_without_replacement() -> None:
@@ -64,3 +70,52 @@ def test_columns_are_drawn_without_replacement() -> None:
 @pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "bayesian"])
 def test_counts_are_numbers_of_the_right_shape(scheme) -> None:
     assert draw_counts(scheme, 6, 3, np.random.default_rng(0)).shape == (6,)
+
+
+@pytest.fixture
+def line() -> tuple[LearnerInput, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    return LearnerInput(X, trusted=False), X @ [1.0, 2.0] + rng.normal(scale=0.5, size=400)
+
+
+def test_new_targets_scatter_around_the_model(line) -> None:
+    table, y = line
+    sampler = new_numbers("parametric", LinearRegression(), table, y, None, None, 0)
+    np.testing.assert_allclose(sampler.centre, LinearRegression().fit(table.X, y).predict(table.X))
+    assert sampler.scale == pytest.approx(0.5, rel=0.1)
+    noise = sampler.draw(np.random.default_rng(1)) - sampler.centre
+    assert noise.std() == pytest.approx(sampler.scale, rel=0.1)
+
+
+def test_residuals_are_drawn_from_those_there_are(line) -> None:
+    table, y = line
+    sampler = new_numbers("residual", LinearRegression(), table, y, None, None, 0)
+    drawn = sampler.draw(np.random.default_rng(1)) - sampler.centre
+    assert np.abs(drawn[:, None] - sampler.pool[None]).min(axis=1).max() < 1e-12
+    assert sampler.pool.mean() == pytest.approx(0)
+
+
+def test_plain_noise_scatters_around_y_by_the_scale_given(line) -> None:
+    table, y = line
+    sampler = new_numbers("noise", LinearRegression(), table, y, None, 0.01, 0)
+    np.testing.assert_array_equal(sampler.centre, y)
+    assert (sampler.draw(np.random.default_rng(0)) - y).std() == pytest.approx(0.01, rel=0.2)
+
+
+def test_new_classes_follow_the_probabilities() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    codes = (X[:, 0] + rng.normal(size=300) > 0).astype(int) * 2  # class 1 does not occur
+    table = LearnerInput(X, trusted=False)
+    sampler = new_classes(LogisticRegression(), table, codes, None, 0)
+    drawn = np.array([sampler.draw(rng) for _ in range(500)])
+    assert set(np.unique(drawn)) == {0, 2}
+    expected = LogisticRegression().fit(X, codes).predict_proba(X)[:, 1]
+    np.testing.assert_allclose((drawn == 2).mean(axis=0), expected, atol=0.1)
+
+
+def test_one_row_has_no_noise() -> None:
+    table = LearnerInput(np.zeros((1, 1)), trusted=False)
+    sampler = new_numbers("parametric", LinearRegression(), table, np.ones(1), None, None, 0)
+    assert sampler.draw(np.random.default_rng(0)).tolist() == [1.0]

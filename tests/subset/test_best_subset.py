@@ -14,6 +14,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from foldwise import BestSubsetRegressor
 from foldwise.errors import FoldwiseWarning
 from foldwise.subset import progress
+from foldwise.subset.best_subset import (
+    Wanted,
+    by_criterion,
+    by_cross_validation,
+    criteria_table,
+    named_table,
+)
+from foldwise.subset.columns import choose_from
+from foldwise.subset.criteria import TargetSummary
+from foldwise.subset.moments import WeightedRows, all_rows, by_split
+from foldwise.subset.search import Searcher
+
+SEARCHER = Searcher("Test")
 
 
 @parametrize_with_checks(
@@ -223,19 +236,18 @@ def data(p):
         (
             {"criterion": "bick"},
             2,
-            "criterion must be a word it knows; got 'bick'. Did you mean 'bic'?",
+            "criterion must be one of 'aic', 'aicc', 'bic', 'cp', 'adjusted_r2', 'cv'; got 'bick'. "
+            "Did you mean 'bic'?",
         ),
         (
             {"max_size": 0},
             2,
-            "max_size must be a whole number of at least 1, or None; got 0. "
-            "None lets the data decide.",
+            "max_size must be a whole number of at least 1 or None; got 0. Try 10.",
         ),
         (
             {"time_limit": 0},
             2,
-            "time_limit must be a positive number of seconds, or None; got 0. "
-            "Try 600, the default.",
+            "time_limit must be a number above 0; got 0. None is no limit.",
         ),
         (
             {"forced": [3]},
@@ -300,10 +312,59 @@ def test_a_search_cut_short_by_time_or_ctrl_c_keeps_the_best_so_far(monkeypatch)
     assert not best.complete_
 
 
-def test_progress_is_shown_when_asked_for_and_only_then(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
+def test_progress_is_shown_when_asked_for_and_only_then(caplog):
     X, y = data(12)
     BestSubsetRegressor("cv").fit(X, y)
-    assert capsys.readouterr().err == ""
+    assert not caplog.messages
     BestSubsetRegressor("cv", verbose=1).fit(X, y)
-    assert "BestSubsetRegressor: 100.0 % of the subsets decided in 0 s" in capsys.readouterr().err
+    assert caplog.messages[0] == "BestSubsetRegressor: subsets to do"
+    assert caplog.messages[-1] == "BestSubsetRegressor: 100.0 % of the subsets done in 0 s"
+
+
+@pytest.fixture
+def forty_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    return X, X[:, 1] + rng.normal(size=40)
+
+
+def test_the_empty_model_is_chosen_only_where_allowed():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    choice = choose_from("Test", 3)
+    moments = all_rows(WeightedRows(X, y, np.ones(40)))
+    folds = by_split(WeightedRows(X, y, np.ones(40)), list(KFold(4).split(X)))
+    for empty in (True, False):
+        wanted = Wanted(empty_model=empty)
+        assert by_criterion("bic", moments, choice, wanted, SEARCHER).kept.any() != empty
+        one = by_criterion("bic", moments, choice, Wanted(empty, each_size=False), SEARCHER)
+        assert one.kept.any() != empty
+        found = by_cross_validation(*folds, choice, wanted, SEARCHER)
+        assert found.rivals.any(axis=1).all() != empty
+
+
+def test_the_table_has_a_standard_error_over_folds(forty_rows):
+    X, y = forty_rows
+    splits = list(KFold(4).split(X))
+    folds = by_split(WeightedRows(X, y, np.ones(40)), splits)
+    found = by_cross_validation(*folds, choose_from("Test", 4), Wanted(), SEARCHER)
+    empty = [np.mean((y[test] - y[train].mean()) ** 2) for train, test in splits]
+    assert_allclose(found.rivals_table["mse"][0], np.mean(empty), rtol=1e-10)
+    assert_allclose(found.rivals_table["mse_se"][0], np.std(empty, ddof=1) / 2, rtol=1e-10)
+
+
+def test_r2_and_adjusted_r2_are_what_their_formulas_say():
+    table = criteria_table(np.array([40.0]), np.array([3]), TargetSummary(50.0, 100.0))
+    assert_allclose(table["r2"], 0.6)
+    assert_allclose(table["adjusted_r2"], 1 - (40 / 46) / (100 / 49))
+
+
+def test_names_are_those_of_the_columns(forty_rows):
+    X, y = forty_rows
+    choice = choose_from("Test", 4, list("abcd"), ["d"])
+    found = by_criterion(
+        "bic", all_rows(WeightedRows(X, y, np.ones(40))), choice, Wanted(), SEARCHER
+    )
+    table = named_table(found, choice, np.array(list("abcd")))
+    assert table["columns"][0] == ("d",)
+    assert table["columns"][1] == ("b", "d")

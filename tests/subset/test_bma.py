@@ -1,21 +1,26 @@
+import re
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from foldwise.subset.bma import Plan, weigh
+from foldwise import BayesianModelAveragingClassifier, BayesianModelAveragingRegressor
+from foldwise.subset.bma import ModelSearch, weigh
 from foldwise.subset.columns import choose_from
-from foldwise.subset.search import Found
+from foldwise.subset.search import Found, Searcher
 
 
 def plan(method="auto", ratio="auto"):
-    return Plan(method, ratio, False, 100, 10, 0)
+    return ModelSearch(Searcher("Test"), method, ratio, False, 100, 10, 0)
 
 
 def test_few_models_are_enumerated_more_are_searched_and_many_are_walked():
     for p, way in ((20, "enumerate"), (21, "branch_and_bound"), (41, "mc3")):
-        choice = choose_from("Test", p, None, None, None, intercept=True)
-        assert plan().way(choice, p) == way
-    assert plan("mc3").way(choice, 3) == "mc3"
-    assert plan().way(choice, 2) == "enumerate"
+        choice = choose_from("Test", p)
+        assert plan().way(choice) == way
+    assert plan("mc3").way(replace(choice, max_size=3)) == "mc3"
+    assert plan().way(replace(choice, max_size=2)) == "enumerate"
 
 
 def test_the_window_is_open_only_where_all_models_are_there():
@@ -26,10 +31,41 @@ def test_the_window_is_open_only_where_all_models_are_there():
 
 
 def test_models_that_cannot_be_scored_or_do_not_matter_are_dropped():
-    choice = choose_from("Test", 2, None, None, None, intercept=True)
+    choice = choose_from("Test", 2)
     kept = np.array([[False, False], [True, False], [False, True], [True, True]])
     scores = np.array([2 * np.log(3), 0.0, 100.0, np.inf])
     found = Found(kept, scores, True)
-    averaged = weigh(found, choice, lambda rss, size: rss + 0 * size, None, strict=False)
-    assert_array_equal(averaged.kept, kept[[1, 0]])
-    assert_allclose(averaged.weights, [0.75, 0.25])
+    models, weights = weigh(found, choice, lambda rss, size: rss + 0 * size, None, strict=False)
+    assert_array_equal(models.kept, kept[[1, 0]])
+    assert_allclose(weights, [0.75, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (
+            BayesianModelAveragingClassifier(method="mc3"),
+            "BayesianModelAveragingClassifier: method must be one of 'auto', 'enumerate', "
+            "'branch_and_bound'; got 'mc3'. "
+            "Use one of 'auto', 'branch_and_bound', 'enumerate'.",
+        ),
+        (
+            BayesianModelAveragingRegressor(model_prior="betabinomial"),
+            "BayesianModelAveragingRegressor: model_prior must be one of 'uniform', "
+            "'beta_binomial'; got "
+            "'betabinomial'. Did you mean 'beta_binomial'?",
+        ),
+    ],
+)
+def test_unknown_words_are_errors(model, message):
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        model.fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+
+
+def test_the_hundred_best_models_are_listed_and_all_are_kept():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 8)), rng.normal(size=40)
+    bma = BayesianModelAveragingRegressor().fit(X, y)
+    assert len(bma.models_) == 100
+    assert len(bma.model_probability_) == 256
+    assert bma.models_["probability"].is_monotonic_decreasing

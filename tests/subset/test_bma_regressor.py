@@ -345,17 +345,17 @@ def test_names_are_kept():
     [
         (
             {"prior": "bicc"},
-            "BayesianModelAveragingRegressor: prior must be a word it knows; got 'bicc'. "
+            "BayesianModelAveragingRegressor: prior must be one of 'bic', 'g'; got 'bicc'. "
             "Did you mean 'bic'?",
         ),
         (
             {"prior": "g", "g": -1.0},
-            "BayesianModelAveragingRegressor: g must be positive; got -1.0. Try 'bric'.",
+            "BayesianModelAveragingRegressor: g must be a number above 0; got -1.0. Try 'bric'.",
         ),
         (
             {"occam_ratio": 0.5},
-            "BayesianModelAveragingRegressor: occam_ratio must be a number of at least 1, None or "
-            "'auto'; got 0.5. Try 20.",
+            "BayesianModelAveragingRegressor: occam_ratio must be a number at least 1; got 0.5. "
+            "Use 20, None or 'auto'.",
         ),
         (
             {"occam_ratio": None, "method": "mc3"},
@@ -373,7 +373,10 @@ def test_errors_say_what_to_do(parameters, message):
 def test_a_coverage_outside_zero_and_one_is_an_error():
     X, y = sparse_data()
     bma = BayesianModelAveragingRegressor().fit(X, y)
-    message = "BayesianModelAveragingRegressor: coverage must be between 0 and 1; got 90. Try 0.9."
+    message = (
+        "BayesianModelAveragingRegressor: coverage must be a number above 0 and below 1; got 90. "
+        "Try 0.9."
+    )
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
         bma.predict_interval(X, 90)
 

@@ -2,16 +2,19 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from foldwise.subset.coefficients import (
+    Reduced,
     independent,
     least_squares,
     least_squares_by_split,
     residual_sum,
+    solve_all,
 )
-from foldwise.subset.moments import Moments, all_rows, by_split
+from foldwise.subset.columns import choose_from
+from foldwise.subset.moments import ScaledGram, WeightedRows, all_rows, by_split
 
 
 def moments_of(X, y):
-    return all_rows(X, y, np.ones(len(y)))
+    return all_rows(WeightedRows(X, y, np.ones(len(y))))
 
 
 def test_least_squares_equals_numpy_in_the_units_of_the_data():
@@ -44,12 +47,52 @@ def test_splits_solved_together_equal_splits_solved_alone_with_aliased_columns()
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=60)
     rows = np.arange(60)
     splits = [(rows[:30], rows[30:]), (rows[30:], rows[:30]), (rows[10:], rows[:10])]
-    train, _ = by_split(X, y, np.ones(60), splits)
+    train, _ = by_split(WeightedRows(X, y, np.ones(60)), splits)
     subsets = [np.array([0, 1, 2, 3])] * 3
     alone = [
-        least_squares(Moments(gram, train.centre, train.scale), columns)
+        least_squares(ScaledGram(gram, train.centre, train.scale), columns)
         for gram, columns in zip(train.gram, subsets, strict=True)
     ]
     together = least_squares_by_split(train, subsets)
     np.testing.assert_allclose(together, alone, rtol=1e-10)
     assert together[0, 3] == 0.0
+
+
+def test_all_models_are_solved_as_if_alone():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(20, 4))
+    gram, cross = Z.T @ Z, Z.T @ rng.normal(size=20)
+    kept = np.array([[True, False, True, True], [False, False, False, False], [True] * 4])
+    inverse, beta = solve_all(gram, cross, kept, np.zeros(4))
+    for row, mine, coef in zip(kept, inverse, beta, strict=True):
+        at = np.flatnonzero(row)
+        assert_allclose(mine[np.ix_(at, at)], np.linalg.inv(gram[np.ix_(at, at)]), rtol=1e-9)
+        assert_allclose(coef[at], np.linalg.solve(gram[np.ix_(at, at)], cross[at]), rtol=1e-9)
+        assert_array_equal(coef[~row], 0)
+        assert_array_equal(mine[~row], 0)
+
+
+def test_leverages_with_forced_columns_are_those_of_the_whole_model():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), rng.normal(size=30)
+    moments = all_rows(WeightedRows(X, y, np.ones(30)))
+    choice = choose_from("Test", 4, None, [2])
+    reduced = Reduced.of(moments, choice)
+    kept = np.array([[True, False, True], [False, False, False]])
+    Z = (np.column_stack([np.ones(30), X]) - moments.centre[:-1]) / moments.scale[:-1]
+    found = reduced.leverages(Z, kept, np.ones(2))
+    for columns, leverages in zip(([0, 2, 3], [2]), found.T, strict=True):
+        design = np.column_stack([np.ones(30), X[:, columns]])
+        hat = design @ np.linalg.pinv(design)
+        assert_allclose(leverages, np.diag(hat), rtol=1e-9)
+
+
+def test_variances_with_forced_columns_are_those_of_the_whole_model():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
+    moments = all_rows(WeightedRows(X, y, np.ones(30)))
+    choice = choose_from("Test", 3, None, [1])
+    fits = Reduced.of(moments, choice).fits(np.array([[True, True]]), np.ones(1))
+    gram = moments.gram[:-1, :-1]
+    assert_allclose(fits.variance[0], np.diag(np.linalg.inv(gram)), rtol=1e-9)
+    assert_allclose(fits.beta[0], np.linalg.solve(gram, moments.gram[:-1, -1]), atol=1e-12)

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,3 +28,17 @@ def test_an_unknown_name_gets_a_suggestion():
     message = "Test: forced must name columns of X; got 'heigt'. Did you mean 'height'?"
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
         choose_from("Test", 1, ["height"], ["heigt"], None, intercept=True)
+
+
+def test_subsets_are_listed_by_columns_and_then_lexicographically():
+    choice = choose_from("Test", 4, None, None, [[1, 2]], intercept=True)
+    kept = replace(choice, max_size=3).subsets()
+    listed = [tuple(np.flatnonzero(row)) for row in choice.support(kept, 4)]
+    assert listed == [(), (0,), (3,), (1, 2), (0, 3), (0, 1, 2), (1, 2, 3)]
+
+
+def test_forced_columns_and_the_intercept_are_always_in():
+    choice = choose_from("Test", 3, None, [1], None, intercept=True)
+    columns = choice.with_intercept(replace(choice, max_size=1).subsets(), 3)
+    assert_array_equal(columns[:, [0, 2]], True)
+    assert_array_equal(columns[:, [1, 3]], [[0, 0], [1, 0], [0, 1]])

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from foldwise.subset.criteria import Sample, criterion, largest_rss
+from foldwise.subset.criteria import TargetSummary, criterion, largest_rss
 
-SAMPLE = Sample(n_rows=50.0, total=100.0, intercept=1, noise=1.5)
+SAMPLE = TargetSummary(n_rows=50.0, total=100.0, intercept=1, noise=1.5)
 
 
 @pytest.mark.parametrize("name", ["aic", "aicc", "bic", "cp", "adjusted_r2"])
@@ -27,7 +27,7 @@ def test_aicc_is_aic_with_its_correction():
 
 
 def test_models_without_rows_to_spare_score_infinity():
-    few = Sample(n_rows=6.0, total=1.0)
+    few = TargetSummary(n_rows=6.0, total=1.0)
     for name, largest in (("bic", 4), ("aic", 4), ("aicc", 2), ("adjusted_r2", 4)):
         scores = criterion(name, few)(np.full(8, 0.5), np.arange(8))
         assert np.isfinite(scores[: largest + 1]).all()

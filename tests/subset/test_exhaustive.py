@@ -11,9 +11,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from foldwise.subset import exhaustive
-from foldwise.subset.exhaustive import count_subsets, sweep_all
-from foldwise.subset.moments import by_split
-from foldwise.subset.sinks import Everything
+from foldwise.subset.columns import Choice, choose_from, count_subsets
+from foldwise.subset.exhaustive import sweep_all
+from foldwise.subset.moments import WeightedRows, by_split
+from foldwise.subset.sinks import BestBySize, Everything
 
 
 class FoldErrors:
@@ -31,10 +32,13 @@ class FoldErrors:
 def swept(X, y, weights, splits, units=None, forced=(0,), max_size=None):
     p = X.shape[1]
     units = units or [[j + 1] for j in range(p)]
-    train, test = by_split(X, y, weights, splits)
+    train, test = by_split(WeightedRows(X, y, weights), splits)
     sink = FoldErrors()
-    steps = sweep_all(train.gram, test.gram, units, forced, max_size or p, sink)
-    assert sum(steps) == len(sink.errors)
+    choice = Choice(units, list(forced), max_size or p)
+    shares = list(sweep_all(train.gram, test.gram, choice, sink))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert len(sink.errors) == choice.n_subsets
     scale = train.scale[-1] ** 2
     numbers = {
         tuple(j for j in range(len(units)) if number >> (len(units) - 1 - j) & 1): number
@@ -144,9 +148,9 @@ def test_memory_does_not_grow_with_the_number_of_subsets():
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
-    train, test = by_split(X, y, np.ones(60), list(KFold(10).split(X)))
+    train, test = by_split(WeightedRows(X, y, np.ones(60)), list(KFold(10).split(X)))
     tracemalloc.start()
-    for _ in sweep_all(train.gram, test.gram, [[j + 1] for j in range(20)], [0], 20, Nothing()):
+    for _ in sweep_all(train.gram, test.gram, choose_from("Test", 20), Nothing()):
         pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -157,10 +161,21 @@ def test_memory_does_not_grow_with_the_number_of_subsets():
 def test_everything_lists_subsets_by_size_then_lexicographically():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
-    train, test = by_split(X, y, np.ones(20), list(KFold(2).split(X)))
+    train, test = by_split(WeightedRows(X, y, np.ones(20)), list(KFold(2).split(X)))
     sink = Everything()
-    for _ in sweep_all(train.gram, test.gram, [[1], [2], [3]], [0], 3, sink):
+    for _ in sweep_all(train.gram, test.gram, choose_from("Test", 3), sink):
         pass
     kept, _ = sink.table(3)
     listed = [tuple(np.flatnonzero(row)) for row in kept]
     assert listed == [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+
+
+def test_several_sinks_see_the_same():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    train, test = by_split(WeightedRows(X, y, np.ones(20)), list(KFold(2).split(X)))
+    by_size, everything = BestBySize(3), Everything()
+    list(sweep_all(train.gram, test.gram, choose_from("Test", 3), by_size, everything))
+    kept, errors = everything.table(3)
+    least = [errors[kept.sum(axis=1) == size].min() for size in range(4)]
+    assert_allclose(by_size.errors, least)

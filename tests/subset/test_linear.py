@@ -8,17 +8,24 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from foldwise import AveragedCVRegressor, BestSubsetRegressor
-from foldwise.subset.linear import as_positions, deal, dense, read_weights
+from foldwise.subset.linear import dense, splits_of
+from foldwise.subset.moments import WeightedRows
 
 
 def test_masks_and_positions_mean_the_same_rows():
-    assert_array_equal(as_positions([True, False, True]), [0, 2])
-    assert_array_equal(as_positions([2, 0]), [2, 0])
+    rows = WeightedRows(np.zeros((3, 1)), np.zeros(3), np.ones(3))
+    splits = [([True, False, True], [False, True, False]), ([2, 0], np.array([1]))]
+    (first, _), (second, test) = splits_of("T", splits, rows, None)
+    assert_array_equal(first, [0, 2])
+    assert_array_equal(second, [2, 0])
+    assert_array_equal(test, [1])
 
 
 def test_an_int_makes_contiguous_folds_as_in_scikit_learn():
     X, y = np.zeros((10, 1)), np.zeros(10)
-    for ours, theirs in zip(deal("T", 5, X, y, None), KFold(5).split(X), strict=True):
+    for ours, theirs in zip(
+        splits_of("T", 5, WeightedRows(X, y, y), None), KFold(5).split(X), strict=True
+    ):
         assert_array_equal(ours[1], theirs[1])
 
 
@@ -30,18 +37,27 @@ def test_sparse_rows_are_read_as_dense_ones():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.zeros(3), "sample_weight must not be all zero; got zeros only."),
-        ([1.0, -1.0, 1.0], "sample_weight must not be negative; got -1."),
+        (
+            np.zeros(3),
+            "sample_weight must not be zero everywhere; got all zeros. "
+            "Leave it out for equal weights.",
+        ),
+        (
+            [1.0, -1.0, 1.0],
+            "sample_weight must be finite and not negative (Negative values in data); got -1.0. "
+            "Drop these rows instead.",
+        ),
         (
             np.ones(2),
-            "sample_weight must be one number for each of the 3 rows; got shape (2,).",
+            "sample_weight must have one entry for each of the 3 rows of X (inconsistent numbers "
+            "of samples); got 2. Give the same rows to both.",
         ),
     ],
 )
 def test_weights_that_cannot_be_used_are_errors(weights, message):
-    message = f"BestSubsetRegressor: {message} Leave it out to weigh all rows alike."
+    message = f"BestSubsetRegressor: {message}"
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
-        read_weights(BestSubsetRegressor(), weights, np.zeros((3, 1)))
+        BestSubsetRegressor().fit(np.zeros((3, 1)), np.zeros(3), weights)
 
 
 def test_predictions_of_sparse_and_dense_rows_agree():

@@ -1,9 +1,8 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from foldwise.subset.branch_and_bound import Problem
-from foldwise.subset.criteria import Sample, information
-from foldwise.subset.goals import WithinWindow
+from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow
+from foldwise.subset.criteria import TargetSummary, criterion
 from foldwise.subset.mc3 import neighbour_rss, sweep_pivot, walk
 
 
@@ -11,7 +10,7 @@ def problem(p=5, n=30, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     y = X[:, 0] + rng.normal(size=n)
-    return X, y, Problem(X.T @ X, X.T @ y, float(y @ y))
+    return X, y, LeastSquares(X.T @ X, X.T @ y, float(y @ y))
 
 
 def test_sweeping_twice_changes_nothing():
@@ -36,10 +35,10 @@ def test_neighbours_have_their_residual_sums_of_squares():
 
 def test_one_seed_gives_one_walk():
     _, _, task = problem()
-    score = information(Sample(30.0, task.total, 0), "bic")
+    score = criterion("bic", TargetSummary(30.0, task.total, 0))
     found = []
     for _ in range(2):
-        goal = WithinWindow(score, 5, 5, task.total, 6.0, 100)
+        goal = WithinWindow(task, score, 5, 6.0, 100)
         shares = list(walk(task, score, goal, 5, 200, np.random.default_rng(1)))
         assert shares[-1] == 1.0
         found.append(goal.kept)

@@ -1,6 +1,7 @@
 """Branch and bound against the search of all subsets, and both against R's leaps."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from foldwise.subset import search as module
 from foldwise.subset.columns import choose_from
 from foldwise.subset.criteria import criterion
-from foldwise.subset.moments import all_rows
+from foldwise.subset.moments import WeightedRows, all_rows
 from foldwise.subset.search import (
-    Run,
+    Searcher,
     all_subsets,
     best_of_each_size,
     best_within,
@@ -19,7 +20,7 @@ from foldwise.subset.search import (
     largest_size,
 )
 
-RUN = Run("Test")
+SEARCHER = Searcher("Test")
 CRITERIA = ["aic", "aicc", "bic", "cp", "adjusted_r2"]
 
 
@@ -44,15 +45,15 @@ def random_problem(seed: int):
 def test_branch_and_bound_equals_exhaustive_search(block, monkeypatch):
     for seed in range(20 * block, 20 * block + 20):
         X, y = random_problem(seed)
-        moments = all_rows(X, y, np.ones(len(y)))
+        moments = all_rows(WeightedRows(X, y, np.ones(len(y))))
         p = X.shape[1]
-        choice = choose_from("Test", p, None, [1] if seed % 5 == 0 else None, None, intercept=True)
+        choice = choose_from("Test", p, None, [1] if seed % 5 == 0 else None)
         n_free = len(choice.units)
-        every = all_subsets(moments, choice, n_free, RUN)
+        every = all_subsets(moments, choice, SEARCHER)
         sizes = every.kept.sum(axis=1)
         monkeypatch.setattr(module, "FEW", 0)
         monkeypatch.setattr(module, "FEW_DEPENDENT", 0)
-        each = best_of_each_size(moments, choice, n_free, RUN)
+        each = best_of_each_size(moments, choice, SEARCHER)
         assert_array_equal(each.kept.sum(axis=1), range(n_free + 1))
         for size in range(n_free + 1):
             of_size = every.rss[sizes == size]
@@ -62,7 +63,7 @@ def test_branch_and_bound_equals_exhaustive_search(block, monkeypatch):
         sample = describe(moments, choice)
         for name in CRITERIA:
             score = criterion(name, sample)
-            best = best_within(moments, choice, n_free, score, RUN)
+            best = best_within(moments, choice, score, SEARCHER)
             scores = score(every.rss, sizes + choice.n_always)
             assert_array_equal(best.kept[0], every.kept[np.argmin(np.round(scores, 8))])
         monkeypatch.undo()
@@ -73,8 +74,8 @@ def test_the_sweep_equals_scikit_learn_for_every_subset():
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 6)), rng.normal(size=40)
-    choice = choose_from("Test", 6, None, None, None, intercept=True)
-    found = all_subsets(all_rows(X, y, np.ones(40)), choice, 6, RUN)
+    choice = choose_from("Test", 6)
+    found = all_subsets(all_rows(WeightedRows(X, y, np.ones(40))), choice, SEARCHER)
     subsets = [c for size in range(7) for c in itertools.combinations(range(6), size)]
     assert [tuple(np.flatnonzero(kept)) for kept in found.kept] == subsets
     for columns, rss in zip(subsets, found.rss, strict=True):
@@ -87,37 +88,38 @@ def test_more_columns_than_rows_are_searched_as_far_as_it_makes_sense():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 80))
     y = 2 * X[:, 70] - 2 * X[:, 3] + 0.3 * rng.normal(size=30)
-    moments = all_rows(X, y, np.ones(30))
-    choice = choose_from("Test", 80, None, None, None, intercept=True)
+    moments = all_rows(WeightedRows(X, y, np.ones(30)))
+    choice = choose_from("Test", 80)
     assert largest_size(moments, choice, 100_000) == 2
-    found = best_of_each_size(moments, choice, 2, RUN)
+    choice = replace(choice, max_size=2)
+    found = best_of_each_size(moments, choice, SEARCHER)
     assert np.flatnonzero(found.kept[2]).tolist() == [3, 70]
     score = criterion("bic", describe(moments, choice))
-    best = best_within(moments, choice, 2, score, RUN)
+    best = best_within(moments, choice, score, SEARCHER)
     assert np.flatnonzero(best.kept[0]).tolist() == [3, 70]
 
 
 def test_independent_columns_may_all_be_in_the_model():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 12)), rng.normal(size=50)
-    choice = choose_from("Test", 12, None, None, None, intercept=True)
-    assert largest_size(all_rows(X, y, np.ones(50)), choice, 100) == 12
-    assert largest_size(all_rows(X[:9], y[:9], np.ones(9)), choice, 100) == 2
+    choice = choose_from("Test", 12)
+    assert largest_size(all_rows(WeightedRows(X, y, np.ones(50))), choice, 100) == 12
+    assert largest_size(all_rows(WeightedRows(X[:9], y[:9], np.ones(9))), choice, 100) == 2
 
 
 def test_the_window_holds_exactly_the_subsets_within_the_slack(monkeypatch):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 9)) + 0.5 * rng.normal(size=(60, 1))
     y = X[:, 0] + 0.3 * X[:, 1] + rng.normal(size=60)
-    moments = all_rows(X, y, np.ones(60))
-    choice = choose_from("Test", 9, None, None, None, intercept=True)
+    moments = all_rows(WeightedRows(X, y, np.ones(60)))
+    choice = choose_from("Test", 9)
     score = criterion("bic", describe(moments, choice))
-    every = all_subsets(moments, choice, 9, RUN)
+    every = all_subsets(moments, choice, SEARCHER)
     scores = score(every.rss, every.kept.sum(axis=1))
     expected = every.kept[np.argsort(scores)][: np.sum(scores <= scores.min() + 6)]
-    swept = best_within(moments, choice, 9, score, RUN, slack=6, at_most=1000)
+    swept = best_within(moments, choice, score, SEARCHER, slack=6, at_most=1000)
     monkeypatch.setattr(module, "FEW", 0)
-    bounded = best_within(moments, choice, 9, score, RUN, slack=6, at_most=1000)
+    bounded = best_within(moments, choice, score, SEARCHER, slack=6, at_most=1000)
     assert len(expected) > 10
     assert_array_equal(swept.kept, expected)
     assert_array_equal(bounded.kept, expected)

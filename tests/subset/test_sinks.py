@@ -1,10 +1,10 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from foldwise.subset.exhaustive import Block
-from foldwise.subset.sinks import BestByFold, BestBySize, Everything, Several, members
+from foldwise.subset.exhaustive import SubsetBlock
+from foldwise.subset.sinks import BestByFold, BestBySize, members
 
-EMPTY_AND_SINGLES = Block(np.array([0b00, 0b10, 0b01]), np.array([0, 1, 1]))
+EMPTY_AND_SINGLES = SubsetBlock(np.array([0b00, 0b10, 0b01]), np.array([0, 1, 1]))
 
 
 def test_the_best_of_each_size_has_the_least_sum_over_folds():
@@ -16,7 +16,9 @@ def test_the_best_of_each_size_has_the_least_sum_over_folds():
 
 def test_later_blocks_count_their_common_units():
     sink = BestBySize(3)
-    sink.take(np.ones((1, 3)), Block(*(EMPTY_AND_SINGLES.ids, EMPTY_AND_SINGLES.sizes), 1, 0b100))
+    sink.take(
+        np.ones((1, 3)), SubsetBlock(*(EMPTY_AND_SINGLES.ids, EMPTY_AND_SINGLES.sizes), 1, 0b100)
+    )
     assert_array_equal(sink.ids, [-1, 0b100, 0b110, -1])
 
 
@@ -25,8 +27,8 @@ def test_rounding_does_not_choose_between_ties():
     sink.take(np.array([[5.0, 1.0 + 1e-14, 1.0]]), EMPTY_AND_SINGLES)
     assert sink.ids[1] == 0b10
     again = BestBySize(1)
-    again.take(np.array([[1.0]]), Block(np.array([0b01]), np.array([1])))
-    again.take(np.array([[1.0 + 1e-14]]), Block(np.array([0b10]), np.array([1])))
+    again.take(np.array([[1.0]]), SubsetBlock(np.array([0b01]), np.array([1])))
+    again.take(np.array([[1.0 + 1e-14]]), SubsetBlock(np.array([0b10]), np.array([1])))
     assert again.ids[1] == 0b10
 
 
@@ -43,15 +45,6 @@ def test_the_empty_subset_can_be_left_out():
     assert_array_equal(sink.ids, [0b01])
 
 
-def test_several_sinks_see_the_same():
-    by_size, everything = BestBySize(1), Everything()
-    Several(by_size, everything).take(np.array([[3.0, 1.0, 2.0]]), EMPTY_AND_SINGLES)
-    kept, errors = everything.table(2)
-    assert_array_equal(kept, [[False, False], [True, False], [False, True]])
-    assert_array_equal(errors, [3.0, 1.0, 2.0])
-    assert by_size.ids[1] == 0b10
-
-
 def test_members_reads_the_first_unit_from_the_highest_bit():
     assert_array_equal(members(np.array([0b10]), 2), [[True, False]])
 
@@ -59,7 +52,7 @@ def test_members_reads_the_first_unit_from_the_highest_bit():
 def test_a_later_block_replaces_a_folds_best_only_by_a_lower_error():
     sink = BestByFold(2)
     sink.take(np.array([[5.0, 1.0, 2.0], [5.0, 4.0, 2.0]]), EMPTY_AND_SINGLES)
-    later = Block(np.array([0b00]), np.array([0]), 2, 0b1100)
+    later = SubsetBlock(np.array([0b00]), np.array([0]), 2, 0b1100)
     sink.take(np.array([[1.5], [0.5]]), later)
     assert_array_equal(sink.ids, [0b10, 0b1100])
     assert_array_equal(sink.errors, [1.0, 0.5])

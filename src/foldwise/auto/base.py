@@ -13,20 +13,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array
-from foldwise.auto.budget import TRIAL_SHARE, Plan, plan_for, trial_seconds
-from foldwise.auto.encodings import encoded
-from foldwise.auto.facts import facts_of
+from foldwise.auto.inputs import AutoInputs, order_in_time, splitter_for
 from foldwise.auto.metric_names import scorer_of
-from foldwise.auto.portfolio import Member, Settings, portfolio
+from foldwise.auto.plan import TRIAL_SHARE, FitPlan, plan_for, planned, trial_seconds
+from foldwise.auto.portfolio import Contender, portfolio
+from foldwise.auto.portfolio.encodings import encoded
+from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
-from foldwise.auto.remembered import planned
-from foldwise.auto.rows import Rows, splitter_for
 from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame
-from foldwise.auto.timeline import order_in_time
-from foldwise.checks import check_lengths, checked_groups, checked_weights
+from foldwise.auto.tables.problem import TableProblem
+from foldwise.checks import check_lengths, check_word, checked_groups, checked_weights
 from foldwise.engine import RunOptions, check_options, fingerprint
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
+from foldwise.errors import Plain, invalid_data, listing
 from foldwise.learners import TrainingData
 from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
 
@@ -42,6 +41,7 @@ class BaseAutoStack(BaseEstimator):
 
     stack_: Any
     _stackers: tuple[str, ...]
+    _stack_class: type
 
     def __init__(
         self,
@@ -73,16 +73,8 @@ class BaseAutoStack(BaseEstimator):
         self.verbose = verbose
 
     @abstractmethod
-    def _read_target(self, y: Any) -> tuple[Array, int | None]:
-        """Return targets or class codes, and the number of classes."""
-
-    @abstractmethod
-    def _new_stack(self, **parameters: Any) -> Any:
-        """Return the stack on top, unfitted."""
-
-    @abstractmethod
-    def _named(self, y: Array) -> Array:
-        """Return targets, or the classes behind codes."""
+    def _read_target(self, y: Any) -> tuple[Array, Array, int | None]:
+        """Return targets or class codes, the target as given, and the number of classes."""
 
     @property
     def _owner(self) -> str:
@@ -107,32 +99,45 @@ class BaseAutoStack(BaseEstimator):
         Self
             The fitted stack.
         """
-        before = dict(vars(self))
+        return self._fit_or_restore(X, y, sample_weight, groups)
+
+    def _fit_or_restore(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, kinds: Kinds | None = None
+    ) -> Self:
+        """Fit; where that fails, leave the estimator as it was."""
+        before, start = dict(vars(self)), time.perf_counter()
         try:
-            return self._fit(X, y, sample_weight, groups, time.perf_counter())
+            return self._fit(X, y, sample_weight, groups, kinds, start)
         except BaseException:
             self.__dict__ = before
             raise
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, start: float) -> Self:
-        preset = self._check_parameters()
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, kinds: Kinds | None, start: float
+    ) -> Self:
+        check_word(self._owner, "preset", self.preset, PRESETS)
+        check_options(self._owner, RunOptions(time_budget=self.time_budget, **self._running()))
+        preset = PRESETS[self.preset]
         rows = self._check_rows(X, y, sample_weight, groups)
-        scoring = scorer_of(self.metric, owner=self._owner, n_classes=rows.data.n_classes)
-        self.kinds_ = self._checked_kinds(rows.data.X)
-        facts = facts_of(
+        data = rows.data
+        scoring = scorer_of(self.metric, owner=self._owner, n_classes=data.n_classes)
+        # Sorted in time, rows may look different: a column that counts them does so no more.
+        self.kinds_ = self._checked_kinds(data.X, kinds if rows.order is None else None)
+        profile = profile_of(
             self.kinds_,
-            rows.data.y,
-            n_classes=rows.data.n_classes,
-            weighted=rows.data.sample_weight is not None,
+            data.y,
+            n_classes=data.n_classes,
+            weighted=data.sample_weight is not None,
+            size=preset.size,
         )
-        seed = self._seed(rows.data)
-        members = portfolio(facts, preset.tier, interpretable=self.interpretable)
-        learners, broken = self._learners(members, Settings(facts, preset.size))
-        plan = self._plan(members, learners, rows, preset, start, seed)
+        seed = self._seed(data)
+        members = portfolio(profile, preset.tier, interpretable=self.interpretable)
+        learners, broken = _learners(members, profile, self.kinds_)
+        plan = self._plan(members, learners, data, preset, start, seed)
         ordered = self.time_column is not None
-        stack = self._new_stack(
+        stack = self._stack_class(
             estimators=[(name, learners[name]) for name in plan.names],
-            cv=splitter_for(plan.folds, facts, rows, ordered=ordered, seed=seed),
+            cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
             scoring=scoring,
             n_repeats=preset.n_repeats if plan.folds > 1 and not ordered else 1,
             random_state=seed,
@@ -140,27 +145,14 @@ class BaseAutoStack(BaseEstimator):
             **self._running(),
             **self._on_top(preset),
         )
-        data = rows.data
-        self.stack_ = stack.fit(data.X, self._named(data.y), data.sample_weight, data.groups)
+        self.stack_ = stack.fit(data.X, rows.given, data.sample_weight, data.groups)
         return self._settle(plan, rows, broken)
-
-    def _check_parameters(self) -> Preset:
-        if self.preset not in PRESETS:
-            raise invalid_parameter(
-                self._owner,
-                "preset",
-                must=f"be one of {', '.join(map(repr, PRESETS))}",
-                got=self.preset,
-                fix=did_you_mean(self.preset, PRESETS),
-            )
-        check_options(self._owner, RunOptions(time_budget=self.time_budget, **self._running()))
-        return PRESETS[self.preset]
 
     def _running(self) -> dict[str, Any]:
         names = ("n_jobs", "run_dir", "executor", "callback", "on_interrupt", "verbose")
         return {name: getattr(self, name) for name in names}
 
-    def _check_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Rows:
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> AutoInputs:
         owner = self._owner
         frame = as_frame(X, owner)
         validate_data(self, X, skip_check_array=True)
@@ -180,14 +172,14 @@ class BaseAutoStack(BaseEstimator):
         check_lengths(owner, n_rows, y=y)
         weight = checked_weights(owner, sample_weight, n_rows)
         codes = checked_groups(owner, groups, n_rows)
-        target, n_classes = self._read_target(y)
-        rows = Rows(TrainingData(frame, target, weight, n_classes, codes))
+        target, given, n_classes = self._read_target(y)
+        rows = AutoInputs(TrainingData(frame, target, weight, n_classes, codes), given)
         if self.time_column is None:
             return rows
         return rows.sorted(order_in_time(owner, frame, self.time_column))
 
-    def _checked_kinds(self, frame: pd.DataFrame) -> Kinds:
-        kinds = column_kinds(frame)
+    def _checked_kinds(self, frame: pd.DataFrame, known: Kinds | None) -> Kinds:
+        kinds = known or column_kinds(frame)
         if len(kinds.dropped) == len(kinds):
             raise invalid_data(
                 self._owner,
@@ -204,53 +196,31 @@ class BaseAutoStack(BaseEstimator):
             return int(fingerprint(data)[:8], 16) % MOST_SEEDS
         return int(check_random_state(self.random_state).randint(MOST_SEEDS))
 
-    def _learners(
-        self, members: tuple[Member, ...], settings: Settings
-    ) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the learners, and why some could not be built."""
-        regression = settings.facts.regression
-        learners, broken = {}, {}
-        for member in members:
-            try:
-                learner = member.build(settings)
-            except ImportError as error:
-                broken[member.name] = f"{member.package} cannot be imported: {error}"
-                continue
-            learners[member.name] = encoded(
-                learner, member.encoding, self.kinds_, regression=regression
-            )
-        return learners, broken
-
     def _plan(
         self,
-        members: tuple[Member, ...],
+        members: tuple[Contender, ...],
         learners: dict[str, Any],
-        rows: Rows,
+        data: TrainingData,
         preset: Preset,
         start: float,
         seed: int,
-    ) -> Plan:
+    ) -> FitPlan:
         """Return what to fit; with a time budget, after a trial of each member."""
         names = tuple(learners)
         if self.time_budget is None:
-            return Plan(names, preset.folds, {})
-        budget, folds = self.time_budget, preset.folds_in_time
+            return FitPlan(names, preset.folds, {})
+        limit, folds = TRIAL_SHARE * self.time_budget, preset.folds_in_time
+        powers = {member.name: member.power for member in members}
 
-        def tried() -> Plan:
-            seconds = trial_seconds(
-                learners,
-                {member.name: member.power for member in members},
-                rows.data,
-                limit=TRIAL_SHARE * budget,
-                seed=seed,
-            )
+        def tried() -> FitPlan:
+            seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed)
             left = (self._seconds_left(start) or 0.0) / preset.n_repeats
             workers = effective_n_jobs(self.n_jobs)
             return plan_for(names, seconds, budget=left, workers=workers, folds=folds)
 
         if self.run_dir is None:
             return tried()
-        key = fingerprint((rows.data, names, folds, seed, self.time_column))
+        key = fingerprint((data, names, folds, seed, self.time_column))
         return planned(self.run_dir, key, tried)
 
     def _seconds_left(self, start: float) -> float | None:
@@ -265,7 +235,7 @@ class BaseAutoStack(BaseEstimator):
         first, *others = self._stackers
         return {"final_estimator": [first, *others] if preset.thorough else first}
 
-    def _settle(self, plan: Plan, rows: Rows, broken: dict[str, str]) -> Self:
+    def _settle(self, plan: FitPlan, rows: AutoInputs, broken: dict[str, str]) -> Self:
         for name in READ_FROM_STACK:
             setattr(self, name, getattr(self.stack_, name))
         oof = self.stack_.oof_
@@ -283,6 +253,22 @@ class BaseAutoStack(BaseEstimator):
         frame = as_frame(X, self._owner)
         validate_data(self, X, skip_check_array=True, reset=False)
         return frame
+
+    def predict(self, X: Any) -> Array:
+        """Predict targets, or classes.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions: numbers, or classes.
+        """
+        rows = self._new_rows(X)
+        return np.asarray(self.stack_.predict(rows))
 
     def __sklearn_clone__(self) -> Self:
         bare = copy(self)
@@ -303,3 +289,27 @@ class BaseAutoStack(BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.sparse = False
         return tags
+
+
+def _learners(
+    members: tuple[Contender, ...], profile: TableProfile, kinds: Kinds
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the learners, and why some could not be built."""
+    learners, broken = {}, {}
+    for member in members:
+        try:
+            learner = member.build(profile)
+        except ImportError as error:
+            broken[member.name] = f"{member.package} cannot be imported: {error}"
+            continue
+        learners[member.name] = encoded(
+            learner, member.encoding, kinds, regression=profile.regression
+        )
+    return learners, broken
+
+
+def fit_problem(model: BaseAutoStack, problem: TableProblem) -> BaseAutoStack:
+    """Fit an unattended stack to a table taken apart before; its kinds are not found again."""
+    return model._fit_or_restore(
+        problem.X, problem.y, problem.sample_weight, problem.groups, problem.kinds
+    )

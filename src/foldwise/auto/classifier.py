@@ -99,39 +99,18 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     """
 
     stack_: StackingClassifier
+    _stack_class = StackingClassifier
     classes_: Array
     # One weight a learner on log-probabilities; weights a class must be clearly better.
     _stackers = ("pool", "logistic")
 
-    def _read_target(self, y: Any) -> tuple[Array, int]:
+    def _read_target(self, y: Any) -> tuple[Array, Array, int]:
         codes, self.classes_ = checked_classes(self._owner, y)
-        return codes, len(self.classes_)
-
-    def _named(self, y: Array) -> Array:
-        return np.asarray(self.classes_[y])
+        return codes, np.asarray(y).reshape(len(codes)), len(self.classes_)
 
     def _on_top(self, preset: Preset) -> dict[str, Any]:
         calibrate = "auto" if preset.thorough and not self.interpretable else None
         return {"calibrate": calibrate, **super()._on_top(preset)}
-
-    def _new_stack(self, **parameters: Any) -> StackingClassifier:
-        return StackingClassifier(**parameters)
-
-    def predict(self, X: Any) -> Array:
-        """Predict classes.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            New rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predicted classes.
-        """
-        rows = self._new_rows(X)
-        return np.asarray(self.stack_.predict(rows))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Predict probabilities of the classes.

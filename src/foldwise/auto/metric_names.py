@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.metrics import get_scorer_names
 
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.checks import unknown_word
 
 REGRESSION = {
     "rmse": "neg_root_mean_squared_error",
@@ -25,11 +25,7 @@ CLASSES = {
     "f1": "f1",
     "average_precision": "average_precision",
 }
-SEVERAL_CLASSES = {
-    "auc": "roc_auc_ovr",
-    "roc_auc": "roc_auc_ovr",
-    "f1": "f1_macro",
-}
+SEVERAL_CLASSES = {"auc": "roc_auc_ovr", "roc_auc": "roc_auc_ovr", "f1": "f1_macro"}
 
 
 def scorer_of(metric: Any, *, owner: str, n_classes: int | None) -> Any:
@@ -51,11 +47,6 @@ def scorer_of(metric: Any, *, owner: str, n_classes: int | None) -> Any:
     if isinstance(metric, str) and metric in short:
         return short[metric]
     if not isinstance(metric, str) or metric not in scorers:
-        raise invalid_parameter(
-            owner,
-            "metric",
-            must="be None, the name of a metric or a scorer",
-            got=metric,
-            fix=did_you_mean(metric, short),
-        )
+        must = "be None, the name of a metric or a scorer"
+        raise unknown_word(owner, "metric", metric, short, must)
     return metric

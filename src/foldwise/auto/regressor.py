@@ -101,10 +101,11 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     """
 
     stack_: StackingRegressor
+    _stack_class = StackingRegressor
     # Weights by log score are hardly moved by outliers; a ridge must be clearly better.
     _stackers = ("log_score", "ridge")
 
-    def _read_target(self, y: Any) -> tuple[Array, None]:
+    def _read_target(self, y: Any) -> tuple[Array, Array, None]:
         values = np.asarray(y)
         if values.ndim > 1 and values.shape[1] > 1:
             raise invalid_data(
@@ -114,29 +115,8 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
                 got=Plain(f"shape {values.shape}"),
                 fix="Fit one stack a target.",
             )
-        return checked_values(self._owner, column_or_1d(values, warn=True)), None
-
-    def _named(self, y: Array) -> Array:
-        return y
-
-    def _new_stack(self, **parameters: Any) -> StackingRegressor:
-        return StackingRegressor(**parameters)
-
-    def predict(self, X: Any) -> FloatArray:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            New rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions.
-        """
-        rows = self._new_rows(X)
-        return np.asarray(self.stack_.predict(rows))
+        target = checked_values(self._owner, column_or_1d(values, warn=True))
+        return target, target, None
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
         """Return prediction intervals by CV+ from the hold-out stacks.

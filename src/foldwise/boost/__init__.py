@@ -1,11 +1,9 @@
 """AdaBoost, gradient boosting over any learner, Newton boosted trees, and their losses."""
 
 from foldwise.boost.adaboost import AdaBoostClassifier
-from foldwise.boost.gradient_classifier import GradientBoostingClassifier
-from foldwise.boost.gradient_regressor import GradientBoostingRegressor
-from foldwise.boost.margins import BoostingPath
-from foldwise.boost.newton_classifier import NewtonBoostingClassifier
-from foldwise.boost.newton_regressor import NewtonBoostingRegressor
+from foldwise.boost.gradient import GradientBoostingClassifier, GradientBoostingRegressor
+from foldwise.boost.newton import NewtonBoostingClassifier, NewtonBoostingRegressor
+from foldwise.boost.samme import BoostingPath
 from foldwise.losses.classes import Exponential, Logistic, Multinomial
 from foldwise.losses.loss import CustomLoss, Loss
 from foldwise.losses.numbers import Absolute, Huber, Poisson, Quantile, Squared, Tweedie

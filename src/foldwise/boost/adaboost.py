@@ -1,38 +1,32 @@
 """AdaBoost over any classifier."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.boost._parameters import check_boosting, check_choice, needs_two_classes
-from foldwise.boost.early_stopping import inner_splits, stop_early
-from foldwise.boost.learner import (
-    Table,
-    ask,
-    check_features,
-    check_groups,
-    check_targets,
-    check_weights,
-    make_table,
-    require_weights,
-    weight_keyword,
+from foldwise.boost.booster import Booster
+from foldwise.boost.samme import (
+    boost_committee,
+    centred,
+    class_margins,
+    coefficient_path,
+    round_fitter,
+    staged_votes,
 )
-from foldwise.boost.margins import centred, class_margins, coefficient_path
-from foldwise.boost.progress import Progress
-from foldwise.boost.rounds import round_fitter
-from foldwise.boost.samme import Committee, boost_committee, staged_votes
+from foldwise.checks import check_word
 from foldwise.errors import Plain, invalid_data, listing
-from foldwise.losses.classes import class_codes
+from foldwise.learners.one_learner import WeightedRows, ask, require_weights, weight_keyword
 
 
-class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
+class AdaBoostClassifier(ClassifierMixin, Booster):
     """AdaBoost: each learner looks hardest at the rows the earlier ones got wrong.
 
     Parameters
@@ -128,119 +122,54 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _learner(self) -> Any:
-        return DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator
+    def _learners(self) -> list[Any]:
+        return [DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Boost.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), optional
-            Rows of one group stay together when rows are set apart.
-
-        Returns
-        -------
-        Self
-            The fitted classifier.
-        """
-        self._check_parameters()
-        X = check_features(self, X, [self._learner], reset=True)
-        y = check_targets(self, X, y, classes=True)
-        start = check_weights(self, sample_weight, len(y))
-        self.classes_, codes = class_codes(y)
-        needs_two_classes(self, self.classes_)
+    def _boost(self, rows: WeightedRows, groups: Any) -> None:
         rng = check_random_state(self.random_state)
-        table = make_table(X, [self._learner])
-        groups = check_groups(self, groups, len(y))
-        committee = self._boost(table, codes, start, groups, rng)
+        seeds = rng.randint(2**31 - 1, size=self.n_estimators * 2 + 2)
+        boost = partial(
+            boost_committee,
+            partial(round_fitter, self._learners()[0], seeds, draw=self._resamples()),
+            len(self.classes_),
+            learning_rate=self.learning_rate,
+            patience=self.n_iter_no_change,
+        )
+        committee = self._run(boost, rows, groups, int(seeds[-1]))
         if not committee.learners:
-            self._complain(committee)
+            raise invalid_data(
+                type(self).__name__,
+                "estimator",
+                must=f"have a weighted training error below {1 - 1 / len(self.classes_):.3g} "
+                "in the first round",
+                got=Plain(f"{committee.failed_error:.3g}"),
+                fix="Use a stronger learner, or check that X tells the classes apart.",
+            )
         self.estimators_ = committee.learners
         self.estimator_weights_ = committee.says
         self.estimator_errors_ = committee.errors
         self.path_ = committee.path
         self.n_estimators_ = len(self.estimators_)
-        return self
-
-    def _boost(
-        self, table: Table, codes: IntArray, start: FloatArray, groups: Any, rng: Any
-    ) -> Committee:
-        seeds = rng.randint(2**31 - 1, size=self.n_estimators * 2 + 2)
-        progress = Progress(type(self).__name__, self.n_estimators, self.verbose)
-
-        def run(rows: IntArray, apart: IntArray | None, rounds: int) -> Committee:
-            part = table if len(rows) == len(table) else table.rows(rows)
-            return boost_committee(
-                round_fitter(
-                    self._learner, part, codes[rows], start[rows], seeds, draw=self._resamples()
-                ),
-                part,
-                codes[rows],
-                len(self.classes_),
-                start[rows],
-                rounds,
-                learning_rate=self.learning_rate,
-                watch=None if apart is None else (table.rows(apart), codes[apart]),
-                patience=self.n_iter_no_change,
-                report=progress.step,
-            )
-
-        if not self.early_stopping:
-            return run(np.arange(len(codes)), None, self.n_estimators)
-        splits = inner_splits(
-            type(self).__name__,
-            self.validation,
-            codes,
-            classes=True,
-            groups=groups,
-            seed=int(seeds[-1]),
-        )
-        return stop_early(run, splits, len(codes), self.n_estimators, self.refit)
 
     def _resamples(self) -> bool:
-        if self.weighting == "auto":
-            return weight_keyword(self._learner) is None
-        return self.weighting == "resample"
+        unweighted = weight_keyword(self._learners()[0]) is None
+        return self.weighting == "resample" or (self.weighting == "auto" and unweighted)
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__
-        check_boosting(self)
-        check_choice(owner, "weighting", self.weighting, ["auto", "weights", "resample"])
+        super()._check_parameters(weighted)
+        check_word(owner, "weighting", self.weighting, ["auto", "weights", "resample"])
         if self.weighting == "weights":
-            require_weights(
-                owner, self._learner, "for weighting='weights'", "Use weighting='resample'."
-            )
-
-    def _complain(self, committee: Committee) -> None:
-        chance = 1 - 1 / len(self.classes_)
-        raise invalid_data(
-            type(self).__name__,
-            "estimator",
-            must=f"have a weighted training error below {chance:.3g} in the first round",
-            got=Plain(f"{committee.failed_error:.3g}"),
-            fix="Use a stronger learner, or check that X tells the classes apart.",
-        )
-
-    def _table(self, X: Any) -> Table:
-        check_is_fitted(self)
-        X = check_features(self, X, [self._learner], reset=False)
-        return make_table(X, [self._learner])
+            (learner,) = self._learners()
+            require_weights(owner, learner, "for weighting='weights'", "Use weighting='resample'.")
 
     def _staged_votes(self, X: Any) -> Iterator[FloatArray]:
+        check_is_fitted(self)
         table = self._table(X)
         return staged_votes(self.estimators_, self.estimator_weights_, table, len(self.classes_))
 
     def _votes(self, X: Any) -> FloatArray:
-        for votes in self._staged_votes(X):
-            last = votes
+        *_, last = self._staged_votes(X)
         return last
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -347,6 +276,7 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rounds, n_distinct)
             Coefficients, against ``path_.l1_norm`` an L1-regularised path.
         """
+        check_is_fitted(self)
         table = self._table(X)
         answers = np.array([ask(learner, table) for learner in self.estimators_])
         return coefficient_path(answers.astype(np.intp), self.estimator_weights_)
@@ -357,13 +287,6 @@ class AdaBoostClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table = np.array([learner.feature_importances_ for learner in self.estimators_])
         return np.average(table, axis=0, weights=self.estimator_weights_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._learner).input_tags
-        tags.input_tags.sparse = inner.sparse
-        tags.input_tags.allow_nan = inner.allow_nan
-        return tags
 
 
 def _scores(votes: FloatArray) -> FloatArray:

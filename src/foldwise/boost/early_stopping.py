@@ -21,13 +21,7 @@ Splits = list[tuple[IntArray, IntArray]]
 
 
 def inner_splits(
-    owner: str,
-    validation: Any,
-    y: Array,
-    *,
-    classes: bool,
-    groups: Array | None,
-    seed: int,
+    owner: str, validation: Any, y: Array, *, classes: bool, groups: Array | None, seed: int
 ) -> Splits:
     """Return the (training, validation) rows on which the rounds are found.
 
@@ -130,11 +124,9 @@ class Stageable(Protocol):
     @property
     def best_round(self) -> int:
         """Rounds at the lowest validation loss."""
-        ...
 
     def first(self, rounds: int) -> Self:
         """Return the model of the first rounds."""
-        ...
 
 
 Model = TypeVar("Model", bound=Stageable)

@@ -1,4 +1,4 @@
-"""Newton boosted trees on LightGBM: our parameters in its words, training, raw predictions."""
+"""Newton boosted trees on LightGBM: tables and parameters in its words, training, predictions."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -6,20 +6,102 @@ from typing import Any, Self
 
 import lightgbm
 import numpy as np
+import pandas as pd
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise._sklearn import take
+from foldwise.arrays import Array, FloatArray
+from foldwise.errors import Plain, invalid_parameter, listing
+from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
 from foldwise.losses.classes import Logistic, Multinomial
 from foldwise.losses.loss import Loss, total_loss
-from foldwise.losses.numbers import (
-    Absolute,
-    Huber,
-    Poisson,
-    Quantile,
-    Squared,
-    Tweedie,
-)
+from foldwise.losses.numbers import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
 
 Words = dict[str, Any]
+Categories = dict[int, Array]
+CATEGORICAL = ("categor", "enum", "str", "utf8", "object")
+THEIR_WORDS = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "max_leaf_nodes",
+    "lambda_l2": "reg_lambda",
+    "bagging_fraction": "subsample",
+    "feature_fraction": "max_features",
+    "min_data_in_leaf": "min_samples_leaf",
+    "min_sum_hessian_in_leaf": "min_hessian",
+    "max_bin": "max_bins",
+}
+
+
+def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
+    """Return the positions of the columns to be treated as categories."""
+    names = list(X.columns) if is_frame(X) else []
+    if wanted is None:
+        return []
+    if isinstance(wanted, str) and wanted == "from_dtype":
+        kinds = [str(take(X, i, axis=1).dtype).lower() for i in range(len(names))]
+        return [i for i, kind in enumerate(kinds) if kind.startswith(CATEGORICAL)]
+    chosen = list(wanted)
+    if len(chosen) == X.shape[1] and all(isinstance(c, bool | np.bool_) for c in chosen):
+        return [int(i) for i in np.flatnonzero(chosen)]
+    unknown = [c for c in chosen if isinstance(c, str) and c not in names]
+    unknown += [c for c in chosen if not isinstance(c, str) and not 0 <= c < X.shape[1]]
+    if unknown:
+        raise invalid_parameter(
+            owner,
+            "categorical_features",
+            must="name columns of X",
+            got=listing(unknown),
+            fix="Use names, positions, a mask or 'from_dtype'.",
+        )
+    return [names.index(c) if isinstance(c, str) else int(c) for c in chosen]
+
+
+def learn_categories(X: Any, columns: list[int]) -> Categories:
+    """Return the sorted values of each categorical column, missing ones left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> learn_categories(np.array([[3.0, 1.0], [2.0, 1.0]]), [0])
+    {0: array([2., 3.])}
+    """
+    return {i: _sorted(pd.Series(_values(X, i)).dropna().unique()) for i in columns}
+
+
+def _sorted(values: Any) -> Array:
+    try:
+        return np.asarray(sorted(values))
+    except TypeError:
+        return np.asarray(sorted(values, key=str), dtype=object)
+
+
+def _values(X: Any, i: int) -> Array:
+    return np.asarray(take(X, i, axis=1)) if is_frame(X) else np.asarray(X)[:, i]
+
+
+def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
+    """Return the table as numbers: codes in the categorical columns, NaN for unseen values.
+
+    Shapes: returns (n_samples, n_features).
+    """
+    table = np.empty(X.shape, dtype=np.float64)
+    for i in range(X.shape[1]):
+        values = _values(X, i)
+        if i in categories:
+            codes = pd.Index(categories[i]).get_indexer(pd.Index(values))
+            table[:, i] = np.where(codes < 0, np.nan, codes)
+            continue
+        try:
+            table[:, i] = values
+        except (TypeError, ValueError) as error:
+            name = X.columns[i] if is_frame(X) else i
+            raise invalid_parameter(
+                owner,
+                "categorical_features",
+                must="name every column that is not of numbers",
+                got=Plain(f"column {name!r} of {values.dtype} left out"),
+                fix="Use 'from_dtype' or add it.",
+            ) from error
+    return table
 
 
 def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | None:
@@ -34,8 +116,7 @@ def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | No
     if isinstance(loss, Huber):
         start = np.full(len(y), float(loss.constant(y, weight)))
         fixed = loss if loss.threshold is not None else loss.adapted(y, start, weight)
-        threshold = fixed.threshold if isinstance(fixed, Huber) else None
-        return {"objective": "huber", "alpha": max(threshold or 0.0, 1e-12)}
+        return {"objective": "huber", "alpha": max(fixed.threshold or 0.0, 1e-12)}
     if isinstance(loss, Quantile) and not isinstance(loss, Absolute):
         return {"objective": "quantile", "alpha": loss.level}
     if isinstance(loss, Tweedie) and not isinstance(loss, Poisson):
@@ -51,43 +132,16 @@ def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | No
     return {"objective": plain[type(loss)]} if type(loss) in plain else None
 
 
-def tree_words(
-    *,
-    learning_rate: float,
-    max_leaf_nodes: int,
-    max_depth: int | None,
-    gamma: float,
-    reg_lambda: float,
-    subsample: float,
-    max_features: float,
-    min_samples_leaf: int,
-    min_hessian: float,
-    max_bins: int,
-) -> Words:
-    """Return LightGBM's words for the parameters of the trees.
+def tree_words(parameters: dict[str, Any]) -> Words:
+    """Return LightGBM's words for our parameters of the trees.
 
     LightGBM's gain lacks the ½ of ours, so that its smallest gain is 2γ.
-
-    Examples
-    --------
-    >>> words = tree_words(learning_rate=0.1, max_leaf_nodes=31, max_depth=None, gamma=0.5,
-    ...     reg_lambda=1.0, subsample=1.0, max_features=1.0, min_samples_leaf=20,
-    ...     min_hessian=0.001, max_bins=255)
-    >>> words["min_gain_to_split"]
-    1.0
     """
-    return {
-        "learning_rate": learning_rate,
-        "num_leaves": max_leaf_nodes,
-        "max_depth": -1 if max_depth is None else max_depth,
-        "min_gain_to_split": 2 * gamma,
-        "lambda_l2": reg_lambda,
-        "bagging_fraction": subsample,
-        "bagging_freq": int(subsample < 1),
-        "feature_fraction": max_features,
-        "min_data_in_leaf": min_samples_leaf,
-        "min_sum_hessian_in_leaf": min_hessian,
-        "max_bin": max_bins,
+    words = {theirs: parameters[ours] for theirs, ours in THEIR_WORDS.items()}
+    return words | {
+        "max_depth": parameters["max_depth"] or -1,
+        "min_gain_to_split": 2 * parameters["gamma"],
+        "bagging_freq": int(parameters["subsample"] < 1),
     }
 
 
@@ -96,60 +150,43 @@ class NewtonTrees:
     """A LightGBM model and what was measured while it was built."""
 
     booster: lightgbm.Booster  # the trees
-    loss: Loss  # what was lowered
     offset: FloatArray  # what to add to the trees' sum: F⁰ where LightGBM does not add it itself
     rounds: int  # how many rounds count
     validation_loss: FloatArray | None  # lightGBM's metric on the rows set apart, after each round
     best_round: int  # rounds at its lowest point
+    n_threads: int  # of predictions
 
     def first(self, rounds: int) -> Self:
         """Return the model of the first rounds."""
         text = self.booster.model_to_string(num_iteration=rounds)
         return replace(self, booster=lightgbm.Booster(model_str=text), rounds=rounds)
 
-    def shifted(self, shift: float) -> Self:
-        """Return the model whose predictions are higher by ``shift``."""
-        return replace(self, offset=self.offset + shift)
+    def _sums(self, table: LearnerInput, **which: int) -> FloatArray:
+        answer = self.booster.predict(table.X, raw_score=True, num_threads=self.n_threads, **which)
+        return np.asarray(answer)
 
-    def raw(self, X: Any, n_threads: int) -> FloatArray:
+    def raw(self, table: LearnerInput) -> FloatArray:
         """Return F."""
-        answer = self.booster.predict(X, raw_score=True, num_threads=n_threads)
-        return np.asarray(answer) + self.offset
+        return self._sums(table) + self.offset
 
-    def staged_raw(self, X: Any, n_threads: int) -> Iterator[FloatArray]:
+    def staged_raw(self, table: LearnerInput) -> Iterator[FloatArray]:
         """Yield F after each round."""
         raw = np.asarray(self.offset)
         for m in range(self.rounds):
-            raw = raw + self.booster.predict(
-                X, start_iteration=m, num_iteration=1, raw_score=True, num_threads=n_threads
-            )
+            raw = raw + self._sums(table, start_iteration=m, num_iteration=1)
             yield raw
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Training rows for LightGBM."""
-
-    X: Any
-    y: FloatArray
-    weight: FloatArray
-    given: bool
-
-    def part(self, indices: IntArray) -> "Rows":
-        """Return some of the rows."""
-        return Rows(self.X[indices], self.y[indices], self.weight[indices], self.given)
 
 
 def train(
     words: Words,
     loss: Loss,
-    rows: Rows,
+    rows: WeightedRows,
+    watch: WeightedRows | None,
     rounds: int,
+    report: Callable[[int], None],
     *,
     categorical: list[int],
-    watch: Rows | None,
     patience: int,
-    report: Callable[[int], None],
 ) -> NewtonTrees:
     """Return the boosted trees.
 
@@ -166,44 +203,45 @@ def train(
     if watch is not None:
         extra = {"valid_sets": [_dataset(watch, offset, categorical, words, like=data)]}
         extra |= {"feval": None if known is not None else _metric(loss)}
-        callbacks += [
-            lightgbm.record_evaluation(curve),
-            lightgbm.early_stopping(patience, verbose=False),
-        ]
+        stopping = lightgbm.early_stopping(patience, verbose=False)
+        callbacks += [lightgbm.record_evaluation(curve), stopping]
     booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **extra)
     losses = next(iter(curve["valid_0"].values())) if curve else None
     return NewtonTrees(
         booster,
-        loss,
         np.asarray(offset, dtype=float),
         booster.current_iteration(),
         None if losses is None else np.array(losses),
         max(booster.best_iteration, 1),
+        words["num_threads"],
     )
+
+
+def _labels(data: lightgbm.Dataset) -> tuple[FloatArray, FloatArray]:
+    y, weight = np.asarray(data.get_label(), dtype=float), data.get_weight()
+    return y, np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
 
 
 def _own_objective(loss: Loss) -> Words:
     def objective(raw: FloatArray, data: lightgbm.Dataset) -> tuple[FloatArray, FloatArray]:
-        y, weight = np.asarray(data.get_label(), dtype=float), data.get_weight()
+        y, weight = _labels(data)
         hessian = loss.hessian(y, raw)
         hessian = np.ones_like(raw) if hessian is None else hessian
-        scale = 1.0 if weight is None else np.asarray(weight, dtype=float)
-        return scale * loss.gradient(y, raw), scale * hessian
+        return weight * loss.gradient(y, raw), weight * hessian
 
     return {"objective": objective, "metric": "None"}
 
 
 def _metric(loss: Loss) -> Callable[[FloatArray, lightgbm.Dataset], tuple[str, float, bool]]:
     def metric(raw: FloatArray, data: lightgbm.Dataset) -> tuple[str, float, bool]:
-        y, weight = np.asarray(data.get_label(), dtype=float), data.get_weight()
-        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+        y, weight = _labels(data)
         return loss.name, total_loss(loss, y, raw, weight), False
 
     return metric
 
 
 def _dataset(
-    rows: Rows,
+    rows: WeightedRows,
     offset: FloatArray,
     categorical: list[int],
     words: Words,
@@ -212,7 +250,7 @@ def _dataset(
     start = np.full(len(rows.y), float(offset)) if np.any(offset) else None
     kept = {name: value for name, value in words.items() if not callable(value)}
     return lightgbm.Dataset(
-        rows.X,
+        rows.table.X,
         label=rows.y,
         weight=rows.weight if rows.given else None,
         init_score=start,

@@ -1,53 +1,116 @@
 """Gradient boosting by matching pursuit: each round keeps the best of a set of learners."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.tree import BaseDecisionTree
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.boost.additive import Additive, Stage
 from foldwise.boost.early_stopping import Patience
-from foldwise.boost.learner import Table, fit_learner, seeded
+from foldwise.learners.one_learner import (
+    LearnerInput,
+    WeightedRows,
+    ask,
+    draw_columns,
+    fit_learner,
+    seeded,
+)
 from foldwise.losses.loss import Loss, total_loss
 from foldwise.losses.steps import leaf_steps, line_step, newton_steps
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Pursuit:
     """How to boost."""
 
     learners: list[Any]  # the set; each round keeps the one that lowers the loss most
     learning_rate: float  # ρ
     step: str  # how α is found; "auto" is "leaf" for trees and "line" for others
-    n_rows: int | None  # rows drawn for each round; None for all
-    n_columns: int | None  # columns drawn for each round; None for all
+    subsample: float  # share of the rows drawn for each round
+    max_features: float  # share of the columns drawn for each round
     patience: int  # rounds without a lower validation loss before boosting stops
     seed: int  # of all draws
 
+    def drawn(self, sample: WeightedRows) -> tuple[int, int]:
+        """Return how many rows and columns are drawn for each round."""
+        n_samples, n_features = sample.table.X.shape
+        return max(1, int(self.subsample * n_samples)), max(1, int(self.max_features * n_features))
+
 
 @dataclass(frozen=True)
-class Sample:
-    """Rows with targets; ``given`` says whether the weights are the user's."""
+class Stage:
+    """One round: the learners that were added, one an output, and how much of them."""
 
-    table: Table
-    y: FloatArray
-    weight: FloatArray
-    given: bool
+    # one for each raw prediction of a row. The leaves of a tree hold their own steps.
+    learners: tuple[Any, ...]
+    columns: IntArray | None  # the columns they read; None for all
+    step: float  # α
+    member: int  # which learner of the set was the best
 
-    def rows(self, indices: IntArray) -> "Sample":
-        """Return some of the rows."""
-        return Sample(self.table.rows(indices), self.y[indices], self.weight[indices], self.given)
+    def direction(self, table: LearnerInput) -> FloatArray:
+        """Return h, shape (n_samples,) or (n_samples, n_outputs)."""
+        part = table.columns(self.columns)
+        columns = [ask(learner, part).astype(np.float64, copy=False) for learner in self.learners]
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class Additive:
+    """A boosted model and what was measured while it was built."""
+
+    constant: FloatArray  # F⁰
+    stages: list[Stage]  # the rounds
+    learning_rate: float  # ρ
+    train_loss: FloatArray  # mean loss of the training rows after each round
+    validation_loss: FloatArray | None  # mean loss of the rows set apart
+    best_round: int  # rounds at its lowest point
+
+    def first(self, rounds: int) -> Self:
+        """Return the model of the first rounds; the validation curve stays whole."""
+        return replace(self, stages=self.stages[:rounds], train_loss=self.train_loss[:rounds])
+
+    def start(self, n_samples: int) -> FloatArray:
+        """Return F⁰ for some rows."""
+        return np.tile(self.constant, (n_samples,) + (1,) * self.constant.ndim).astype(float)
+
+    def raw(self, table: LearnerInput) -> FloatArray:
+        """Return F."""
+        raw = self.start(len(table))
+        for stage in self.stages:
+            raw += (self.learning_rate * stage.step) * stage.direction(table)
+        return raw
+
+    def staged_raw(self, table: LearnerInput) -> Iterator[FloatArray]:
+        """Yield F after each round."""
+        raw = self.start(len(table))
+        for stage in self.stages:
+            raw = raw + (self.learning_rate * stage.step) * stage.direction(table)
+            yield raw
+
+    def importances(self, n_features: int) -> FloatArray:
+        """Return how much each feature lowered the trees' squared error, summing to one."""
+        total = np.zeros(n_features)
+        for stage in self.stages:
+            columns = np.arange(n_features) if stage.columns is None else stage.columns
+            for tree in stage.learners:
+                total[columns] += tree.tree_.compute_feature_importances(normalize=False)
+        return total / (total.sum() or 1.0)
+
+    @property
+    def only_trees(self) -> bool:
+        """Whether every learner is a scikit-learn tree."""
+        learners = [learner for stage in self.stages for learner in stage.learners]
+        return all(isinstance(learner, BaseDecisionTree) for learner in learners)
 
 
 def boost_additive(
-    recipe: Recipe,
+    pursuit: Pursuit,
     loss: Loss,
-    sample: Sample,
+    sample: WeightedRows,
+    watch: WeightedRows | None,
     rounds: int,
-    watch: Sample | None,
     report: Callable[[int], None],
 ) -> Additive:
     """Return the boosted model.
@@ -55,10 +118,10 @@ def boost_additive(
     Boosting ends early when the gradient vanishes, when no learner lowers the loss any more (if
     rows and columns are not drawn), and when the watched loss has stopped falling.
     """
-    rng = np.random.default_rng(recipe.seed)
+    rng = np.random.default_rng(pursuit.seed)
     constant = np.asarray(loss.constant(sample.y, sample.weight), dtype=float)
-    model = Additive(loss, constant, [], recipe.learning_rate, np.empty(0), None, 0)
-    raw, patience = model.start(len(sample.y)), Patience(recipe.patience)
+    model = Additive(constant, [], pursuit.learning_rate, np.empty(0), None, 0)
+    raw, patience = model.start(len(sample.y)), Patience(pursuit.patience)
     watched = None if watch is None else model.start(len(watch.y))
     no_gradient = 4 * np.finfo(float).eps * np.abs(sample.y).max()
     train_loss, validation_loss = [], []
@@ -66,15 +129,15 @@ def boost_additive(
         current = loss.adapted(sample.y, raw, sample.weight)
         if np.abs(current.gradient(sample.y, raw)).max() <= no_gradient:
             break
-        stage, direction = _best_stage(recipe, current, sample, raw, rng)
-        if stage.step == 0 and recipe.n_rows is None and recipe.n_columns is None:
+        stage, direction = _best_stage(pursuit, current, sample, raw, rng)
+        if stage.step == 0 and pursuit.drawn(sample) == sample.table.X.shape:
             break
-        raw += (recipe.learning_rate * stage.step) * direction
+        raw += (pursuit.learning_rate * stage.step) * direction
         model.stages.append(stage)
         train_loss.append(total_loss(current, sample.y, raw, sample.weight))
         report(m + 1)
         if watch is not None and watched is not None:
-            watched += (recipe.learning_rate * stage.step) * stage.direction(watch.table)
+            watched += (pursuit.learning_rate * stage.step) * stage.direction(watch.table)
             validation_loss.append(total_loss(current, watch.y, watched, watch.weight))
             if patience.exhausted(validation_loss[-1]):
                 break
@@ -87,26 +150,23 @@ def boost_additive(
 
 
 def _best_stage(
-    recipe: Recipe, loss: Loss, sample: Sample, raw: FloatArray, rng: np.random.Generator
+    pursuit: Pursuit, loss: Loss, sample: WeightedRows, raw: FloatArray, rng: np.random.Generator
 ) -> tuple[Stage, FloatArray]:
     """Fit every learner of the set to the pseudo-residuals; return the best and its direction."""
-    n_samples, n_features = sample.table.X.shape
-    inside = np.ones(n_samples, dtype=bool)
-    if recipe.n_rows is not None:
-        inside = np.zeros(n_samples, dtype=bool)
-        inside[rng.permutation(n_samples)[: recipe.n_rows]] = True
-    columns = None
-    if recipe.n_columns is not None:
-        columns = np.sort(rng.permutation(n_features)[: recipe.n_columns])
+    n_rows, n_columns = pursuit.drawn(sample)
+    inside = np.ones(len(sample), dtype=bool)
+    if n_rows < len(sample):
+        inside[rng.permutation(len(sample))[n_rows:]] = False
+    columns = draw_columns(sample.table.X.shape[1], n_columns, rng)
     counted = sample.weight * inside
     residuals = -loss.gradient(sample.y, raw)
     best: tuple[float, Stage, FloatArray] | None = None
-    for member, prototype in enumerate(recipe.learners):
+    for member, prototype in enumerate(pursuit.learners):
         learners = _fit_outputs(prototype, sample, residuals, inside, columns, rng)
         stage = Stage(learners, columns, 1.0, member)
-        stage, direction = _with_step(recipe.step, stage, loss, sample, raw, counted)
+        stage, direction = _with_step(pursuit.step, stage, loss, sample, raw, counted)
         reached = np.inf
-        if len(recipe.learners) > 1:
+        if len(pursuit.learners) > 1:
             reached = total_loss(loss, sample.y, raw + stage.step * direction, counted)
         if best is None or reached < best[0]:
             best = reached, stage, direction
@@ -132,7 +192,7 @@ def gridded(residuals: FloatArray) -> FloatArray:
 
 def _fit_outputs(
     prototype: Any,
-    sample: Sample,
+    sample: WeightedRows,
     residuals: FloatArray,
     inside: Any,
     columns: IntArray | None,
@@ -158,7 +218,7 @@ def _fit_outputs(
 
 
 def _with_step(
-    how: str, stage: Stage, loss: Loss, sample: Sample, raw: FloatArray, weight: FloatArray
+    how: str, stage: Stage, loss: Loss, sample: WeightedRows, raw: FloatArray, weight: FloatArray
 ) -> tuple[Stage, FloatArray]:
     """Return the stage with its step found, and its direction on all rows."""
     trees = all(isinstance(learner, BaseDecisionTree) for learner in stage.learners)
@@ -175,15 +235,14 @@ def _with_step(
 
 
 def _set_leaves(
-    stage: Stage, loss: Loss, sample: Sample, raw: FloatArray, weight: FloatArray
+    stage: Stage, loss: Loss, sample: WeightedRows, raw: FloatArray, weight: FloatArray
 ) -> FloatArray:
     """Write the best steps into the leaves of the trees; return what they then predict.
 
     Of K outputs each gets Friedman's (K−1)/K of the diagonal Newton step.
     """
     part = sample.table.columns(stage.columns)
-    extra = {"check_input": False} if part.trusted else {}
-    leaves = [tree.apply(part.X, **extra) for tree in stage.learners]
+    leaves = [ask(tree, part, "apply") for tree in stage.learners]
     sizes = [tree.tree_.node_count for tree in stage.learners]
     if raw.ndim == 1:
         steps = [leaf_steps(loss, sample.y, raw, weight, leaves[0], sizes[0])]

@@ -1,15 +1,17 @@
-"""AdaBoost: the slide's two-class formulas, and SAMME for more classes."""
+"""AdaBoost: the slide's two-class formulas, SAMME for more classes, and the margins of the vote."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from foldwise.arrays import BoolArray, FloatArray, IntArray
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.boost.early_stopping import Patience
-from foldwise.boost.learner import Table, ask
-from foldwise.boost.margins import BoostingPath
+from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
+from foldwise.learners.one_learner import LearnerInput, WeightedRows, ask, fit_learner, seeded
+
+FitRound = Callable[[int, FloatArray], Any]
 
 
 def vote_weight(error: float, n_classes: int, n_rows: float) -> float:
@@ -61,6 +63,113 @@ def add_votes(votes: FloatArray, answers: IntArray, say: float) -> None:
     votes[np.arange(len(votes)), answers] += 2 * say if votes.shape[1] == 2 else say
 
 
+def centred(votes: FloatArray) -> FloatArray:
+    """Return the votes less their row mean: the additive model f, whose softmax is P(class).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> centred(np.array([[3.0, 1.0]]))
+    array([[ 1., -1.]])
+    """
+    return votes - votes.mean(axis=1, keepdims=True)
+
+
+def class_margins(votes: FloatArray, codes: IntArray) -> FloatArray:
+    """Return each row's margin, between −1 and 1; positive if the vote is right.
+
+    Shapes: ``votes`` (n_samples, n_classes).
+
+    References
+    ----------
+    .. [1] Schapire, Freund, Bartlett, Lee (1998). Boosting the margin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_margins(np.array([[3.0, 1.0], [3.0, 1.0]]), np.array([0, 1]))
+    array([ 0.5, -0.5])
+    """
+    rows = np.arange(len(votes))
+    own = votes[rows, codes]
+    if votes.shape[1] == 2:
+        return (own - votes[rows, 1 - codes]) / votes.sum(axis=1)
+    others = votes.copy()
+    others[rows, codes] = -np.inf
+    return (own - others.max(axis=1)) / votes.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class BoostingPath:
+    """A boosted committee after each round, seen from its training rows.
+
+    With a small learning rate the rounds trace an L1-regularised path: the norm Σ|β| grows, the
+    loss falls, and the smallest margin climbs to the largest that any committee has.
+
+    Attributes
+    ----------
+    l1_norm : ndarray of shape (n_rounds,)
+        Σ β so far.
+    exponential_loss : ndarray of shape (n_rounds,)
+        Weighted mean of exp(−f_y): with two classes exp(−y F).
+    error : ndarray of shape (n_rounds,)
+        Weighted share of rows that the committee gets wrong.
+    smallest_margin : ndarray of shape (n_rounds,)
+        Over rows of positive weight.
+
+    References
+    ----------
+    .. [1] Rosset, Zhu, Hastie (2004). Boosting as a regularized path to a maximum margin
+       classifier.
+    """
+
+    l1_norm: FloatArray
+    exponential_loss: FloatArray
+    error: FloatArray
+    smallest_margin: FloatArray
+
+    @classmethod
+    def start(cls) -> Self:
+        """Return the path before the first round."""
+        return cls(*(np.empty(0) for _ in range(4)))
+
+    def extended(self, votes: FloatArray, codes: IntArray, weight: FloatArray, say: float) -> Self:
+        """Return the path with one round more, from the votes after it."""
+        own = votes[np.arange(len(votes)), codes] - votes.mean(axis=1)
+        margin = class_margins(votes, codes)
+        norm = say + (self.l1_norm[-1] if len(self.l1_norm) else 0.0)
+        share = weight / weight.sum()
+        wrong = votes.argmax(axis=1) != codes
+        new = (norm, share @ np.exp(-own), share @ wrong, margin[weight > 0].min())
+        old = (self.l1_norm, self.exponential_loss, self.error, self.smallest_margin)
+        return type(self)(*(np.append(a, b) for a, b in zip(old, new, strict=True)))
+
+    def first(self, rounds: int) -> Self:
+        """Return the path of the first rounds."""
+        old = (self.l1_norm, self.exponential_loss, self.error, self.smallest_margin)
+        return type(self)(*(a[:rounds] for a in old))
+
+
+def coefficient_path(answers: IntArray, says: FloatArray) -> FloatArray:
+    """Return how the coefficient of each distinct learner grows with the rounds.
+
+    Shapes: ``answers`` (n_rounds, n_samples), returns (n_rounds, n_distinct).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coefficient_path(np.array([[0, 1], [1, 1], [0, 1]]), np.array([1.0, 2.0, 4.0]))
+    array([[1., 0.],
+           [1., 2.],
+           [5., 2.]])
+    """
+    known: dict[bytes, int] = {}
+    owner = [known.setdefault(row.tobytes(), len(known)) for row in np.ascontiguousarray(answers)]
+    steps = np.zeros((len(says), len(known)))
+    steps[np.arange(len(says)), owner] = says
+    return np.cumsum(steps, axis=0)
+
+
 @dataclass(frozen=True)
 class Committee:
     """Weighted learners, and what was measured while they were boosted."""
@@ -69,7 +178,6 @@ class Committee:
     says: FloatArray  # their say β_m
     errors: FloatArray  # their weighted errors ε_m
     path: BoostingPath  # of the training rows
-    validation_error: FloatArray | None  # error of the committee on the rows set apart
     best_round: int  # rounds at the lowest validation error
     # the error of the learner that did not beat chance and ended the boosting
     failed_error: float | None
@@ -85,29 +193,61 @@ class Committee:
         )
 
 
+def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) -> FitRound:
+    """Return what fits the learner of a round to the weights d: drawn rows, sorts, or weights."""
+    table, codes, start = rows.table, rows.y, rows.weight
+
+    def fresh(m: int) -> Any:
+        return seeded(learner, int(seeds[m % len(seeds)]))
+
+    def by_weights(m: int, weight: FloatArray) -> Any:
+        return fit_learner(fresh(m), table, codes, gridded(weight, start))
+
+    draws = np.random.default_rng(seeds[-2])
+
+    def by_rows(m: int, weight: FloatArray) -> Any:
+        drawn = draws.choice(len(weight), len(weight), p=weight)
+        return fit_learner(fresh(m), table.rows(drawn), codes[drawn], None)
+
+    if draw:
+        return by_rows
+    if not (table.trusted and is_plain_stump(learner)):
+        return by_weights
+    weighted = np.flatnonzero(start)  # a row of weight 0 must not even move a cut
+    columns = SortedColumns(table.X[weighted], codes[weighted], max(2, int(codes.max()) + 1))
+
+    def by_columns(m: int, weight: FloatArray) -> Any:
+        split = columns.best_split(gridded(weight, start)[weighted])
+        if split is None:
+            return by_weights(m, weight)
+        return stump_of(split, fresh(m), table.X.shape[1])
+
+    return by_columns
+
+
 def boost_committee(
-    fit_round: Callable[[int, FloatArray], Any],
-    table: Table,
-    codes: IntArray,
+    fitter: Callable[[WeightedRows], FitRound],
     n_classes: int,
-    start: FloatArray,
+    rows: WeightedRows,
+    watch: WeightedRows | None,
     rounds: int,
+    report: Callable[[int], None],
     *,
     learning_rate: float,
-    watch: tuple[Table, IntArray] | None,
     patience: int,
-    report: Callable[[int], None],
 ) -> Committee:
     """Return the boosted committee."""
-    weight, votes = start / start.sum(), np.zeros((len(table), n_classes))
+    start, codes, fit_round = rows.weight, rows.y, fitter(rows)
+    weight, votes = start / start.sum(), np.zeros((len(rows), n_classes))
     n_rows = max(start.sum(), np.count_nonzero(start))
     learners: list[Any] = []
     says, errors = [], []
-    tracker, judge = BoostingPath.start(), _Judge(watch, n_classes, patience)
-    failed = None
+    tracker, failed = BoostingPath.start(), None
+    waiting = Patience(patience)
+    watched = None if watch is None else np.zeros((len(watch), n_classes))
     for m in range(rounds):
         learner = fit_round(m, weight)
-        answers = ask(learner, table).astype(np.intp)
+        answers = ask(learner, rows.table).astype(np.intp)
         wrong = answers != codes
         error = float(weight @ wrong)
         if error >= 1 - 1 / n_classes - 1e-12:
@@ -121,42 +261,25 @@ def boost_committee(
         errors.append(error)
         tracker = tracker.extended(votes, codes, start, say)
         report(m + 1)
-        if judge.had_enough(learner, say) or error <= 0:
+        if watch is not None and watched is not None:
+            add_votes(watched, ask(learner, watch.table).astype(np.intp), say)
+            if waiting.exhausted(float(np.mean(watched.argmax(axis=1) != watch.y))):
+                break
+        if error <= 0:
             break
     return Committee(
         learners,
         np.array(says),
         np.array(errors),
         tracker,
-        judge.curve,
-        judge.patience.best_round,
+        waiting.best_round,
         failed,
     )
 
 
-class _Judge:
-    """Follows the error on the rows set apart, if there are any."""
-
-    def __init__(self, watch: tuple[Table, IntArray] | None, n_classes: int, patience: int) -> None:
-        self.watch = watch
-        self.patience = Patience(patience)
-        self.errors: list[float] = []
-        self.votes = None if watch is None else np.zeros((len(watch[0]), n_classes))
-
-    def had_enough(self, learner: Any, say: float) -> bool:
-        if self.watch is None or self.votes is None:
-            return False
-        table, codes = self.watch
-        add_votes(self.votes, ask(learner, table).astype(np.intp), say)
-        self.errors.append(float(np.mean(self.votes.argmax(axis=1) != codes)))
-        return self.patience.exhausted(self.errors[-1])
-
-    @property
-    def curve(self) -> FloatArray | None:
-        return None if self.watch is None else np.array(self.errors)
-
-
-def staged_votes(learners: list[Any], says: FloatArray, table: Table, n_classes: int) -> Any:
+def staged_votes(
+    learners: list[Any], says: FloatArray, table: LearnerInput, n_classes: int
+) -> Iterator[FloatArray]:
     """Yield the votes after each round; the same array, changed in place.
 
     Shapes: yields (n_samples, n_classes).

@@ -32,7 +32,7 @@ def is_plain_stump(learner: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Split:
+class StumpSplit:
     """A split of rows in two by a column."""
 
     column: int  # the column
@@ -52,7 +52,7 @@ class SortedColumns:
         self.values = [column[order] for column, order in zip(X.T, self.orders, strict=True)]
         self.cuts = [np.flatnonzero(np.diff(values) > SAME_VALUE) for values in self.values]
 
-    def best_split(self, weight: FloatArray) -> Split | None:
+    def best_split(self, weight: FloatArray) -> StumpSplit | None:
         """Return the split with the lowest weighted Gini impurity, None if there is none."""
         shares = [np.where(self.codes == k, weight, 0.0) for k in range(self.n_classes)]
         totals = np.array([share.sum() for share in shares])
@@ -70,7 +70,7 @@ class SortedColumns:
             return None
         column, at, left, right = found
         low, high = self.values[column][[self.cuts[column][at], self.cuts[column][at] + 1]]
-        return Split(column, float(low), float(high), left, np.maximum(right, 0.0))
+        return StumpSplit(column, float(low), float(high), left, np.maximum(right, 0.0))
 
 
 def _purity(sides: FloatArray) -> FloatArray:
@@ -80,7 +80,7 @@ def _purity(sides: FloatArray) -> FloatArray:
     return np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
 
 
-def stump_of(split: Split, learner: DecisionTreeClassifier, n_features: int) -> Any:
+def stump_of(split: StumpSplit, learner: DecisionTreeClassifier, n_features: int) -> Any:
     """Return the fitted scikit-learn tree of a split."""
     n_classes = len(split.left)
     X = np.zeros((n_classes, n_features), dtype=np.float32)

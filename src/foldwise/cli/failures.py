@@ -8,19 +8,9 @@ from typing import Any
 
 import click
 
-OPTIONS = {
-    "time_budget": "--time",
-    "time_column": "--time-column",
-    "metric": "--metric",
-    "preset": "--preset",
-    "n_jobs": "--jobs",
-    "executor": "--cluster",
-    "random_state": "--seed",
-    "target": "--target",
-    "groups": "--groups",
-    "weight": "--weight",
-    "drop": "--drop",
-}
+RENAMED = {"time_budget": "time", "n_jobs": "jobs", "executor": "cluster", "random_state": "seed"}
+SAME = ("time_column", "metric", "preset", "target", "groups", "weight", "drop")
+OPTIONS = RENAMED | {name: name.replace("_", "-") for name in SAME}
 OWNER = re.compile(r"^(\w+): (\w+)?")
 
 
@@ -37,8 +27,8 @@ class Misuse(Failure):
 
 
 @contextmanager
-def in_words(debug: bool) -> Iterator[None]:
-    """Turn what goes wrong inside into a message; with ``debug`` let it through."""
+def errors_as_messages(debug: bool) -> Iterator[None]:
+    """Turn what goes wrong inside into a message and an exit code; let it through to debug."""
     if debug:
         yield
         return
@@ -102,5 +92,5 @@ def _without_owner(message: str) -> str:
     rest = message[found.end(1) + 2 :]
     word = found.group(2) or ""
     if word in OPTIONS and rest.startswith(f"{word} must"):
-        return OPTIONS[word] + rest[len(word) :]
+        return f"--{OPTIONS[word]}" + rest[len(word) :]
     return rest

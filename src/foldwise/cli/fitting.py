@@ -3,16 +3,24 @@
 import math
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from foldwise.cli.model_folder import MODEL, REPORT, RUN, Request, begin
+import click
+
+from foldwise.cli import options
+from foldwise.cli.model_folder import MODEL, REPORT, RUN, Request, begin, request_in
+from foldwise.cli.options import FILE, told_in_words
 from foldwise.cli.screen import note, number, print_frame, print_json, say
 
 SHOWN = 15
 FEWEST_ROWS = 10
+COLUMNS = ("target", "task", "groups", "weight", "drop")
+PARAMETERS = (
+    "preset", "time_budget", "metric", "time_column", "n_jobs", "random_state", "executor",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -24,7 +32,52 @@ class Fitted:
     seconds: float
 
 
-def fit(request: Request, *, as_json: bool) -> None:
+@click.command()
+@click.argument("table", type=str)
+@options.target
+@click.option("--out", metavar="DIR", help="Keep the model, its report and its run here.")
+@click.option(
+    "--time", "time_budget", type=options.POSITIVE, metavar="SECONDS", help="Time budget."
+)
+@click.option("--preset", type=click.Choice(["fast", "balanced", "best"]), default="balanced",
+              show_default=True, help="How much work to put in.")  # fmt: skip
+@click.option("--metric", help="What to be good at: rmse, mae, r2, log_loss, auc, accuracy, ...")
+@options.task
+@click.option("--groups", metavar="COL", help="Rows that share a value stay in one fold.")
+@click.option("--time-column", metavar="COL", help="Judge by predicting later rows from earlier.")
+@click.option("--weight", metavar="COL", help="How much each row counts.")
+@click.option("--drop", multiple=True, metavar="COL", help="A column not to use; may be repeated.")
+@options.seed
+@click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, metavar="N",
+              envvar="FOLDWISE_JOBS", help="Fits at a time; -1 for one a processor.")  # fmt: skip
+@click.option(
+    "--cluster", "executor", metavar="ADDRESS", help="A Dask scheduler to run the fits on."
+)
+@options.json
+@told_in_words
+def fit(as_json: bool, **said: Any) -> None:
+    """Fit a model to TABLE and show how good it is.
+
+    TABLE is a CSV or Parquet file with names in its first line.
+
+    An interrupted or killed run with --out is continued by foldwise resume.
+    """
+    fit_request(Request(**said), as_json=as_json)
+
+
+@click.command()
+@click.argument("folder", type=FILE, metavar="DIR")
+@options.json
+@told_in_words
+def resume(folder: Path, as_json: bool) -> None:
+    """Continue a fit that was given --out DIR.
+
+    Nothing that was finished is fitted again.
+    """
+    fit_request(replace(request_in(folder), out=str(folder)), as_json=as_json)
+
+
+def fit_request(request: Request, *, as_json: bool) -> None:
     """Fit a model as asked, show how good it is, and keep it if asked to."""
     folder = begin(request)
     fitted = fit_model(request, None if folder is None else folder / RUN, quiet=as_json)
@@ -44,22 +97,16 @@ def fit_model(request: Request, run_dir: Path | None, *, quiet: bool) -> Fitted:
     start = time.perf_counter()
     tell = (lambda _: None) if quiet else note
     tell(f"Reading {request.table} ...")
+    from foldwise.auto.base import fit_problem
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
 
-    problem = table_problem(
-        read_table(request.table),
-        request.target,
-        task=request.task,
-        groups=request.groups,
-        weight=request.weight,
-        drop=request.drop,
-        fewest_rows=FEWEST_ROWS,
-    )
+    asked = {name: getattr(request, name) for name in COLUMNS}
+    problem = table_problem(read_table(request.table), **asked, fewest_rows=FEWEST_ROWS)
     for text in (*problem.notes, describe_columns(problem)):
         tell(text)
     model = new_model(request, problem.task, run_dir, quiet=quiet)
-    model.fit(problem.X, problem.y, sample_weight=problem.sample_weight, groups=problem.groups)
+    fit_problem(model, problem)
     return Fitted(model, problem, time.perf_counter() - start)
 
 
@@ -68,26 +115,15 @@ def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool)
     from foldwise.auto import AutoStackClassifier, AutoStackRegressor
 
     kind = AutoStackRegressor if task == "regression" else AutoStackClassifier
-    return kind(
-        preset=request.preset,
-        time_budget=request.seconds,
-        metric=request.metric,
-        time_column=request.time_column,
-        n_jobs=request.jobs,
-        random_state=request.seed,
-        verbose=0 if quiet else 1,
-        run_dir=run_dir,
-        executor=request.cluster,
-        on_interrupt="keep",
-    )
+    asked = {name: getattr(request, name) for name in PARAMETERS}
+    return kind(**asked, run_dir=run_dir, verbose=0 if quiet else 1, on_interrupt="keep")
 
 
 def describe_columns(problem: Any) -> str:
     """Return one line on the rows and columns."""
-    kinds = problem.kinds
-    counts = Counter(column.kind for column in kinds)
+    counts = Counter(column.kind for column in problem.kinds)
     found = ", ".join(f"{count} {kind}" for kind, count in counts.most_common())
-    dropped = kinds.dropped
+    dropped = problem.kinds.dropped
     names = ", ".join(dropped[:5]) + (f" and {len(dropped) - 5} more" if len(dropped) > 5 else "")
     said = f" Not used: {names}." if dropped else ""
     return f"{len(problem.X):,} rows, {problem.X.shape[1]:,} columns: {found}.{said}"
@@ -98,11 +134,8 @@ def _keep(fitted: Fitted, folder: Path, request: Request) -> list[str]:
     from foldwise.report import write_report
 
     save(fitted.model, folder / MODEL)
-    write_report(
-        fitted.model,
-        folder / REPORT,
-        title=f"{request.target}, from {Path(request.table).name}",
-    )
+    title = f"{request.target}, from {Path(request.table).name}"
+    write_report(fitted.model, folder / REPORT, title=title)
     return [str(folder / MODEL), str(folder / REPORT)]
 
 
@@ -163,12 +196,19 @@ def board_to_show(board: Any) -> Any:
     return shown.rename(columns=lambda name: name.replace("_", " "))
 
 
-def demo(out: Path, seconds: float | None, *, as_json: bool) -> None:
-    """Fit the embedded table and write a report."""
+@click.command()
+@click.option("-o", "--out", type=FILE, default=Path("foldwise-demo.html"), show_default=True,
+              help="Where the report is written.")  # fmt: skip
+@click.option("--time", "time_budget", type=options.POSITIVE, metavar="SECONDS",
+              help="Time budget, for slow machines.")  # fmt: skip
+@options.json
+@told_in_words
+def demo(out: Path, time_budget: float | None, as_json: bool) -> None:
+    """Fit an embedded table and write a report, in a minute."""
     from foldwise.report import write_report
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
-        request = Request(str(table), "rent", preset="fast", seconds=seconds)
+        request = Request(str(table), "rent", preset="fast", time_budget=time_budget)
         if not as_json:
             note("800 flats that do not exist: what should each cost a month?")
         fitted = fit_model(request, None, quiet=as_json)

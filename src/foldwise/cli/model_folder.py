@@ -12,12 +12,12 @@ MODEL, REQUEST, REPORT, RUN = "model.foldwise", "request.json", "report.html", "
 
 @dataclass(frozen=True)
 class Request:
-    """What ``foldwise fit`` was asked for."""
+    """What ``foldwise fit`` was asked for, by the names of the parameters it sets."""
 
     table: str  # the file and the column
     target: str  # the file and the column
     out: str | None = None  # the folder; None to keep nothing
-    seconds: float | None = None  # time budget
+    time_budget: float | None = None  # in seconds
     preset: str = "balanced"  # as typed
     metric: str | None = None  # as typed
     task: str = "auto"  # as typed
@@ -25,9 +25,9 @@ class Request:
     time_column: str | None = None  # as typed
     weight: str | None = None  # as typed
     drop: tuple[str, ...] = ()  # as typed
-    seed: int = 0  # as typed
-    jobs: int = 1  # as typed
-    cluster: str | None = None  # as typed
+    random_state: int = 0  # as typed
+    n_jobs: int = 1  # as typed
+    executor: str | None = None  # as typed
 
 
 def begin(request: Request) -> Path | None:

@@ -5,6 +5,9 @@ from typing import Any
 
 import click
 
+from foldwise import wording
+from foldwise.wording import decimals_for
+
 LONGEST_CELL = 60
 
 
@@ -43,7 +46,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-def print_frame(frame: Any, digits: int = 4, longest: int = LONGEST_CELL) -> None:
+def print_frame(frame: Any, longest: int = LONGEST_CELL) -> None:
     """Print a table."""
     from rich import box
     from rich.console import Console
@@ -54,7 +57,7 @@ def print_frame(frame: Any, digits: int = 4, longest: int = LONGEST_CELL) -> Non
     for name, dtype in frame.dtypes.items():
         table.add_column(Text(str(name)), justify="right" if dtype.kind in "iuf" else "left")
     for row in frame.itertuples(index=False):
-        table.add_row(*[Text(_cell(value, digits, longest)) for value in row])
+        table.add_row(*[Text(_cell(value, longest)) for value in row])
     console = Console()
     if not console.is_terminal:
         # A file or a pipe has no width; nothing is to be cut there.
@@ -62,28 +65,22 @@ def print_frame(frame: Any, digits: int = 4, longest: int = LONGEST_CELL) -> Non
     console.print(table)
 
 
-def _cell(value: Any, digits: int, longest: int) -> str:
+def _cell(value: Any, longest: int) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, float):
-        return number(value, digits)
+        return number(value)
     text = " ".join(str(value).split())
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with so many significant digits, without an exponent where it is readable.
+    """Return a number with so many significant digits, as any terminal can show it.
 
     Examples
     --------
     >>> number(0.123456), number(123456.7), number(1e-9), number(0.0)
     ('0.1235', '123,457', '1e-09', '0')
     """
-    if value == 0 or not 1e-5 <= abs(value) < 1e12:
-        return f"{value:.{digits}g}"
-    before = len(str(int(abs(value))))
-    places = max(0, digits - before)
-    if abs(value) < 1:
-        zeros = f"{abs(value):.12f}"[2:]
-        places = digits + len(zeros) - len(zeros.lstrip("0"))
-    return f"{value:,.{places}f}"
+    decimals = max(0, decimals_for(abs(value), digits) or 0)
+    return wording.number(value, decimals).replace("−", "-")

@@ -10,7 +10,6 @@ from foldwise.combine.averages import (
     trimmed_mean,
     weighted_mean,
 )
-from foldwise.combine.bayes import bic_weights, pseudo_bma_plus_weights, pseudo_bma_weights
 from foldwise.combine.greedy import (
     BaggedSelection,
     Selection,
@@ -19,8 +18,11 @@ from foldwise.combine.greedy import (
     greedy_weights,
     running_sums,
 )
-from foldwise.combine.lasso import lasso_coefficients
-from foldwise.combine.log_score import log_score_weights
+from foldwise.combine.linear import (
+    lasso_coefficients,
+    least_squares_coefficients,
+    ridge_coefficients,
+)
 from foldwise.combine.pooling import LogitPool, logit_pool
 from foldwise.combine.ranks import RankMean, rank_mean
 from foldwise.combine.reliability import (
@@ -30,10 +32,16 @@ from foldwise.combine.reliability import (
     expected_calibration_error,
     reliability_curve,
 )
-from foldwise.combine.ridge import least_squares_coefficients, ridge_coefficients
-from foldwise.combine.simplex import simplex_weights
+from foldwise.combine.simplex import log_score_weights, simplex_weights
 from foldwise.combine.threshold import best_threshold
-from foldwise.combine.weights import best_weights, mean_weights, nnls_weights
+from foldwise.combine.weights import (
+    best_weights,
+    bic_weights,
+    mean_weights,
+    nnls_weights,
+    pseudo_bma_plus_weights,
+    pseudo_bma_weights,
+)
 
 __all__ = [
     "BaggedSelection",

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.combine.sums import AnySums, LogSums, SquaredSums, Sums
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.checks import check_word
+from foldwise.combine.running_sums import AnySums, LogSums, SquaredSums, Sums
 
 TOLERANCE = 1e-12
 
@@ -111,17 +111,9 @@ def running_sums(
     """
     if callable(loss):
         return AnySums(predictions, loss)
-    if loss == "log":
-        return LogSums.of(predictions, y, sample_weight)
-    if loss == "squared":
-        return SquaredSums.of(predictions, y, sample_weight)
-    raise invalid_parameter(
-        "greedy_selection",
-        "loss",
-        must="be 'squared', 'log' or a function",
-        got=loss,
-        fix=did_you_mean(loss, ["squared", "log"]),
-    )
+    check_word("greedy_selection", "loss", loss, ["squared", "log"], also="a function")
+    kind = LogSums if loss == "log" else SquaredSums
+    return kind.of(predictions, y, sample_weight)
 
 
 def greedy_selection(

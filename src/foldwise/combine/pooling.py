@@ -1,16 +1,19 @@
 """The logarithmic pool: weighted sums of the models' logits, with shared or per-class weights."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import log_softmax, softmax
 
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.combine.logistic_regression import (
+    Newton,
+    Value,
+    logistic_coefficients,
+    newton_minimum,
+)
+from foldwise.combine.shapes import row_weights
 
-Loss = Callable[[FloatArray], float]
-Newton = Callable[[FloatArray], tuple[FloatArray, float]]
-MOST_STEPS = 50
 TOLERANCE = 1e-11
 
 
@@ -92,14 +95,23 @@ def logit_pool(
     array([1.25, 0.47])
     """
     n_models = logits.shape[1]
-    weight = np.ones(len(logits)) if sample_weight is None else np.asarray(sample_weight)
-    codes = np.asarray(y, dtype=np.intp)
+    weight = row_weights(len(logits), sample_weight)
+    codes, tolerance = np.asarray(y, dtype=np.intp), TOLERANCE * float(weight.sum())
     if shared and (logits.ndim == 2 or logits.shape[2] == 1):
-        goal = _two_classes(logits.reshape(-1, n_models), codes, weight, C)
-        theta = np.r_[np.full(n_models, 1.0 / n_models), 0.0]
+        centre = np.r_[np.full(n_models, 1.0 / n_models), 0.0]
+        theta = centre
         if start is not None:
             theta = np.r_[start.weights, start.intercepts[1] - start.intercepts[0]]
-        theta = _descended(theta, *goal, TOLERANCE * weight.sum())
+        theta = logistic_coefficients(
+            np.column_stack([logits.reshape(-1, n_models), np.ones(len(logits))]),
+            codes,
+            weight,
+            centre,
+            # Two intercepts of opposite signs have half the square of their difference.
+            ridge=np.r_[np.ones(n_models), 0.5] / C,
+            start=theta,
+            tolerance=tolerance,
+        )
         return LogitPool(theta[:-1], np.array([-theta[-1] / 2, theta[-1] / 2]))
     sides = _two_sided(logits)
     n_classes = sides.shape[2]
@@ -108,42 +120,13 @@ def logit_pool(
     goal = _several_classes(sides, codes, weight, C, theta)
     if start is not None:
         theta = np.r_[start.weights.ravel(), start.intercepts]
-    theta = _descended(theta, *goal, TOLERANCE * weight.sum())
+    theta = newton_minimum(theta, *goal, tolerance)
     return LogitPool(theta[:-n_classes].reshape(shape), theta[-n_classes:])
 
 
-def _two_classes(
-    logits: FloatArray, codes: IntArray, weight: FloatArray, C: float
-) -> tuple[Loss, Newton]:
-    """Return the goal for two classes; the last parameter is the difference of intercepts."""
-    n_models = logits.shape[1]
-    columns = np.column_stack([logits, np.ones(len(logits))])
-    centre = np.r_[np.full(n_models, 1.0 / n_models), 0.0]
-    # Two intercepts of opposite signs have half the square of their difference.
-    penalty = np.r_[np.ones(n_models), 0.5] / C
-
-    def loss(theta: FloatArray) -> float:
-        z = columns @ theta
-        fit = np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z))) - codes * z
-        return float(weight @ fit + penalty @ (theta - centre) ** 2 / 2)
-
-    def newton(theta: FloatArray) -> tuple[FloatArray, float]:
-        given = expit(columns @ theta)
-        gradient = columns.T @ (weight * (given - codes)) + penalty * (theta - centre)
-        hessian = columns.T @ ((weight * given * (1 - given))[:, None] * columns)
-        step = np.linalg.solve(hessian + np.diag(penalty), gradient)
-        return step, float(gradient @ step)
-
-    return loss, newton
-
-
 def _several_classes(
-    sides: FloatArray,
-    codes: IntArray,
-    weight: FloatArray,
-    C: float,
-    centre: FloatArray,
-) -> tuple[Loss, Newton]:
+    sides: FloatArray, codes: IntArray, weight: FloatArray, C: float, centre: FloatArray
+) -> tuple[Value, Newton]:
     """Return the goal for several classes; the last parameters are their intercepts."""
     n, n_models, n_classes = sides.shape
     truth = np.eye(n_classes)[codes]
@@ -163,25 +146,9 @@ def _several_classes(
         gradient = gradient + (theta - centre) / C
         hessian[np.diag_indices_from(hessian)] += 1.0 / C
         step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
-        return step, float(gradient @ step)
+        return -step, float(gradient @ step)
 
     return loss, newton
-
-
-def _descended(theta: FloatArray, loss: Loss, newton: Newton, tolerance: float) -> FloatArray:
-    """Return where Newton's method with halved steps ends."""
-    now = loss(theta)
-    for _ in range(MOST_STEPS):
-        step, decrement = newton(theta)
-        if decrement <= tolerance:
-            break
-        size = 1.0
-        while (then := loss(theta - size * step)) >= now and size > 1e-8:
-            size /= 2
-        if then >= now:
-            break
-        theta, now = theta - size * step, then
-    return theta
 
 
 def _two_sided(logits: FloatArray) -> FloatArray:

@@ -7,10 +7,10 @@ from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.combine.calibration.temperature import fit_temperature
-from foldwise.errors import did_you_mean, invalid_parameter
-
-STRATEGIES = ("quantile", "uniform")
+from foldwise.checks import check_word
+from foldwise.combine.calibration.logits import both
+from foldwise.combine.calibration.scaling import fit_temperature
+from foldwise.combine.shapes import row_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +96,9 @@ def reliability_curve(
     >>> curve.predicted, curve.observed
     (array([0.2, 0.8]), array([0.25, 1.  ]))
     """
-    if strategy not in STRATEGIES:
-        raise invalid_parameter(
-            "reliability_curve",
-            "strategy",
-            must="be 'quantile' or 'uniform'",
-            got=strategy,
-            fix=did_you_mean(strategy, STRATEGIES),
-        )
+    check_word("reliability_curve", "strategy", strategy, ["quantile", "uniform"])
     believed, true = _believed(probabilities, y)
-    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    weight = row_weights(len(y), sample_weight)
     place = _places(believed, weight, n_bins, strategy)
     total = np.bincount(place, weights=weight, minlength=n_bins)
     filled = total > 0
@@ -204,18 +197,9 @@ def decompose_loss(
     >>> round(parts.total, 4), round(parts.calibration, 4), round(parts.refinement, 4)
     (0.14, 0.015, 0.125)
     """
-    if loss not in _LOSSES:
-        raise invalid_parameter(
-            "decompose_loss",
-            "loss",
-            must="be 'log_loss' or 'brier'",
-            got=loss,
-            fix=did_you_mean(loss, _LOSSES),
-        )
-    given = probabilities
-    if given.ndim == 1:
-        given = np.column_stack([1.0 - given, given])
-    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    check_word("decompose_loss", "loss", loss, _LOSSES)
+    given = both(probabilities) if probabilities.ndim == 1 else probabilities
+    weight = row_weights(len(y), sample_weight)
     share = weight / weight.sum()
     shares = np.bincount(y, weights=share, minlength=given.shape[1])
     better = _recalibrated(given, y, weight)
@@ -262,7 +246,7 @@ def _recalibrated(given: FloatArray, y: IntArray, weight: FloatArray) -> FloatAr
     fit = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
     fit.fit(rank[seen], y[seen].astype(np.float64), weight[seen])
     positive = fit.predict(rank)
-    return np.column_stack([1.0 - positive, positive])
+    return both(positive)
 
 
 def _log(probabilities: FloatArray, y: IntArray) -> FloatArray:

@@ -7,6 +7,13 @@ from foldwise.arrays import Array, FloatArray
 TINY = float(np.finfo(np.float64).eps)
 
 
+def row_weights(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return one weight a row."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    return np.asarray(sample_weight, dtype=np.float64)
+
+
 def row_shares(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArray:
     """Return the rows' weights, summing to one.
 

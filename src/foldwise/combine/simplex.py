@@ -1,18 +1,158 @@
-"""Convex weights: non-negative, summing to one, for squared error, log-loss and any loss."""
+"""Convex weights: non-negative, summing to one, for squared error, log score and any loss."""
 
 from collections.abc import Callable
 
 import numpy as np
+from scipy.optimize import nnls
 
 from foldwise.arrays import Array, FloatArray
+from foldwise.checks import check_word
 from foldwise.combine.averages import weighted_mean
-from foldwise.combine.log_score import log_score_weights
-from foldwise.combine.quadratic import pull_to_mean, simplex_minimum, triangle
-from foldwise.combine.shapes import one_column_a_model, truth_probabilities
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.combine.shapes import one_column_a_model, row_shares, truth_probabilities
 
 AnyLoss = Callable[[FloatArray], float]
 SMALLEST_STEP = 1 / 256
+MOST_STEPS = 100
+GAP = 1e-10
+
+
+def simplex_minimum(rows: FloatArray) -> FloatArray:
+    """Return the weights w >= 0, summing to one, with the smallest ``|rows @ w|``.
+
+    One more row, ``scale * (sum(w) - 1)``, turns it into non-negative least squares. The
+    direction of its solution is the answer exactly, whatever the scale: for w = s v with v on
+    the simplex the best s gives a loss that grows with ``|rows @ v|`` alone.
+
+    Shapes: ``rows`` (n_rows, n_models).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> simplex_minimum(np.array([[1.0, -3.0]]))
+    array([0.75, 0.25])
+    """
+    n_models = rows.shape[1]
+    scale = float(np.sqrt(np.mean(np.sum(rows**2, axis=0))))
+    if not scale > 0:
+        return np.full(n_models, 1.0 / n_models)
+    augmented = np.vstack([rows / scale, np.ones(n_models)])
+    weights, _ = nnls(augmented, np.r_[np.zeros(len(rows)), 1.0], maxiter=30 * n_models)
+    return weights / weights.sum()
+
+
+def triangle(rows: FloatArray) -> FloatArray:
+    """Return a small matrix with the same ``|rows @ w|`` for every w.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> abs(triangle(np.array([[3.0], [4.0]])))
+    array([[5.]])
+    """
+    return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+def pull_to_mean(n_models: int, strength: float) -> FloatArray:
+    """Return rows with ``|rows @ w|**2 = strength * |w - mean weights|**2`` on the simplex.
+
+    Examples
+    --------
+    >>> pull_to_mean(2, 4.0)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    return np.sqrt(strength) * (np.eye(n_models) - 1.0 / n_models)
+
+
+def log_score_weights(
+    log_densities: FloatArray, sample_weight: FloatArray | None = None, *, alpha: float = 0.0
+) -> FloatArray:
+    """Return the weights of the mixture of models with the greatest log score.
+
+    Parameters
+    ----------
+    log_densities : ndarray of shape (n_samples, n_models)
+        Log predictive density, or probability, of each held-out row under each model; -inf
+        where a model gives a row no chance.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    alpha : float, default=0.0
+        Pulls towards equal weights: ``alpha * |w - 1/M|**2`` is taken from the mean log score.
+
+    Returns
+    -------
+    ndarray of shape (n_models,)
+        Weights >= 0 that sum to one and maximise ``mean(log(sum_m w_m p_m))``.
+
+    Notes
+    -----
+    Newton's method: with r = p / (p @ w) the quadratic model of the loss at w is
+    ``mean((r @ v - 2)**2) / 2``, so that every step is least squares over the simplex. It stops
+    at a duality gap of 1e-10. O(n_samples * n_models**2) a step.
+
+    References
+    ----------
+    .. [1] Yao, Vehtari, Simpson, Gelman (2018). Using stacking to average Bayesian predictive
+       distributions. Bayesian Analysis 13.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> densities = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]])
+    >>> log_score_weights(np.log(densities)).round(4)
+    array([0.7083, 0.2917])
+    """
+    shares = row_shares(len(log_densities), sample_weight)
+    highest = log_densities.max(axis=1, keepdims=True)
+    possible = np.isfinite(highest[:, 0]) & (shares > 0)
+    shares = shares[possible]
+    densities = np.exp(log_densities[possible] - highest[possible])
+    n_models = densities.shape[1]
+    weights = np.full(n_models, 1.0 / n_models)
+    if n_models == 1 or not len(densities):
+        return weights
+    pull = pull_to_mean(n_models, 2 * alpha)
+    for _ in range(MOST_STEPS):
+        ratios = densities / (densities @ weights)[:, None]
+        gradient = pull.T @ (pull @ weights) - shares @ ratios
+        if gradient @ weights - gradient.min() <= GAP:
+            break
+        target = _newton_point(ratios, shares, pull)
+        moved = _line_search(densities, shares, pull, weights, target - weights)
+        if moved is None:
+            break
+        weights = moved
+    return weights
+
+
+def _newton_point(ratios: FloatArray, shares: FloatArray, pull: FloatArray) -> FloatArray:
+    rows = ratios - 2.0
+    values, vectors = np.linalg.eigh(rows.T @ (shares[:, None] * rows) + pull.T @ pull)
+    return simplex_minimum(np.sqrt(np.clip(values, 0.0, None))[:, None] * vectors.T)
+
+
+def _line_search(
+    densities: FloatArray,
+    shares: FloatArray,
+    pull: FloatArray,
+    weights: FloatArray,
+    direction: FloatArray,
+) -> FloatArray | None:
+    """Return a point with a lower loss, None if there is none to be found."""
+    before, change = densities @ weights, densities @ direction
+
+    def rise(step: float) -> float:
+        with np.errstate(divide="ignore"):
+            logs = np.log1p(np.maximum(step * change / before, -1.0))
+        now, then = pull @ (weights + step * direction), pull @ weights
+        return float(-(shares @ logs) + (now @ now - then @ then) / 2)
+
+    step = 1.0
+    while step > 1e-10:
+        if rise(step) < 0:
+            return np.clip(weights + step * direction, 0.0, None)
+        step /= 2
+    return None
 
 
 def simplex_weights(
@@ -65,17 +205,10 @@ def simplex_weights(
     """
     if callable(loss):
         return _searched(predictions, loss)
+    check_word("simplex_weights", "loss", loss, ["squared", "log"], also="a function")
     if loss == "log":
         truth = truth_probabilities(predictions, y)
         return log_score_weights(np.log(truth), sample_weight, alpha=alpha)
-    if loss != "squared":
-        raise invalid_parameter(
-            "simplex_weights",
-            "loss",
-            must="be 'squared', 'log' or a function",
-            got=loss,
-            fix=did_you_mean(loss, ["squared", "log"]),
-        )
     columns, target, shares = one_column_a_model(predictions, y, sample_weight)
     errors = triangle((columns - target[:, None]) * np.sqrt(shares)[:, None])
     if alpha > 0:

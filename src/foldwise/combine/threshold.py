@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.checks import check_word
+from foldwise.combine.shapes import row_weights
 
 Counts = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 
@@ -107,16 +108,9 @@ def best_threshold(
     (0.15..., -1.0)
     """
     if isinstance(metric, str):
-        if metric not in METRICS:
-            raise invalid_parameter(
-                "best_threshold",
-                "metric",
-                must="be the name of a metric or a function of the four counts",
-                got=metric,
-                fix=did_you_mean(metric, METRICS),
-            )
+        check_word("best_threshold", "metric", metric, METRICS, also="a function of four counts")
         metric = METRICS[metric]
-    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    weight = row_weights(len(y), sample_weight)
     values, place = np.unique(probabilities, return_inverse=True)
     negative = np.bincount(place, weights=weight * (y == 0), minlength=len(values))
     positive = np.bincount(place, weights=weight * (y == 1), minlength=len(values))

@@ -1,7 +1,11 @@
 """Diversity, decompositions, model values and a leak audit of a fitted ensemble."""
 
-from foldwise.diagnose.ambiguity import Ambiguity, ambiguity
-from foldwise.diagnose.decomposition import BiasVarianceDiversity, bias_variance_diversity
+from foldwise.diagnose.decomposition import (
+    Ambiguity,
+    BiasVarianceDiversity,
+    ambiguity,
+    bias_variance_diversity,
+)
 from foldwise.diagnose.diversity import Diversity, ErrorCorrelation, diversity, error_correlation
 from foldwise.diagnose.importance import PermutationImportance, permutation_importance
 from foldwise.diagnose.leak import LeakAudit, leak_audit

@@ -7,23 +7,8 @@ import numpy as np
 import pandas as pd
 
 from foldwise.arrays import FloatArray
-from foldwise.diagnose.overall import (
-    coincident_failure_diversity,
-    difficulty,
-    entropy,
-    generalised_diversity,
-    interrater_agreement,
-    kohavi_wolpert_variance,
-)
-from foldwise.diagnose.pairwise import (
-    correlations,
-    disagreements,
-    double_faults,
-    joint_shares,
-    mean_of_pairs,
-    q_statistics,
-)
-from foldwise.diagnose.table import classes_needed, table_of
+from foldwise.diagnose import measures
+from foldwise.diagnose.table import as_text, classes_needed, table_of
 
 # What Kuncheva and Whitaker's arrows say: whether more or less of it is more diverse.
 PAIRWISE = {
@@ -75,7 +60,7 @@ class Diversity:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a measure: its value (the mean over pairs) and which way is diverse."""
-        values = {name: mean_of_pairs(getattr(self, name)) for name in PAIRWISE}
+        values = {name: measures.mean_of_pairs(getattr(self, name)) for name in PAIRWISE}
         values |= {name: getattr(self, name) for name in OVERALL}
         ways = PAIRWISE | OVERALL
         return pd.DataFrame(
@@ -102,8 +87,7 @@ class Diversity:
         return pd.DataFrame(getattr(self, measure), index=self.names, columns=list(self.names))
 
     def __str__(self) -> str:
-        frame = self.to_frame()
-        text = frame.to_string(index=False, float_format=lambda value: f"{value:.4f}")
+        text = as_text(self.to_frame(), ".4f")
         mean = float(self.accuracy.mean())
         return f"Diversity of {len(self.names)} models, right on {mean:.1%} of rows\n{text}"
 
@@ -125,7 +109,7 @@ def diversity(source: Any) -> Diversity:
     -----
     The measures say the same in different words, and none predicts what an ensemble gains
     [1]_: for that, see :func:`ambiguity` and :func:`model_values`. What is not defined is set:
-    see :mod:`foldwise.diagnose.pairwise` and :mod:`foldwise.diagnose.overall`.
+    see :mod:`foldwise.diagnose.measures`.
 
     References
     ----------
@@ -144,21 +128,10 @@ def diversity(source: Any) -> Diversity:
     table = table_of(source, "diversity")
     classes_needed(table, "diversity", "Use ambiguity or error_correlation.")
     correct, share = table.correct, table.repeated_share
-    shares = joint_shares(correct, share)
-    return Diversity(
-        table.names,
-        share @ correct,
-        q_statistics(shares),
-        correlations(shares),
-        disagreements(shares),
-        double_faults(shares),
-        entropy(correct, share),
-        kohavi_wolpert_variance(correct, share),
-        interrater_agreement(correct, share),
-        difficulty(correct, share),
-        generalised_diversity(correct, share),
-        coincident_failure_diversity(correct, share),
-    )
+    shares = measures.joint_shares(correct, share)
+    pairwise = {name: getattr(measures, name)(shares) for name in PAIRWISE}
+    overall = {name: getattr(measures, name)(correct, share) for name in OVERALL}
+    return Diversity(table.names, share @ correct, **pairwise, **overall)
 
 
 @dataclass(frozen=True)
@@ -181,7 +154,7 @@ class ErrorCorrelation:
         return pd.DataFrame(self.matrix, index=self.names, columns=list(self.names))
 
     def __str__(self) -> str:
-        text = self.to_frame().to_string(float_format=lambda value: f"{value:.3f}")
+        text = as_text(self.to_frame(), ".3f", index=True)
         return f"Correlation of the models' errors\n{text}"
 
 

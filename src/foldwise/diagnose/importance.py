@@ -10,9 +10,10 @@ from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import FloatArray
-from foldwise.diagnose.asking import scores_when_shuffled
-from foldwise.diagnose.columns import column_groups
-from foldwise.errors import invalid_data, invalid_parameter
+from foldwise.checks import check_lengths, check_whole
+from foldwise.diagnose.shapley import standard_errors
+from foldwise.diagnose.shuffling import column_groups, scores_when_shuffled
+from foldwise.diagnose.table import as_text
 
 OWNER = "permutation_importance"
 
@@ -46,10 +47,7 @@ class PermutationImportance:
     @property
     def importance_se(self) -> FloatArray:
         """The standard error of the mean drop over shuffles, NaN for one shuffle."""
-        n = self.drops.shape[1]
-        if n == 1:
-            return np.full(len(self.names), np.nan)
-        return self.drops.std(axis=1, ddof=1) / np.sqrt(n)
+        return standard_errors(self.drops.T)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a column, the most important first."""
@@ -59,7 +57,7 @@ class PermutationImportance:
         return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
 
     def __str__(self) -> str:
-        text = self.to_frame().to_string(index=False, float_format=lambda value: f"{value:.4g}")
+        text = as_text(self.to_frame())
         return f"Permutation importance ({self.metric}, {self.score:.4g} as it is)\n{text}"
 
 
@@ -118,22 +116,8 @@ def permutation_importance(
     """
     check_is_fitted(model)
     X = X if hasattr(X, "shape") else np.asarray(X)
-    if X.shape[0] != len(y):
-        raise invalid_data(
-            OWNER,
-            "y",
-            must=f"have as many rows as X, {X.shape[0]}",
-            got=len(y),
-            fix="Give the targets of these rows.",
-        )
-    if not isinstance(n_repeats, int | np.integer) or n_repeats < 1:
-        raise invalid_parameter(
-            OWNER,
-            "n_repeats",
-            must="be an int of at least 1",
-            got=n_repeats,
-            fix="Use 5, the default.",
-        )
+    check_lengths(OWNER, X.shape[0], y=y)
+    check_whole(OWNER, "n_repeats", n_repeats, 1, try_=5)
     groups = column_groups(X, columns, OWNER)
     name, scorer = _scorer(model, scoring)
     weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}

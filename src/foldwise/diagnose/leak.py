@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from foldwise.diagnose.table import Claim, table_of
+from foldwise.diagnose.table import Claim, as_text, table_of
 from foldwise.errors import Plain, unsupported
 
 CLEAR = 2.0
@@ -57,8 +57,7 @@ class LeakAudit:
         return pd.DataFrame([honest, *claims])
 
     def __str__(self) -> str:
-        frame = self.to_frame().drop(columns="why")
-        text = frame.to_string(index=False, float_format=lambda value: f"{value:.4g}")
+        text = as_text(self.to_frame().drop(columns="why"))
         return f"Leak audit ({self.metric}, greater is better)\n{text}\n{self.verdict}"
 
 

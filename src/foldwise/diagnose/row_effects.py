@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.diagnose.shapley import standard_errors
+from foldwise.diagnose.table import as_text
 
 Predict = Callable[[pd.DataFrame], FloatArray]
 MOST_ROWS_AT_ONCE = 20_000
@@ -19,28 +21,20 @@ class RowEffects:
 
     columns: tuple[str, ...]  # the columns
     values: tuple[str, ...]  # the row's cells, as text
-    # what each column adds, and the standard error of that for having been sampled
-    effects: FloatArray
-    # what each column adds, and the standard error of that for having been sampled
-    errors: FloatArray
+    effects: FloatArray  # what each column adds
+    errors: FloatArray  # the standard error of that, for having been sampled
     base: float  # mean prediction of the rows compared with
     prediction: float  # the row's own: ``base`` and all effects together
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a column, the largest effect first."""
-        frame = pd.DataFrame(
-            {
-                "column": self.columns,
-                "value": self.values,
-                "adds": self.effects,
-                "se": self.errors,
-            }
-        )
+        cells = {"column": self.columns, "value": self.values}
+        frame = pd.DataFrame({**cells, "adds": self.effects, "se": self.errors})
         order = np.argsort(-np.abs(self.effects), kind="stable")
         return frame.iloc[order].reset_index(drop=True)
 
     def __str__(self) -> str:
-        table = self.to_frame().to_string(index=False, float_format="{:.4g}".format)
+        table = as_text(self.to_frame())
         return f"{self.base:.4g} on average, {self.prediction:.4g} for this row\n{table}"
 
 
@@ -83,12 +77,11 @@ def row_effects(
         change[way] = np.diff(path)
     # Forwards and backwards belong together: their mean is one draw.
     draws = changes.reshape(n_orders, 2, -1).mean(axis=1)
-    spread = draws.std(axis=0, ddof=1) if n_orders > 1 else np.zeros(row.shape[1])
     return RowEffects(
         tuple(str(name) for name in row.columns),
         tuple(str(value) for value in row.iloc[0]),
         draws.mean(axis=0),
-        spread / np.sqrt(n_orders),
+        np.nan_to_num(standard_errors(draws)),
         float(paths[:, 0].mean()),
         float(paths[0, -1]),
     )

@@ -1,6 +1,7 @@
 """Shapley values of any function of subsets, exact or sampled."""
 
 from collections.abc import Callable
+from functools import cache
 from math import factorial
 
 import numpy as np
@@ -76,18 +77,19 @@ def sampled_shapley(
     >>> values, errors
     (array([0., 1., 2.]), array([0., 0., 0.]))
     """
-    known: dict[tuple[int, ...], float] = {}
-
-    def looked_up(players: tuple[int, ...]) -> float:
-        if players not in known:
-            known[players] = worth(players)
-        return known[players]
-
+    looked_up = cache(worth)
     pairs = np.empty((max(n_orders // 2, 2), n_players))
     for pair in pairs:
         order = rng.permutation(n_players)
         pair[:] = (_gains(looked_up, order) + _gains(looked_up, order[::-1])) / 2
-    return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(len(pairs))
+    return pairs.mean(axis=0), standard_errors(pairs)
+
+
+def standard_errors(draws: FloatArray) -> FloatArray:
+    """Return the standard error of the mean over the first axis, NaN for one draw."""
+    if len(draws) == 1:
+        return np.full(draws.shape[1], np.nan)
+    return np.asarray(draws.std(axis=0, ddof=1) / np.sqrt(len(draws)))
 
 
 def _gains(worth: Worth, order: IntArray) -> FloatArray:

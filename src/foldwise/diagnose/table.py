@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, unsupported
@@ -197,6 +198,11 @@ def table_of(source: Any, owner: str) -> OutOfFoldTable:
         got=Plain(type(source).__name__),
         fix="Fit a foldwise stack, or use OutOfFoldTable.from_arrays.",
     )
+
+
+def as_text(frame: pd.DataFrame, numbers: str = ".4g", *, index: bool = False) -> str:
+    """Return a frame as people read it, numbers in the given format."""
+    return frame.to_string(index=index, float_format=lambda value: format(value, numbers))
 
 
 def classes_needed(table: OutOfFoldTable, owner: str, instead: str) -> None:

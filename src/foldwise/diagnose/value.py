@@ -1,16 +1,17 @@
 """What each model is worth to the ensemble."""
 
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.diagnose.losses import loss_and_values
+from foldwise.checks import check_whole, check_word
+from foldwise.diagnose.decomposition import loss_and_values
 from foldwise.diagnose.shapley import exact_shapley, sampled_shapley
-from foldwise.diagnose.table import OutOfFoldTable, Subset, table_of
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.diagnose.table import OutOfFoldTable, Subset, as_text, table_of
 
 MOST_EXACT = 12
 METHODS = ("auto", "exact", "sampled")
@@ -51,19 +52,13 @@ class ModelValues:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a model, the most valuable first."""
-        frame = pd.DataFrame(
-            {
-                "model": list(self.names),
-                "shapley": self.shapley,
-                "shapley_se": self.shapley_se,
-                "leave_one_out": self.leave_one_out,
-                "alone": self.alone,
-            }
-        )
+        columns = ("shapley", "shapley_se", "leave_one_out", "alone")
+        values = {name: getattr(self, name) for name in columns}
+        frame = pd.DataFrame({"model": list(self.names), **values})
         return frame.sort_values("shapley", ascending=False, kind="stable", ignore_index=True)
 
     def __str__(self) -> str:
-        text = self.to_frame().to_string(index=False, float_format=lambda value: f"{value:.4g}")
+        text = as_text(self.to_frame())
         return (
             f"Value of each model ({self.metric}, greater is better; Shapley {self.method})\n"
             f"all models {self.score:.4g}, a constant {self.naive_score:.4g}\n{text}"
@@ -108,16 +103,13 @@ def model_values(
     ([0.1875, 0.6875], -0.125, -1.0)
     """
     table = table_of(source, "model_values")
-    _check(method, n_orders)
-    worth = table.score_of or PlainMeanScore(table)
-    n = table.n_models
-    known: dict[Subset, float] = {}
-
-    def once(subset: Subset) -> float:
-        if subset not in known:
-            known[subset] = float(worth(subset))
-        return known[subset]
-
+    check_word("model_values", "method", method, METHODS)
+    check_whole("model_values", "n_orders", n_orders, 4, try_=200)
+    score_of, n = table.score_of or partial(_plain_mean_score, table), table.n_models
+    once = cache(lambda subset: float(score_of(subset)))
+    metric = table.metric
+    if table.score_of is None:
+        metric = "squared_error" if table.classes is None else "log_loss"
     if method == "auto":
         method = "exact" if n <= MOST_EXACT else "sampled"
     if method == "exact":
@@ -130,7 +122,7 @@ def model_values(
     without = [once(tuple(k for k in everyone if k != m)) for m in everyone]
     return ModelValues(
         table.names,
-        table.metric if table.score_of else PlainMeanScore.metric_of(table),
+        metric,
         method,
         shapley,
         errors,
@@ -141,28 +133,16 @@ def model_values(
     )
 
 
-@dataclass(frozen=True)
-class PlainMeanScore:
-    """The score of the plain mean of some models: minus squared error or log-loss."""
-
-    table: OutOfFoldTable  # predictions and targets
-
-    @staticmethod
-    def metric_of(table: OutOfFoldTable) -> str:
-        """Return the name of what is scored."""
-        return "squared_error" if table.classes is None else "log_loss"
-
-    def __call__(self, subset: Subset) -> float:
-        """Return the score of a subset; of none, that of the mean target outside the fold."""
-        table = self.table
-        kind, values, target = loss_and_values(table, "auto", "model_values")
-        if subset:
-            mean = values[:, :, list(subset)].mean(axis=2)
-        else:
-            mean = naive_predictions(target, table.share, table.fold)[None]
-            if table.classes is not None:
-                mean = np.maximum(mean, 0.5 / (table.n_rows + 1))
-        return -float(table.share @ kind.loss(target[None], mean).mean(axis=0))
+def _plain_mean_score(table: OutOfFoldTable, subset: Subset) -> float:
+    """Return minus the loss of the plain mean; of no models, that of the mean target elsewhere."""
+    kind, values, target = loss_and_values(table, "auto", "model_values")
+    if subset:
+        mean = values[:, :, list(subset)].mean(axis=2)
+    else:
+        mean = naive_predictions(target, table.share, table.fold)[None]
+        if table.classes is not None:
+            mean = np.maximum(mean, 0.5 / (table.n_rows + 1))
+    return -float(table.share @ kind.loss(target[None], mean).mean(axis=0))
 
 
 def naive_predictions(target: FloatArray, share: FloatArray, fold: IntArray | None) -> FloatArray:
@@ -177,22 +157,3 @@ def naive_predictions(target: FloatArray, share: FloatArray, fold: IntArray | No
         outside = ~inside if fold is not None and not inside.all() else np.ones_like(inside)
         naive[inside] = np.average(target[outside], axis=0, weights=share[outside])
     return naive
-
-
-def _check(method: str, n_orders: int) -> None:
-    if method not in METHODS:
-        raise invalid_parameter(
-            "model_values",
-            "method",
-            must="be 'auto', 'exact' or 'sampled'",
-            got=method,
-            fix=did_you_mean(method, METHODS),
-        )
-    if not isinstance(n_orders, int | np.integer) or n_orders < 4:
-        raise invalid_parameter(
-            "model_values",
-            "n_orders",
-            must="be an int of at least 4",
-            got=n_orders,
-            fix="Use 200, the default.",
-        )

@@ -17,6 +17,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
+
 MAGIC = b"foldwise result 1\n"
 PART = ".part"
 
@@ -30,6 +32,13 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
 
     A temporary file in the same folder is written, synchronised and renamed, and the folder
     synchronised. Whatever goes wrong, the temporary file is removed and the error raised.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    parts : iterable of bytes
+        What to write, one after the other.
 
     Examples
     --------
@@ -88,6 +97,27 @@ def _lives(pid: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def refuse_strangers(path: Path, owner: str) -> None:
+    """Raise if somebody else could have put code into a folder or file we are going to unpickle."""
+    if not hasattr(os, "getuid"):
+        return
+    status = path.lstat()
+    if status.st_uid != os.getuid():
+        got = f"{str(path)!r}, which belongs to user {status.st_uid}"
+    elif status.st_mode & 0o002 and not path.is_symlink():
+        got = f"{str(path)!r}, which everybody may write to"
+    else:
+        return
+    must = "be yours alone, because reading its models can run code"
+    fix = "Use a new folder, or change owner and mode if you trust every file in it."
+    raise bad_run_dir(owner, must, Plain(got), fix)
+
+
+def bad_run_dir(owner: str, must: str, got: Any, fix: str) -> InvalidParameterError:
+    """Return the error for a run_dir that cannot be used."""
+    return invalid_parameter(owner, "run_dir", must=must, got=got, fix=fix)
 
 
 def packed(header: dict[str, Any], payload: bytes) -> list[bytes]:

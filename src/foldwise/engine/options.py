@@ -15,8 +15,9 @@ from foldwise.checks import check_word
 from foldwise.engine.budget import Clock, Task, free_memory
 from foldwise.engine.events import Stream, listeners_for
 from foldwise.engine.executor import Executor, InProcess
-from foldwise.engine.futures import Futures, Threads
-from foldwise.engine.processes import Processes
+from foldwise.engine.processes.futures import Futures, Threads
+from foldwise.engine.processes.pool import Processes
+from foldwise.engine.processes.worker import UnsendableError
 from foldwise.engine.run import Run
 from foldwise.engine.store import RunStore
 from foldwise.errors import did_you_mean, invalid_parameter
@@ -68,29 +69,28 @@ def check_options(owner: str, options: RunOptions) -> None:
         What the user gave.
     """
     check_word(owner, "on_interrupt", options.on_interrupt, ("raise", "keep"))
-    budget = options.time_budget
-    if budget is not None and not (
-        isinstance(budget, numbers.Real) and not isinstance(budget, bool) and float(budget) > 0
-    ):
-        raise invalid_parameter(
-            owner,
-            "time_budget",
-            must="be a number of seconds above 0, or None",
-            got=budget,
-            fix="Try 600.",
-        )
-    if options.callback is not None and not callable(options.callback):
-        raise invalid_parameter(
-            owner,
-            "callback",
-            must="be callable with one event, or None",
-            got=options.callback,
-            fix="Try callback=print.",
-        )
-    if options.run_dir is not None and not isinstance(options.run_dir, str | os.PathLike):
-        raise invalid_parameter(
-            owner, "run_dir", must="be a path or None", got=options.run_dir, fix="Try 'my_run'."
-        )
+    budget, callback, run_dir = options.time_budget, options.callback, options.run_dir
+    number = isinstance(budget, numbers.Real) and not isinstance(budget, bool)
+    rules = {
+        "time_budget": (
+            budget is None or (number and float(budget) > 0),
+            "be a number of seconds above 0, or None",
+            "Try 600.",
+        ),
+        "callback": (
+            callback is None or callable(callback),
+            "be callable with one event, or None",
+            "Try callback=print.",
+        ),
+        "run_dir": (
+            run_dir is None or isinstance(run_dir, str | os.PathLike),
+            "be a path or None",
+            "Try 'my_run'.",
+        ),
+    }
+    for name, (holds, must, fix) in rules.items():
+        if not holds:
+            raise invalid_parameter(owner, name, must=must, got=getattr(options, name), fix=fix)
 
 
 def open_run(
@@ -157,7 +157,7 @@ def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
         return Threads(several)
     home = type(wanted).__module__.split(".")[0]
     if home == "distributed" or (isinstance(wanted, str) and "://" in wanted):
-        from foldwise.engine.dask import DaskExecutor
+        from foldwise.engine.dask.executor import DaskExecutor
 
         return DaskExecutor(wanted, owner)
     known = (*NAMED, "tcp://127.0.0.1:8786")
@@ -227,6 +227,9 @@ def fit_many(
     def absorb(index: int, result: Any) -> tuple[str, ...]:
         if isinstance(result, BaseException):
             raise result
+        for part in result:
+            if isinstance(part, UnsendableError):
+                raise part
         done[index] = result
         return ()
 

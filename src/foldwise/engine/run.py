@@ -3,8 +3,7 @@
 import itertools
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -100,26 +99,24 @@ class Run:
     interrupted: bool = False
     previewed: bool = False
     reason: str = ""
-    _tickets: Any = field(default_factory=itertools.count)
-    _open: ExitStack = field(default_factory=ExitStack)
+    tickets: Iterator[int] = field(default_factory=itertools.count)
+    _limits: Any = None
 
     def __enter__(self) -> Self:
         # More threads change the last bits.
-        self._open.enter_context(threadpool_limits(1, user_api="blas"))
-        self._open.callback(self.executor.close)
+        self._limits = threadpool_limits(1, user_api="blas")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._open.close()
+        try:
+            self.executor.close()
+        finally:
+            self._limits.restore_original_limits()
 
     @property
     def by_learner(self) -> bool:
         """Whether learners are to be finished one after the other, because it may end early."""
         return self.keep or self.clock.budget is not None
-
-    def ticket(self) -> int:
-        """Return a number that was not given before."""
-        return next(self._tickets)
 
     def do(self, work: Any, shared: Any, tasks: Sequence[Task], absorb: Absorb) -> None:
         """Do all tasks of a plan.
@@ -139,7 +136,7 @@ class Run:
         """
         if not tasks:
             return
-        batch = Batch(self, tasks, self._counted(tasks, absorb), self.by_learner)
+        batch = Batch(self, tasks, absorb)
         if self.interrupted:
             batch.drop(batch.alive(), "interrupted")
             return
@@ -151,14 +148,6 @@ class Run:
                 raise
             self.interrupted = True
             batch.drop(batch.alive(), "interrupted")
-
-    def _counted(self, tasks: Sequence[Task], absorb: Absorb) -> Absorb:
-        def absorbed(index: int, result: Any) -> Any:
-            if not isinstance(result, BaseException):
-                self.fits += tasks[index].fits
-            return absorb(index, result)
-
-        return absorbed
 
     def summary(self, failed: Sequence[str]) -> RunSummary:
         """Return what the run did, once it is over."""
@@ -172,13 +161,10 @@ class Batch:
 
     ``absorb``: Called with the number of each task and its result, or the exception it ended in, as
     they come; returns the owners that have failed by it.
-
-    ``in_turn``: Whether tasks are begun in plan order. If not, the longest are first.
     """
 
-    def __init__(self, home: "Run", tasks: Sequence[Task], absorb: Absorb, in_turn: bool) -> None:
+    def __init__(self, home: Run, tasks: Sequence[Task], absorb: Absorb) -> None:
         self.home, self.tasks, self.absorb = home, tasks, absorb
-        self.in_turn = in_turn
         self.pending = list(range(len(tasks)))
         self.waiting: defaultdict[str, float] = defaultdict(float)
         self.to_do: Counter[str] = Counter()
@@ -211,7 +197,7 @@ class Batch:
             if index is None or self.must_wait(index):
                 return
             self.put_back(index, -1)
-            ticket = self.home.ticket()
+            ticket = next(self.home.tickets)
             self.at_work[ticket] = index
             self.home.executor.submit(ticket, self.tasks[index].job)
 
@@ -236,7 +222,7 @@ class Batch:
             self.pending = [
                 i for i in self.pending if not all(self.gone(owner) for owner in tasks[i].owners)
             ]
-        if not self.pending or self.in_turn or self.home.executor.capacity == 1:
+        if not self.pending or self.home.by_learner or self.home.executor.capacity == 1:
             return self.pending[0] if self.pending else None
         begun = {tasks[i].owners for i in self.at_work.values()}
         rates = {owners: costs.rate(owners) for owners in {tasks[i].owners for i in self.pending}}
@@ -274,6 +260,7 @@ class Batch:
                 return
             error = TaskLostError(f"{error}; {RETRIES + 1} times, at last alone")
         if error is None:
+            self.home.fits += task.fits
             self.home.costs.learn(task, finished.seconds, finished.memory)
         failed = set(self.absorb(index, finished.result if error is None else error))
         self.failed |= failed

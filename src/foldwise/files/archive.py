@@ -23,10 +23,9 @@ from foldwise.files.refuse import refused
 MANIFEST = "manifest.json"
 FORMAT = "foldwise model"
 MOST_GROWTH = 100
+MOST_BYTES = 2**34
 KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-MEMBER = re.compile(
-    r"manifest\.json|model\.json|parts\.skops|arrays/\d{1,9}\.npy|boosters/\d{1,9}\.(txt|json)"
-)
+MEMBER = re.compile(r"manifest\.json|model\.json|arrays/\d{1,9}\.npy|boosters/\d{1,9}\.(txt|json)")
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
@@ -98,6 +97,8 @@ def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
         if info.file_size > MOST_GROWTH * max(info.compress_size, 1):
             raise refused(f"not grow more than {MOST_GROWTH} times when unpacked", name)
         seen.add(name)
+    if sum(info.file_size for info in infos) > MOST_BYTES:
+        raise refused(f"not hold more than {MOST_BYTES:,d} bytes", Plain("more when unpacked"))
     # Members that share their bytes add up to more than there are.
     if sum(info.compress_size for info in infos) > file_size:
         raise refused("not hold members that overlap", Plain("more bytes than the file has"))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from foldwise.errors import FoldwiseError, Plain
-from foldwise.files.booster_checks import check_trees
+from foldwise.files import lightgbm_text, xgboost_text
 from foldwise.files.refuse import not_saved, refused
 
 HOMES = {"lightgbm.basic": "txt", "xgboost.core": "json"}
@@ -24,7 +24,7 @@ def booster_content(booster: Any) -> tuple[str, bytes, dict[str, Any]]:
         state = booster.__getstate__()
         content = state.pop("_handle").encode()
     try:
-        check_trees(content, ending)
+        content = understood(content, ending)
     except FoldwiseError as error:
         raise not_saved(
             "hold boosters of plain trees or of linear models",
@@ -34,9 +34,21 @@ def booster_content(booster: Any) -> tuple[str, bytes, dict[str, Any]]:
     return ending, content, state
 
 
+def understood(content: bytes, name: str) -> bytes:
+    """Return a booster's text written anew from fields that were checked, or refuse."""
+    read = lightgbm_text if name.endswith("txt") else xgboost_text
+    try:
+        return read.understood(content.decode()).encode()
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        what = f"{name!r} ({type(error).__name__}: {str(error)[:80]})"
+        raise refused("hold boosters that can be read", Plain(what)) from error
+    except RecursionError as error:
+        raise refused("hold boosters that can be read", Plain(f"{name!r}, too deep")) from error
+
+
 def booster_from(name: str, content: bytes, state: dict[str, Any]) -> Any:
     """Return the booster of a member, or refuse."""
-    check_trees(content, name)
+    content = understood(content, name)
     try:
         if name.endswith(".json"):
             from xgboost import Booster as XGBoostBooster

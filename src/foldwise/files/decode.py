@@ -2,21 +2,24 @@
 
 import base64
 import math
+import re
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.interpolate import BSpline
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_array
 
 from foldwise.errors import FoldwiseError, Plain
 from foldwise.files.allowed import TYPES, class_named, function_named
 from foldwise.files.arrays import array_from
 from foldwise.files.boosters import booster_from
-from foldwise.files.compiled import check_features, check_grown
+from foldwise.files.compiled import rebuilt
+from foldwise.files.estimators import check_estimator, check_predictor
 from foldwise.files.frames import column_from
 from foldwise.files.refuse import refused
 
@@ -38,28 +41,45 @@ MOST_POSITIONS = {"MT19937": ("state", "pos", 624), "Philox": ("buffer_pos", Non
 BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
+DTYPE = re.compile(r"[<>|=]?([?bBhHiIlLqQefdgFDO]|[biufc]\d{1,2}|[SU]\d{0,4}|[mM]8(\[\w+\])?)")
+# How much larger than its entries a model may be when everything shared is counted each time.
+MOST_SHARING = 1_000
+MOST_THINGS = 1_000_000
+# Sparse matrices may be this long and wide whatever is in them: hashed words need few numbers.
+MOST_ROWS = 2**22
+SHORT = 100_000
+
+
 class Decoder:
     """Builds the objects of one file."""
 
-    def __init__(
-        self, members: Mapping[str, bytes], parts: Sequence[Any], trusted: Sequence[Any] = ()
-    ) -> None:
+    def __init__(self, members: Mapping[str, bytes], trusted: Sequence[Any] = ()) -> None:
         self.members = members
-        self.parts = parts
         self.trusted = trusted
+        # Nothing in a model is much longer than the bytes of its file.
+        self.longest = SHORT + sum(len(content) for content in members.values())
         self._made: list[Any] = []
+        # How many things an entry holds, those of the entries it refers to counted each time.
+        self._sizes: list[int] = []
+        self._size = 0
+        self._hashed = 0
 
     def build(self, document: Any) -> Any:
         """Return the model a document describes, or refuse."""
         try:
+            self._most = MOST_THINGS + MOST_SHARING * len(document["entries"])
             for entry in document["entries"]:
+                self._size = 1
                 self._made.append(_KINDS[entry[0]](self, *entry[1:]))
+                self._sizes.append(self._size)
             return self.value(document["model"])
         except FoldwiseError:
             raise
-        # A state that does not suit its class can raise anything; it is the file's fault.
+        # A state that does not suit its class can raise anything; it is the file's fault. Only
+        # words are repeated: showing an object from the file would run its ``__repr__``.
         except Exception as error:
-            what = f"entry {len(self._made)} ({type(error).__name__}: {str(error)[:100]})"
+            said = f": {error.args[0][:100]}" if error.args and type(error.args[0]) is str else ""
+            what = f"entry {len(self._made)} ({type(error).__name__}{said})"
             raise refused("describe a model that can be built", Plain(what)) from error
 
     def value(self, thing: Any) -> Any:
@@ -72,6 +92,10 @@ class Decoder:
         if kind == "at":
             if not 0 <= given < len(self._made):
                 raise IndexError("a reference forward")
+            self._size += self._sizes[given]
+            # Forty tuples, each twice the one before, take a kilobyte and for ever to walk.
+            if self._size > self._most:
+                raise refused("share parts within reason", Plain("parts of parts without end"))
             return self._made[given]
         if kind == "float":
             return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[given]
@@ -81,9 +105,26 @@ class Decoder:
         """Return what several pieces stand for."""
         return [self.value(thing) for thing in things]
 
+    def keys(self, things: Any) -> list[Any]:
+        """Return what several pieces stand for that will be hashed, which walks all of each."""
+        before = self._size
+        keys = self.values(things)
+        self._hashed += self._size - before
+        if self._hashed > self._most:
+            raise refused("share parts within reason", Plain("keys of keys without end"))
+        return keys
+
     def pairs(self, pairs: Any) -> dict[Any, Any]:
         """Return a mapping."""
-        return {self.value(key): self.value(item) for key, item in pairs}
+        pairs = list(pairs)
+        keys = self.keys(key for key, _ in pairs)
+        return dict(zip(keys, self.values(item for _, item in pairs), strict=True))
+
+    def length(self, length: int) -> int:
+        """Return a length, or refuse: nothing is longer than what is in the file."""
+        if not 0 <= length <= self.longest:
+            raise refused("hold no more than it has bytes", Plain(f"something {length:,d} long"))
+        return length
 
     def array(self, name: str) -> Any:
         """Return the array of a member."""
@@ -95,9 +136,9 @@ class Decoder:
         thing = cls.__new__(cls)
         state = self.value(given)
         if name.endswith(".TreePredictor"):
-            _check_predictor(state["nodes"])
-        if isinstance(state, dict):
-            check_features(state)
+            check_predictor(state)
+        elif isinstance(state, dict):
+            check_estimator(cls, state)
         if state is None:
             return thing
         if hasattr(cls, "__setstate__"):
@@ -126,6 +167,9 @@ class Decoder:
     def sparse(self, what: str, shape: Any, arrays: Any) -> Any:
         """Return a sparse matrix, checked whole."""
         first, second, third = self.values(arrays)
+        for size in shape:
+            if size > MOST_ROWS:
+                self.length(size)
         if what.startswith("coo"):
             return SPARSE[what]((third, (first, second)), shape=tuple(shape))
         matrix = SPARSE[what]((first, second, third), shape=tuple(shape))
@@ -164,17 +208,6 @@ class Decoder:
         return pd.Series(column, index=index, name=name)
 
 
-def _check_predictor(nodes: Any) -> None:
-    """Refuse a histogram tree that loops or reads what is not there."""
-    inner = nodes["is_leaf"] == 0
-    plain = np.zeros(len(nodes), dtype=[(n, np.int64) for n in ("left_child", "right_child")]
-                     + [("feature", np.int64)])  # fmt: skip
-    plain["left_child"] = np.where(inner, nodes["left"].astype(np.int64), -1)
-    plain["right_child"] = np.where(inner, nodes["right"].astype(np.int64), -1)
-    plain["feature"] = nodes["feature_idx"]
-    check_grown(plain, int(np.iinfo(np.int32).max), len(nodes))
-
-
 def _unpacked(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
@@ -188,6 +221,29 @@ def _spline(decoder: Decoder, values: Any) -> Any:
     return BSpline(t, c, k, extrapolate=extrapolate, axis=axis)
 
 
+def _range(decoder: Decoder, values: Any) -> range:
+    found = range(*values)
+    decoder.length(len(found))
+    return found
+
+
+def _dtype(_: Decoder, text: str) -> Any:
+    if not DTYPE.fullmatch(text):
+        raise refused("hold arrays of known types", text)
+    return np.dtype(text)
+
+
+def _check_array(decoder: Decoder, given: Any) -> Any:
+    """Return the check that histogram boosting puts before its categories."""
+    how = decoder.pairs(given)
+    plain = {np.float32, np.float64, True, False, None, "allow-nan"}
+    known = set(how) <= {"dtype", "ensure_all_finite", "force_all_finite"}
+    found = [v for value in how.values() for v in (value if type(value) is list else [value])]
+    if not known or not all(isinstance(v, type | str | bool | None) and v in plain for v in found):
+        raise refused("hold only functions that foldwise allows", Plain("'check_array' so called"))
+    return partial(check_array, **how)
+
+
 def _booster(decoder: Decoder, name: str, state: Any) -> Any:
     return booster_from(name, decoder.members[name], decoder.pairs(state))
 
@@ -195,30 +251,31 @@ def _booster(decoder: Decoder, name: str, state: Any) -> Any:
 _KINDS: dict[str, Callable[..., Any]] = {
     "list": lambda d, values: d.values(values),
     "tuple": lambda d, values: tuple(d.values(values)),
-    "set": lambda d, values: set(d.values(values)),
-    "frozenset": lambda d, values: frozenset(d.values(values)),
+    "set": lambda d, values: set(d.keys(values)),
+    "frozenset": lambda d, values: frozenset(d.keys(values)),
     "dict": lambda d, pairs: d.pairs(pairs),
     "OrderedDict": lambda d, pairs: OrderedDict(d.pairs(pairs)),
     "Counter": lambda d, pairs: Counter(d.pairs(pairs)),
     "Bunch": lambda d, pairs: Bunch(**d.pairs(pairs)),
     "defaultdict": lambda d, kind, pairs: defaultdict(FACTORIES[kind], d.pairs(pairs)),
     "slice": lambda d, values: slice(*d.values(values)),
-    "range": lambda _, values: range(*values),
+    "range": _range,
     "array": Decoder.array,
     "small array": lambda _, text: array_from(_unpacked(text), "a small array"),
     "objects": Decoder.objects,
     "scalar": _scalar,
-    "dtype": lambda _, text: np.dtype(str(text)),
+    "dtype": _dtype,
     "type": lambda _, name: TYPES[name],
     "function": lambda d, name: function_named(name, d.trusted),
     "sparse": Decoder.sparse,
     "random": Decoder.random,
     "spline": _spline,
-    "column": lambda d, kind, parts: column_from(kind, d.values(parts)),
+    "column": lambda d, kind, parts: column_from(kind, d.values(parts), d.length),
     "frame": Decoder.frame,
     "series": Decoder.series,
     "booster": _booster,
-    "part": lambda d, number: d.parts[range(len(d.parts))[number]],
+    "check_array": _check_array,
+    "compiled": lambda d, name, parts: rebuilt(name, d.values(parts)),
     "named": Decoder.named,
     "object": Decoder.object,
 }

@@ -9,19 +9,20 @@ import base64
 import math
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.interpolate import BSpline
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_array
 
 from foldwise.errors import Plain
 from foldwise.files.allowed import TYPES, function_name, is_allowed, name_of
 from foldwise.files.arrays import array_bytes
 from foldwise.files.boosters import booster_content, is_booster
-from foldwise.files.compiled import is_compiled
+from foldwise.files.compiled import is_compiled, parts_of
 from foldwise.files.frames import column_parts
 from foldwise.files.refuse import not_saved
 
@@ -43,7 +44,6 @@ class Encoder:
         self.trusted = trusted
         self.entries: list[list[Any]] = []
         self.members: dict[str, bytes] = {}
-        self.parts: list[Any] = []
         self._places: dict[int, int] = {}
         self._open: set[int] = set()
         # Objects made on the way are held: another must not get their identity.
@@ -102,8 +102,9 @@ class Encoder:
             ending, content, state = booster_content(thing)
             return ["booster", self.member("boosters", content, ending), self.pairs(state)]
         if is_compiled(cls):
-            self.parts.append(thing)
-            return ["part", len(self.parts) - 1]
+            kind, parts = parts_of(thing)
+            self._held.append(parts)
+            return ["compiled", kind, self.values(parts)]
         if callable(thing) and (name := function_name(thing, self.trusted)):
             return ["function", name]
         if not is_allowed(cls, self.trusted):
@@ -196,6 +197,14 @@ def _series(encoder: Encoder, series: Any) -> list[Any]:
     return ["series", encoder.values(held)]
 
 
+def _partial(encoder: Encoder, function: partial) -> list[Any]:
+    if function.func is not check_array or function.args:
+        raise not_saved(
+            "hold no functions with arguments fixed", Plain("a partial"), "Write a function."
+        )
+    return ["check_array", encoder.pairs(function.keywords)]
+
+
 def _type(_: Encoder, cls: type) -> list[Any]:
     name = name_of(cls)
     if name not in TYPES:
@@ -217,4 +226,5 @@ _RULES: list[tuple[Any, Callable[[Encoder, Any], list[Any]]]] = [
     (pd.Series, _series),
     ((pd.Index, pd.api.extensions.ExtensionArray), _column),
     (type, _type),
+    (partial, _partial),
 ]

@@ -1,5 +1,6 @@
 """Columns and indexes of pandas as arrays, and back."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,11 @@ def _plain(item: Any) -> Any:
     return item.item() if isinstance(item, np.generic) else item
 
 
-def column_from(kind: Any, parts: list[Any]) -> Any:
-    """Return the column or index that was taken apart, or refuse."""
+def column_from(kind: Any, parts: list[Any], length: Callable[[int], int]) -> Any:
+    """Return the column or index that was taken apart, or refuse; lengths are asked for."""
     if kind == "range":
         name, start, stop, step = parts
+        length(len(range(start, stop, step)))
         return pd.RangeIndex(start, stop, step, name=name)
     if kind == "levels":
         names, levels = parts

@@ -16,14 +16,13 @@ from foldwise import __version__
 from foldwise.errors import warn
 from foldwise.files.allowed import name_of
 from foldwise.files.archive import FORMAT, parsed, read_archive, write_archive
-from foldwise.files.compiled import parts_content, parts_from
 from foldwise.files.decode import Decoder
 from foldwise.files.encode import Encoder
 from foldwise.files.refuse import refused
 from foldwise.files.rows import learners_with_rows
 
 SCHEMA = 1
-DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "pandas", "skops", "lightgbm")
+DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 OPTIONAL = {"xgboost": ("xgboost", "xgboost-cpu")}
 
 
@@ -43,10 +42,10 @@ def save(model: Any, path: Any, *, trusted: Sequence[Any] = ()) -> None:
     -----
     The file is a zip: a manifest with versions, and the size and SHA-256 of every member; a
     description of the model in JSON; arrays as .npy; boosters in their own text formats;
-    compiled parts of scikit-learn by skops. X is not in it, but for learners that keep rows
-    of it, such as nearest neighbours, which the manifest names under ``training_rows``.
-    A stack keeps the targets and its out-of-fold predictions. The same model gives the same
-    file, but for compiled parts.
+    compiled parts of scikit-learn as the numbers they are made of. X is not in it, but for
+    learners that keep rows of it, such as nearest neighbours, which the manifest names under
+    ``training_rows``. A stack keeps the targets and its out-of-fold predictions. The same model
+    gives the same file.
 
     Examples
     --------
@@ -66,8 +65,6 @@ def save(model: Any, path: Any, *, trusted: Sequence[Any] = ()) -> None:
     encoder = Encoder(trusted)
     document = {"model": encoder.value(model), "entries": encoder.entries}
     members = {"model.json": json.dumps(document, separators=(",", ":")).encode()}
-    if encoder.parts:
-        members["parts.skops"] = parts_content(encoder.parts)
     write_archive(Path(path), members | encoder.members, manifest_of(model))
 
 
@@ -126,10 +123,9 @@ def load(path: Any, *, trusted: Sequence[Any] = ()) -> Any:
     manifest, members = read_archive(Path(path), SCHEMA)
     if "model.json" not in members:
         raise refused("hold a model", "no model.json")
-    parts = parts_from(members["parts.skops"]) if "parts.skops" in members else []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = Decoder(members, parts, trusted).build(parsed(members["model.json"], "model.json"))
+        model = Decoder(members, trusted).build(parsed(members["model.json"], "model.json"))
     _pass_on(caught, manifest)
     return model
 

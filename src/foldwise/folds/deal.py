@@ -1,22 +1,18 @@
 """From the `cv` argument to a lattice."""
 
 import copy
+import math
 import numbers
 import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-)
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from foldwise.arrays import Array, IntArray
 from foldwise.errors import FoldsWarning, Plain, invalid_parameter, warn
-from foldwise.folds.lattice import Lattice
+from foldwise.folds.lattice import Lattice, bad_cv
 
 DEFAULT_FOLDS = 5
 MOST_NODES = 500
@@ -68,67 +64,44 @@ def deal(
     >>> deal(3, 9).n_folds
     3
     """
+    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     if cv is None or isinstance(cv, numbers.Integral):
-        splitter = _own_splitter(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
+        n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
+        splitter = _own_kind(classes, groups)(n_folds, shuffle=True, random_state=state)
         with warnings.catch_warnings():
             # Rare classes are said once, by us, when a node lacks one.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
             splits = list(splitter.split(np.zeros(n_rows), classes, groups))
     elif hasattr(cv, "split") and not isinstance(cv, str):
-        splitter = _reseeded(cv, seed, repeat, owner)
-        _check_number_of_nodes(splitter, n_rows, groups, n_layers, owner)
+        splitter = _reseeded(owner, cv, state, repeat)
+        _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
         splits = splitter.split(*(given or (np.zeros(n_rows), classes, groups)))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = list(cv)
         if repeat:
-            raise _cannot_repeat(cv, owner)
+            raise _cannot_repeat(owner, cv)
     else:
-        raise invalid_parameter(
-            owner,
-            "cv",
-            must="be an int, a splitter, an iterable of (train, test) or 'prefit'",
-            got=cv,
-            fix="Use cv=5.",
-        )
+        must = "be an int, a splitter, an iterable of (train, test) or 'prefit'"
+        raise bad_cv(owner, must, cv, "Use cv=5.")
     lattice = Lattice.from_splits(splits, n_rows, owner)
-    _check_node_count(lattice.n_folds, lattice.kind == "forward", n_layers, owner)
+    _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
     return lattice
 
 
-def _own_splitter(
-    cv: Any,
-    n_rows: int,
-    classes: IntArray | None,
-    groups: Array | None,
-    seed: int,
-    repeat: int,
-    n_layers: int,
-    owner: str,
-) -> Any:
-    n_folds = DEFAULT_FOLDS if cv is None else int(cv)
-    if n_folds < 2:
-        raise invalid_parameter(
-            owner, "cv", must="be at least 2", got=cv, fix=f"Use {DEFAULT_FOLDS}, the default."
-        )
-    _check_node_count(min(n_folds, n_rows), False, n_layers, owner)
-    n_folds = _folds_that_fit(n_folds, n_rows, classes, groups, n_layers, owner)
-    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+def _own_kind(classes: IntArray | None, groups: Array | None) -> Any:
     if groups is not None:
-        kind = GroupKFold if classes is None else StratifiedGroupKFold
-    else:
-        kind = KFold if classes is None else StratifiedKFold
-    return kind(n_folds, shuffle=True, random_state=state)
+        return GroupKFold if classes is None else StratifiedGroupKFold
+    return KFold if classes is None else StratifiedKFold
 
 
 def _folds_that_fit(
-    n_folds: int,
-    n_rows: int,
-    classes: IntArray | None,
-    groups: Array | None,
-    n_layers: int,
-    owner: str,
+    owner: str, cv: Any, n_rows: int, classes: IntArray | None, groups: Array | None, n_layers: int
 ) -> int:
     """Lower the number of folds to what rows, groups and rare classes allow, with one warning."""
+    n_folds = DEFAULT_FOLDS if cv is None else int(cv)
+    if n_folds < 2:
+        raise bad_cv(owner, "be at least 2", cv, f"Use {DEFAULT_FOLDS}, the default.")
+    _check_node_count(owner, min(n_folds, n_rows), n_layers)
     limits = {"rows": n_rows}
     if groups is not None:
         limits = {"groups": len(np.unique(groups))}
@@ -138,13 +111,8 @@ def _folds_that_fit(
         limits["members of the rarest class"] = max(rarest, n_layers + 2)
     what, most = min(limits.items(), key=lambda item: item[1])
     if most < 2:
-        raise invalid_parameter(
-            owner,
-            "cv",
-            must=f"leave at least two {what} to deal",
-            got=Plain(f"{most}"),
-            fix="Give more data.",
-        )
+        must = f"leave at least two {what} to deal"
+        raise bad_cv(owner, must, Plain(f"{most}"), "Give more data.")
     if most >= n_folds:
         return n_folds
     warn(
@@ -155,18 +123,18 @@ def _folds_that_fit(
     return most
 
 
-def _reseeded(splitter: Any, seed: int, repeat: int, owner: str) -> Any:
+def _reseeded(owner: str, splitter: Any, state: int, repeat: int) -> Any:
     """Copy a splitter; a free random state is filled, and changed for later repeats."""
     own = copy.deepcopy(splitter)
     shuffles = hasattr(own, "random_state") and getattr(own, "shuffle", True)
     if repeat and not shuffles:
-        raise _cannot_repeat(splitter, owner)
+        raise _cannot_repeat(owner, splitter)
     if shuffles and (repeat or own.random_state is None):
-        own.random_state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+        own.random_state = state
     return own
 
 
-def _cannot_repeat(cv: Any, owner: str) -> Exception:
+def _cannot_repeat(owner: str, cv: Any) -> Exception:
     return invalid_parameter(
         owner,
         "n_repeats",
@@ -176,30 +144,21 @@ def _cannot_repeat(cv: Any, owner: str) -> Exception:
     )
 
 
-def _check_number_of_nodes(
-    splitter: Any, n_rows: int, groups: Array | None, n_layers: int, owner: str
+def _refuse_leave_one_out(
+    owner: str, splitter: Any, n_rows: int, groups: Array | None, n_layers: int
 ) -> None:
-    """Refuse leave-one-out before its splits are made."""
+    """Count the nodes before the splits are made, where the splitter tells their number."""
     try:
         n_folds = splitter.get_n_splits(np.zeros(n_rows), None, groups)
     except (TypeError, ValueError, AttributeError):
         return
     if n_folds is not None:
-        forward = "TimeSeries" in type(splitter).__name__
-        _check_node_count(n_folds, forward, n_layers, owner)
+        _check_node_count(owner, n_folds, n_layers, "TimeSeries" in type(splitter).__name__)
 
 
-def _check_node_count(n_folds: int, forward: bool, n_layers: int, owner: str) -> None:
-    n_nodes, term = n_folds, n_folds
-    if not forward:
-        for size in range(2, n_layers + 2):
-            term = term * (n_folds - size + 1) // size
-            n_nodes += max(term, 0)
+def _check_node_count(owner: str, n_folds: int, n_layers: int, forward: bool = False) -> None:
+    sizes = range(1, 2 if forward else n_layers + 2)
+    n_nodes = sum(math.comb(n_folds, size) for size in sizes)
     if n_nodes > MOST_NODES:
-        raise invalid_parameter(
-            owner,
-            "cv",
-            must=f"need at most {MOST_NODES} nodes, that is fits a learner",
-            got=Plain(f"{n_folds} folds, which need {n_nodes}"),
-            fix="Use cv=10.",
-        )
+        must = f"need at most {MOST_NODES} nodes, that is fits a learner"
+        raise bad_cv(owner, must, Plain(f"{n_folds} folds, which need {n_nodes}"), "Use cv=10.")

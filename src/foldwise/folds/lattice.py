@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from foldwise.arrays import BoolArray, IntArray
-from foldwise.errors import Plain, invalid_parameter, listing
+from foldwise.errors import InvalidParameterError, Plain, invalid_parameter, listing
 
 Node = frozenset[int]
 Kind = Literal["partition", "forward", "single"]
@@ -20,7 +20,7 @@ EVERYTHING: Node = frozenset()
 
 @dataclass(frozen=True)
 class Lattice:
-    """IntArray dealt into folds; a node is a set of left-out folds.
+    """Rows dealt into folds; a node is a set of left-out folds.
 
     Attributes
     ----------
@@ -139,6 +139,11 @@ class Lattice:
         return self._canonical[node]
 
 
+def bad_cv(owner: str, must: str, got: Any, fix: str) -> InvalidParameterError:
+    """Return the error for a cv that cannot be used."""
+    return invalid_parameter(owner, "cv", must=must, got=got, fix=fix)
+
+
 def _row_numbers(part: Any, n_rows: int, owner: str) -> IntArray:
     rows = np.asarray(part)
     if rows.dtype == bool:
@@ -147,49 +152,31 @@ def _row_numbers(part: Any, n_rows: int, owner: str) -> IntArray:
     if not (rows[1:] > rows[:-1]).all():
         rows = np.unique(rows)
     if len(rows) and (rows[0] < 0 or rows[-1] >= n_rows):
-        raise invalid_parameter(
-            owner,
-            "cv",
-            must=f"give row numbers from 0 to {n_rows - 1}",
-            got=int(rows[0] if rows[0] < 0 else rows[-1]),
-            fix="Make the splits from the rows that are fitted.",
-        )
+        wrong = int(rows[0] if rows[0] < 0 else rows[-1])
+        fix = "Make the splits from the rows that are fitted."
+        raise bad_cv(owner, f"give row numbers from 0 to {n_rows - 1}", wrong, fix)
     return rows
 
 
 def _check_splits(pairs: Sequence[tuple[IntArray, IntArray]], n_rows: int, owner: str) -> None:
     if not pairs:
-        raise invalid_parameter(
-            owner, "cv", must="give at least one split", got=Plain("none"), fix="Use cv=5."
-        )
+        raise bad_cv(owner, "give at least one split", Plain("none"), "Use cv=5.")
     times_tested = np.zeros(n_rows, dtype=np.intp)
     for i, (train, test) in enumerate(pairs):
         if not len(train) or not len(test):
-            raise invalid_parameter(
-                owner,
-                "cv",
-                must="leave rows to train on and rows to test in every split",
-                got=Plain(f"split {i} with {len(train)} training and {len(test)} test rows"),
-                fix="Use fewer splits.",
-            )
+            got = Plain(f"split {i} with {len(train)} training and {len(test)} test rows")
+            must = "leave rows to train on and rows to test in every split"
+            raise bad_cv(owner, must, got, "Use fewer splits.")
         both = np.intersect1d(train, test, assume_unique=True)
         if len(both):
-            raise invalid_parameter(
-                owner,
-                "cv",
-                must="keep the training rows of a split apart from its test rows",
-                got=Plain(f"split {i} with rows {listing(both.tolist())} in both"),
-                fix="Remove these rows from the training part.",
-            )
+            got = Plain(f"split {i} with rows {listing(both.tolist())} in both")
+            must = "keep the training rows of a split apart from its test rows"
+            raise bad_cv(owner, must, got, "Remove these rows from the training part.")
         times_tested[test] += 1
     if times_tested.max() > 1:
-        raise invalid_parameter(
-            owner,
-            "cv",
-            must="test each row at most once",
-            got=Plain(f"row {int(times_tested.argmax())} tested {times_tested.max()} times"),
-            fix="Use a splitter without repeats, and n_repeats for several deals.",
-        )
+        got = Plain(f"row {int(times_tested.argmax())} tested {times_tested.max()} times")
+        fix = "Use a splitter without repeats, and n_repeats for several deals."
+        raise bad_cv(owner, "test each row at most once", got, fix)
 
 
 def _kind(trains: Sequence[IntArray], tests: Sequence[IntArray]) -> Kind:

@@ -12,7 +12,13 @@ from foldwise.folds.reading import Block, Reading, Ref, first_folds, rows_before
 
 @dataclass
 class Needs:
-    """What a layer of learners must be fitted at, and which rows each node predicts."""
+    """What a layer of learners must be fitted at, and which rows each node predicts.
+
+    Attributes
+    ----------
+    rows : dict from Node to list of ndarray of int
+        The rows asked of each node, as they were asked for.
+    """
 
     rows: dict[Node, list[IntArray]] = field(default_factory=dict)  # the rows asked of each node
 
@@ -34,6 +40,20 @@ def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, .
 
     For each fold outside the node its rows inside the node's training rows, read from the lower
     learners that saw neither the node's folds nor this one.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The deal.
+    node : frozenset of int
+        The left-out folds.
+    first : int, default=0
+        Forward in time: the first fold the layer below predicts.
+
+    Returns
+    -------
+    tuple of Block
+        One for each fold that has such rows.
     """
     if lattice.kind == "forward":
         last = min(node) if node else lattice.n_folds
@@ -53,6 +73,20 @@ def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, .
 
 def needs_of(reading: Reading, lattice: Lattice, n_layers: int = 1) -> list[Needs]:
     """Return, layer by layer from the lowest, the nodes to fit and the rows each predicts.
+
+    Parameters
+    ----------
+    reading : Reading
+        What is read from which node.
+    lattice : Lattice
+        The deal.
+    n_layers : int, default=1
+        Layers of learners below the stacker.
+
+    Returns
+    -------
+    list of Needs
+        One a layer.
 
     Examples
     --------

@@ -8,16 +8,12 @@ only looks things up.
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from foldwise.arrays import IntArray
 from foldwise.errors import Plain, invalid_parameter
-from foldwise.folds.lattice import EVERYTHING, Lattice, Node
-
-PredictWith = Literal["auto", "folds", "refit", "pairs"]
-HoldOut = Literal["auto", "node", "mean"]
+from foldwise.folds.lattice import EVERYTHING, Lattice, Node, bad_cv
 
 
 @dataclass(frozen=True)
@@ -259,7 +255,20 @@ def _leave_rows(lattice: Lattice, size: int) -> bool:
 
 
 def first_folds(lattice: Lattice, n_layers: int) -> list[int]:
-    """Return the first fold each layer predicts: forward in time, upper layers start later."""
+    """Return the first fold each layer predicts: forward in time, upper layers start later.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The deal.
+    n_layers : int
+        Layers of learners below the stacker.
+
+    Returns
+    -------
+    list of int
+        One a layer; the number of folds where there is none to predict.
+    """
     firsts = [0]
     for _ in range(n_layers - 1):
         before = firsts[-1]
@@ -336,7 +345,18 @@ def _read_single(
 
 
 def rows_inside(rows: IntArray, train: IntArray) -> IntArray:
-    """Return the rows that lie in the training part."""
+    """Return the rows that lie in the training part.
+
+    Parameters
+    ----------
+    rows, train : ndarray of int
+        Sorted row numbers.
+
+    Returns
+    -------
+    ndarray of int
+        Sorted row numbers.
+    """
     place = np.minimum(np.searchsorted(train, rows), len(train) - 1)
     inside = train[place] == rows
     return rows if inside.all() else rows[inside]
@@ -350,11 +370,7 @@ def rows_before(rows: IntArray, train: IntArray) -> IntArray:
 def _too_few_folds(
     n_folds: int, fewest: int, n_layers: int, predict_with: str, owner: str
 ) -> Exception:
-    return invalid_parameter(
-        owner,
-        "cv",
-        must=f"give at least {fewest} folds for {n_layers} layer(s) with "
-        f"predict_with={predict_with!r}",
-        got=Plain(f"{n_folds}"),
-        fix=f"Use cv={max(fewest + 1, 5)}.",
+    must = (
+        f"give at least {fewest} folds for {n_layers} layer(s) with predict_with={predict_with!r}"
     )
+    return bad_cv(owner, must, Plain(f"{n_folds}"), f"Use cv={max(fewest + 1, 5)}.")

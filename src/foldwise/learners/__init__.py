@@ -1,10 +1,16 @@
 """How one learner is fitted at many nodes: the general way and the shortcuts."""
 
-from foldwise.learners.columns import PickColumns
-from foldwise.learners.general import Assignment, fit_at_node, respond, take_rows
-from foldwise.learners.nodes import fit_nodes
-from foldwise.learners.prepare import aligned, over_all_classes, prepared, weight_argument
-from foldwise.learners.shortcuts import shortcut_for
+from foldwise.learners.general import Assignment, fit_at_node
+from foldwise.learners.prepare import (
+    PickColumns,
+    aligned,
+    over_all_classes,
+    prepared,
+    respond,
+    take_rows,
+    weight_argument,
+)
+from foldwise.learners.shortcuts import fit_nodes, shortcut_for
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 __all__ = [

@@ -1,7 +1,6 @@
 """The general way: clone, fit on the node's rows, predict; transformers in front are shared."""
 
 import copy
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,25 +13,34 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from foldwise._sklearn import n_samples, take
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import IntArray
 from foldwise.engine.executor import without_frames
 from foldwise.learners.prepare import (
-    over_all_classes,
     prepared,
+    respond,
     stops_early_on_given_rows,
+    take_rows,
     weight_argument,
 )
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 INNER_SHARE = 0.1
-ALIGNMENT = 64
 EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """A learner, what to ask it for, and the seed of this node."""
+    """A learner, what to ask it for, and the seed of this node.
+
+    Attributes
+    ----------
+    learner : estimator
+        What to fit; it is cloned.
+    method : str
+        What to ask the fitted model for.
+    seed : int or None
+        Fills every ``random_state`` that is None.
+    """
 
     learner: Any
     method: str
@@ -42,10 +50,31 @@ class Assignment:
 def fit_at_node(
     assignments: Sequence[Assignment], data: TrainingData, task: NodeTask
 ) -> list[NodeFit | Exception]:
-    """Fit several learners at one node; equal leading transformers are fitted once."""
+    """Fit several learners at one node; equal leading transformers are fitted once.
+
+    Parameters
+    ----------
+    assignments : sequence of Assignment
+        The learners, each with its seed.
+    data : TrainingData
+        All rows.
+    task : NodeTask
+        Which of them to fit on and which to predict.
+
+    Returns
+    -------
+    list of NodeFit or Exception
+        One for each assignment, in order; what a learner raised in the place of its fit.
+    """
+    fits: list[NodeFit | Exception] = []
     with config_context(enable_metadata_routing=False):
         node = _Node(data, task)
-        return [node.attempt(assignment) for assignment in assignments]
+        for assignment in assignments:
+            try:
+                fits.append(node.fit(assignment))
+            except Exception as error:
+                fits.append(without_frames(error))
+    return fits
 
 
 def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str) -> NodeFit:
@@ -54,36 +83,6 @@ def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str)
     if isinstance(fit, Exception):
         raise fit
     return fit
-
-
-def take_rows(X: Any, rows: IntArray) -> Any:
-    """Return a fresh copy of some rows of an array, sparse matrix or data frame.
-
-    An array's begins at a multiple of 64 bytes, wherever the rows come from: compiled loops
-    may round differently on memory that is aligned otherwise.
-    """
-    if not isinstance(X, np.ndarray):
-        return take(X, rows)
-    if X.dtype.hasobject or not X.flags.c_contiguous:
-        return _at_boundary(X[rows])
-    copied = _room(X.dtype, (len(rows), *X.shape[1:]))
-    return np.take(X, rows, axis=0, out=copied, mode="clip")
-
-
-def _at_boundary(array: Array) -> Array:
-    if array.dtype.hasobject or array.ctypes.data % ALIGNMENT == 0 or not array.flags.c_contiguous:
-        return array
-    copied = _room(array.dtype, array.shape)
-    copied[...] = array
-    return copied
-
-
-def _room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """Return an empty array that begins at a multiple of 64 bytes."""
-    size = dtype.itemsize * math.prod(shape)
-    raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
-    skip = -raw.ctypes.data % ALIGNMENT
-    return raw[skip : skip + size].view(dtype).reshape(shape)
 
 
 class _Node:
@@ -100,18 +99,13 @@ class _Node:
         )
         self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, *raw)}
 
-    def attempt(self, assignment: Assignment) -> NodeFit | Exception:
-        try:
-            return self.fit(assignment)
-        except Exception as error:
-            return without_frames(error)
-
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
         X_train, X_test = self.rows_for(last, key)
-        self.fit_last(last, X_train, assignment.seed)
+        rows, y, arguments = self.last_rows(last, X_train, assignment.seed)
+        last.fit(rows, y, **arguments)
         fitted = time.perf_counter()
         if X_test is None:
             predictions = np.empty((0, 0))
@@ -148,11 +142,11 @@ class _Node:
             return X_train, X_test
         return copy.copy(X_train), copy.copy(X_test)
 
-    def fit_last(self, model: Any, X: Any, seed: int | None) -> None:
+    def last_rows(self, model: Any, X: Any, seed: int | None) -> tuple[Any, Any, dict[str, Any]]:
+        """Return rows, targets and other arguments to fit the last step with."""
         named = weight_argument(model) or "sample_weight"
         if not stops_early_on_given_rows(model):
-            model.fit(X, self.y, **({} if self.weight is None else {named: self.weight}))
-            return
+            return X, self.y, {} if self.weight is None else {named: self.weight}
         kept, held = self.inner_split(seed)
         stop_on = take_rows(X, held), self.y[held]
         if has_fit_parameter(model, "eval_X"):
@@ -167,7 +161,7 @@ class _Node:
             for name in EVALUATION_WEIGHTS:
                 if has_fit_parameter(model, name):
                     arguments[name] = [self.weight[held]]
-        model.fit(take_rows(X, kept), self.y[kept], **arguments)
+        return take_rows(X, kept), self.y[kept], arguments
 
     def inner_split(self, seed: int | None) -> tuple[IntArray, IntArray]:
         """Set aside rows of this node to stop on, so that no predicted row is used for it."""
@@ -198,6 +192,7 @@ class _Node:
 def _key(parent: str, step: Any) -> str:
     """Return a name that equal steps after equal steps share."""
     try:
+        # Not the engine's fingerprint: within one process a class is known by its name.
         return str(joblib.hash((parent, step)))
     except Exception:
         # A step that cannot be pickled, such as one with a lambda, is not shared.
@@ -211,25 +206,3 @@ def overwrites(model: Any) -> bool:
         value is False and name.split("__")[-1].lower() in ("copy", "copy_x")
         for name, value in parameters.items()
     )
-
-
-def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
-    """Return a fitted model's response as a finite matrix, columns aligned to all classes."""
-    values = np.asarray(getattr(model, method)(X), dtype=np.float64)
-    n_rows = n_samples(X)
-    if values.ndim == 0 or len(values) != n_rows:
-        raise ValueError(
-            f"{type(model).__name__}.{method} returned shape {values.shape} for {n_rows} rows"
-        )
-    values = values.reshape(n_rows, -1)
-    n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
-    if data.n_classes is None and values.shape[1] != n_targets:
-        raise ValueError(
-            f"{type(model).__name__}.{method} returned {values.shape[1]} columns for "
-            f"{n_targets} target{'s' if n_targets > 1 else ''}"
-        )
-    if method != "predict" and data.n_classes is not None and hasattr(model, "classes_"):
-        values = over_all_classes(values, model.classes_, data.n_classes, n_train, method)
-    if not np.isfinite(values).all():
-        raise ValueError(f"{type(model).__name__}.{method} returned values that are not finite")
-    return values

@@ -12,11 +12,10 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from foldwise.arrays import FloatArray
-from foldwise.learners.fitted import fitted
-from foldwise.learners.general import take_rows
 from foldwise.learners.linear import is_plain_target
-from foldwise.learners.matrix import matrix_of
-from foldwise.learners.solve import factored, solved_by
+from foldwise.learners.moments import factored, solved_by
+from foldwise.learners.prepare import fitted, take_rows
+from foldwise.learners.rows import matrix_of
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 KERNELS = ("linear", "rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine")
@@ -150,7 +149,7 @@ def _finite_rows(data: TrainingData) -> FloatArray | None:
     matrix = matrix_of(data.X)
     if matrix is None:
         return None
-    X = np.ascontiguousarray(matrix.rows(0, matrix.shape[0]))
+    X = np.ascontiguousarray(matrix.take(slice(None)))
     return X if np.isfinite(X).all() else None
 
 

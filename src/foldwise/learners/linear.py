@@ -10,26 +10,30 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.learners.atoms import Atoms, atoms_of
-from foldwise.learners.blocks import predict_blocks
-from foldwise.learners.fitted import learned_by
-from foldwise.learners.matrix import Matrix, matrix_of
 from foldwise.learners.moments import (
+    EPSILON,
     AtomMoments,
     NodeMoments,
+    NormalEquations,
+    Scaling,
     atom_moments,
     fits_in_memory,
-    node_moments,
-)
-from foldwise.learners.prepare import prepared
-from foldwise.learners.solve import (
-    EPSILON,
-    Problem,
-    Scaling,
     least_squares,
-    problem_of,
+    node_moments,
+    normal_equations,
     ridge,
     scaling_of,
+)
+from foldwise.learners.prepare import fitted, prepared
+from foldwise.learners.rows import (
+    BLOCK_BYTES,
+    Atoms,
+    Matrix,
+    atoms_of,
+    centre_of,
+    matrix_of,
+    node_fits,
+    predict_blocks,
 )
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
@@ -50,7 +54,7 @@ class LinearFit:
 
     moments: NodeMoments
     scaling: Scaling | None
-    problem: Problem
+    problem: NormalEquations
     solution: Solution
 
     def constant(self) -> FloatArray:
@@ -60,7 +64,7 @@ class LinearFit:
 
 
 # Given the last step, the equations and the node's rows: the solution, None if not sure.
-Solver = Callable[[Any, Problem, IntArray], Solution | None]
+Solver = Callable[[Any, NormalEquations, IntArray], Solution | None]
 
 
 def handles_least_squares(learner: Any, data: TrainingData) -> bool:
@@ -92,7 +96,7 @@ def fit_least_squares(
 ) -> list[NodeFit | None] | None:
     """Fit LinearRegression at all nodes from per-atom moments."""
 
-    def solve(last: Any, problem: Problem, rows: IntArray) -> Solution | None:
+    def solve(last: Any, problem: NormalEquations, rows: IntArray) -> Solution | None:
         found = least_squares(problem, getattr(last, "tol", 1e-6))
         if found is None or len(rows) <= len(problem.gram):
             return None
@@ -108,7 +112,7 @@ def fit_ridge(
 ) -> list[NodeFit | None] | None:
     """Fit Ridge at all nodes from per-atom moments."""
 
-    def solve(last: Any, problem: Problem, _rows: IntArray) -> Solution | None:
+    def solve(last: Any, problem: NormalEquations, _rows: IntArray) -> Solution | None:
         alpha = np.broadcast_to(np.asarray(last.alpha, dtype=np.float64), problem.level.shape)
         coefficients = ridge(problem, alpha)
         if coefficients is None:
@@ -130,13 +134,18 @@ def fit_linear(
     atoms, moments = _shared_moments(data, matrix, tasks)
     if atoms is None or moments is None:
         return None
-    shared = (time.perf_counter() - start) / max(len(tasks), 1)
-    fits, seconds = [], []
-    for task, members in zip(tasks, atoms.members, strict=True):
-        start = time.perf_counter()
-        fits.append(_fit_one(learner, node_moments(moments, members), solve, task.train))
-        seconds.append(shared + time.perf_counter() - start)
-    return _finished(learner, data, matrix, tasks, fits, seconds)
+
+    def solve_node(number: int) -> LinearFit | None:
+        node = node_moments(moments, atoms.members[number])
+        return _fit_one(learner, node, solve, tasks[number].train)
+
+    return node_fits(
+        tasks,
+        start,
+        solve_node,
+        lambda tasks, fits: _predicted(matrix, tasks, fits),
+        lambda task, fit: _model(learner, data, task.seed, fit),
+    )
 
 
 def _shared_moments(
@@ -169,14 +178,14 @@ def _fit_one(
         if scaling is None:
             return None
     with_mean = scaler is not None and scaler.with_mean
-    problem = problem_of(moments, last.fit_intercept, scaling, with_mean)
+    problem = normal_equations(moments, last.fit_intercept, scaling, with_mean)
     solution = solve(last, problem, rows)
     if solution is None or not _level_is_harmless(moments, problem, solution):
         return None
     return LinearFit(moments, scaling, problem, solution)
 
 
-def _level_is_harmless(moments: NodeMoments, problem: Problem, solution: Solution) -> bool:
+def _level_is_harmless(moments: NodeMoments, problem: NormalEquations, solution: Solution) -> bool:
     """Tell whether the rounding of a column's mean cannot be seen in the predictions.
 
     Without an intercept, the mean that a scaler subtracts meets the level of y.
@@ -197,28 +206,6 @@ def split(learner: Any) -> tuple[Any, Any]:
     return None, learner
 
 
-def _finished(
-    learner: Any,
-    data: TrainingData,
-    matrix: Matrix,
-    tasks: Sequence[NodeTask],
-    fits: Sequence[LinearFit | None],
-    seconds: Sequence[float],
-) -> list[NodeFit | None]:
-    """Predict for the tasks that were fitted, and make their models."""
-    done = [number for number, fit in enumerate(fits) if fit is not None]
-    start = time.perf_counter()
-    predictions = _predicted(matrix, [tasks[i] for i in done], [fits[i] for i in done])
-    spent = (time.perf_counter() - start) / max(len(done), 1)
-    results: list[NodeFit | None] = [None] * len(tasks)
-    for number, values in zip(done, predictions, strict=True):
-        model = None
-        if tasks[number].keep_model:
-            model = _model(learner, data, tasks[number].seed, fits[number])
-        results[number] = NodeFit(values, model, seconds[number], spent)
-    return results
-
-
 def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -> list[FloatArray]:
     if not fits:
         return []
@@ -235,16 +222,15 @@ def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -
     return predict_blocks(tasks, matrix.shape, respond)
 
 
-def _model(learner: Any, data: TrainingData, seed: int | None, fit: Any) -> Any:
+def _model(learner: Any, data: TrainingData, seed: int | None, fit: LinearFit) -> Any:
     """Return the learner's clone with the fitted attributes scikit-learn would give it."""
-    model = prepared(learner, seed)
-    scaler, last = split(model)
+    scaler, last = split(learner)
     problem, point = fit.problem, fit.moments.centre + fit.problem.point
     coefficients = fit.solution.coefficients.T * problem.scale
     X = data.X
-    if scaler is not None:
+    if scaler is not None and fit.scaling is not None:
         mean = fit.moments.centre + fit.scaling.mean
-        learned_by(scaler, X, _scaler_attributes(scaler, fit, mean))
+        scaler = fitted(scaler, X, seed, _scaler_attributes(scaler, fit, mean))
         point = (point - mean if scaler.with_mean else point) / problem.scale
         X = np.empty((1, len(point)))
     intercept: Any = 0.0
@@ -253,7 +239,13 @@ def _model(learner: Any, data: TrainingData, seed: int | None, fit: Any) -> Any:
         intercept = intercept[0] if data.y.ndim == 1 else intercept
     flat = data.y.ndim == 1 or (len(coefficients) == 1 and fit.solution.flat)
     learned = {"coef_": coefficients.ravel() if flat else coefficients, "intercept_": intercept}
-    learned_by(last, X, learned | fit.solution.learned)
+    last = fitted(last, X, seed, learned | fit.solution.learned)
+    if scaler is None:
+        return last
+    model = prepared(learner, seed)
+    model.steps = [
+        (name, step) for (name, _), step in zip(model.steps, (scaler, last), strict=True)
+    ]
     return model
 
 
@@ -265,3 +257,114 @@ def _scaler_attributes(scaler: Any, fit: LinearFit, mean: FloatArray) -> dict[st
         "scale_": fit.problem.scale if scaled else None,
         "n_samples_seen_": np.int64(fit.moments.count),
     }
+
+
+# The best penalty must win by this share of its score, or rounding might have chosen it.
+CLEAR_WIN = 1e-7
+SMALLEST_LEFT = 1e-6
+
+
+def handles_ridge_grid(learner: Any, data: TrainingData) -> bool:
+    """Tell whether a RidgeCV chooses by squared leave-one-out errors among positive penalties."""
+    alphas = np.asarray(learner.alphas)
+    return (
+        learner.cv is None
+        and learner.scoring is None
+        and not learner.store_cv_results
+        and not (learner.alpha_per_target and data.y.ndim == 2 and data.y.shape[1] == 1)
+        and learner.gcv_mode in (None, "auto", "eigen", "svd")
+        and alphas.ndim <= 1
+        and alphas.size > 0
+        and alphas.dtype.kind in "fiu"
+        and bool(np.isfinite(alphas).all() and (alphas > 0).all())
+        and is_plain_target(data)
+    )
+
+
+def fit_ridge_grid(
+    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
+) -> list[NodeFit | None] | None:
+    """Fit RidgeCV at all nodes: one eigendecomposition a node serves all penalties."""
+    matrix = matrix_of(data.X)
+    if matrix is None:
+        return None
+    centre = centre_of(matrix)
+    y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
+
+    def solve(last: Any, problem: NormalEquations, rows: IntArray) -> Solution | None:
+        alphas = np.asarray(last.alphas, dtype=np.float64).reshape(-1)
+        losses = leave_one_out_losses(
+            problem,
+            alphas,
+            _NodeRows(matrix, centre, y, data.sample_weight, rows),
+            last.fit_intercept,
+        )
+        if losses is None:
+            return None
+        each = last.alpha_per_target and y.shape[1] > 1
+        chosen = _clear_winners(losses if each else losses.mean(axis=1, keepdims=True))
+        if chosen is None:
+            return None
+        coefficients = ridge(problem, np.broadcast_to(alphas[chosen], problem.level.shape))
+        if coefficients is None:
+            return None
+        best = -losses[chosen, np.arange(len(chosen))] if each else -losses[chosen[0]].mean()
+        alpha = alphas[chosen] if each else float(alphas[chosen[0]])
+        return Solution(coefficients, {"alpha_": alpha, "best_score_": best})
+
+    return fit_linear(learner, data, tasks, method, solve)
+
+
+class _NodeRows:
+    """The rows of a node, read a block at a time."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        centre: FloatArray,
+        y: FloatArray,
+        weight: FloatArray | None,
+        rows: IntArray,
+    ) -> None:
+        self.matrix, self.centre, self.y, self.rows = matrix, centre, y, rows
+        self.weight = np.ones(len(y)) if weight is None else weight
+        self.total = float(self.weight[rows].sum())
+        step = max(64, BLOCK_BYTES // (8 * matrix.shape[1]))
+        self.parts = [rows[start : start + step] for start in range(0, len(rows), step)]
+
+
+def leave_one_out_losses(
+    problem: NormalEquations, alphas: FloatArray, node: _NodeRows, fit_intercept: bool
+) -> FloatArray | None:
+    """Return the mean squared leave-one-out error for each penalty and target.
+
+    In the basis of eigenvectors, the leverage of a row is a sum of its squared coordinates,
+    so that a penalty costs O(n * p) after O(n * p ** 2) for the basis.
+
+    Shapes: returns (n_alphas, n_targets).
+    """
+    eigenvalues, vectors = np.linalg.eigh(problem.gram)
+    shrink = 1.0 / (np.maximum(eigenvalues, 0.0)[:, None] + alphas)
+    coordinates = (vectors.T @ problem.right)[:, None, :] * shrink[:, :, None]
+    basis = vectors / problem.scale[:, None]
+    losses = np.zeros((len(alphas), problem.right.shape[1]))
+    for part in node.parts:
+        q = (node.matrix.take(part) - node.centre - problem.point) @ basis
+        weight = node.weight[part][:, None]
+        fitted = (q @ coordinates.reshape(len(basis), -1)).reshape(len(part), *losses.shape)
+        left = 1.0 - weight * (np.square(q, out=q) @ shrink)
+        if fit_intercept:
+            left -= weight / node.total
+        if left.min() < SMALLEST_LEFT:
+            return None
+        errors = ((node.y[part] - problem.level)[:, None, :] - fitted) / left[:, :, None]
+        losses += np.einsum("i,ijk->jk", weight[:, 0], np.square(errors, out=errors))
+    return losses / len(node.rows)
+
+
+def _clear_winners(losses: FloatArray) -> IntArray | None:
+    """Return the row of the smallest loss in each column, None if one is nearly tied."""
+    chosen = np.argmin(losses, axis=0)
+    best = losses[chosen, np.arange(losses.shape[1])]
+    tied = np.count_nonzero(losses <= best * (1 + CLEAR_WIN), axis=0)
+    return chosen if (tied == 1).all() else None

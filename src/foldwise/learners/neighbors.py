@@ -14,12 +14,9 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.learners.atoms import Atoms, atoms_of
-from foldwise.learners.blocks import predict_blocks
-from foldwise.learners.general import take_rows
-from foldwise.learners.matrix import Matrix, matrix_of
-from foldwise.learners.prepare import aligned, prepared
-from foldwise.learners.solve import EPSILON
+from foldwise.learners.moments import EPSILON
+from foldwise.learners.prepare import aligned, prepared, take_rows
+from foldwise.learners.rows import Atoms, Matrix, atoms_of, matrix_of, predict_blocks
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
@@ -60,7 +57,7 @@ def fit_neighbors(
     if 2 * wanted * atoms.n_atoms > len(data.y):
         return None
     start = time.perf_counter()
-    search = _Search(learner, matrix, atoms)
+    search = _AtomSearch(learner, matrix, atoms)
     searched = time.perf_counter()
     if not search.finite:
         return None
@@ -132,7 +129,7 @@ class _Near:
         )
 
 
-class _Search:
+class _AtomSearch:
     """One search structure for each atom."""
 
     def __init__(self, learner: Any, matrix: Matrix, atoms: Atoms) -> None:
@@ -145,15 +142,8 @@ class _Search:
             self.structures = [self._structure(matrix.take(rows)) for rows in self.rows]
 
     def _structure(self, X: FloatArray) -> Any:
-        learner = self.learner
-        return NearestNeighbors(
-            n_neighbors=learner.n_neighbors,
-            algorithm=learner.algorithm,
-            leaf_size=learner.leaf_size,
-            metric=learner.metric,
-            p=learner.p,
-            n_jobs=learner.n_jobs,
-        ).fit(X)
+        names = ("n_neighbors", "algorithm", "leaf_size", "metric", "p", "n_jobs")
+        return NearestNeighbors(**{name: getattr(self.learner, name) for name in names}).fit(X)
 
     def nearest(self, rows: IntArray, needed: BoolArray) -> _Near:
         """Return one more than the wanted nearest rows of each needed atom."""

@@ -1,20 +1,36 @@
 """Getting a learner ready for a node: cloned, seeded, silent, weighted."""
 
 import inspect
-from typing import Any
+import math
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise._sklearn import n_samples, take
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.learners.tasks import TrainingData
 
+ALIGNMENT = 64
 EARLY_STOPPING = ("early_stopping_rounds", "early_stopping_round")
 
 
 def prepared(learner: Any, seed: int | None) -> Any:
     """Return a clone whose empty random states are filled and that prints nothing.
+
+    Parameters
+    ----------
+    learner : estimator
+        What to clone.
+    seed : int or None
+        Fills every ``random_state`` that is None.
+
+    Returns
+    -------
+    estimator
+        The clone.
 
     Examples
     --------
@@ -55,6 +71,16 @@ def weight_argument(learner: Any) -> str | None:
     """Return the name under which ``fit`` takes sample weights, None if it cannot.
 
     Weights reach the last step of a Pipeline, and the estimator inside a search.
+
+    Parameters
+    ----------
+    learner : estimator
+        Whose ``fit``.
+
+    Returns
+    -------
+    str or None
+        For a Pipeline with the name of its step.
 
     Examples
     --------
@@ -99,7 +125,23 @@ def aligned(
 ) -> FloatArray:
     """Spread columns of the classes a model saw over all classes.
 
-    Shapes: ``values`` (n_samples, n_seen), returns (n_samples, n_classes).
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_seen)
+        One column for each class the model saw.
+    seen : ndarray of int
+        The codes of these classes.
+    n_classes : int
+        Number of classes in all.
+    n_train : int
+        Rows the model was fitted on.
+    method : str
+        What the values are: probabilities for "predict_proba".
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        A class that was not seen has a small probability, or the smallest score of the row.
 
     Examples
     --------
@@ -123,10 +165,152 @@ def aligned(
 def over_all_classes(
     values: FloatArray, seen: Any, n_classes: int, n_train: int, method: str
 ) -> FloatArray:
-    """Spread a model's response over all classes, one column of two classes included."""
+    """Spread a model's response over all classes, one column of two classes included.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_seen) or (n_samples, 1)
+        What the model said.
+    seen : array of int
+        The codes of the classes it saw.
+    n_classes : int
+        Number of classes in all.
+    n_train : int
+        Rows the model was fitted on.
+    method : str
+        What it was asked for.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_classes)
+        The values as they are where columns do not stand for classes.
+    """
     codes = np.asarray(seen, dtype=np.intp)
     if values.shape[1] == 1 and len(codes) == 2 and n_classes > 2:
         values = np.column_stack([-values[:, 0], values[:, 0]])
     if values.shape[1] != len(codes):
         return values
     return aligned(values, codes, n_classes, n_train, method)
+
+
+class PickColumns(TransformerMixin, BaseEstimator):
+    """Pick columns by name, number, mask or slice.
+
+    Parameters
+    ----------
+    columns : list, mask or slice
+        Which columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PickColumns([1]).fit_transform(np.array([[1, 2], [3, 4]]))
+    array([[2],
+           [4]])
+    """
+
+    def __init__(self, columns: Any) -> None:
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Do nothing."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns."""
+        return take(X, self.columns, axis=1)
+
+
+def take_rows(X: Any, rows: IntArray) -> Any:
+    """Return a fresh copy of some rows of an array, sparse matrix or data frame.
+
+    An array's begins at a multiple of 64 bytes, wherever the rows come from: compiled loops
+    may round differently on memory that is aligned otherwise.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame
+        All rows.
+    rows : ndarray of int
+        Which of them.
+
+    Returns
+    -------
+    array, sparse matrix or data frame
+        Of the kind of X.
+    """
+    if not isinstance(X, np.ndarray):
+        return take(X, rows)
+    if X.dtype.hasobject or not X.flags.c_contiguous:
+        return _at_boundary(X[rows])
+    copied = _room(X.dtype, (len(rows), *X.shape[1:]))
+    return np.take(X, rows, axis=0, out=copied, mode="clip")
+
+
+def _at_boundary(array: Array) -> Array:
+    if array.dtype.hasobject or array.ctypes.data % ALIGNMENT == 0 or not array.flags.c_contiguous:
+        return array
+    copied = _room(array.dtype, array.shape)
+    copied[...] = array
+    return copied
+
+
+def _room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """Return an empty array that begins at a multiple of 64 bytes."""
+    size = dtype.itemsize * math.prod(shape)
+    raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    skip = -raw.ctypes.data % ALIGNMENT
+    return raw[skip : skip + size].view(dtype).reshape(shape)
+
+
+def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
+    """Return a fitted model's response as a finite matrix, columns aligned to all classes.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted one.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Rows.
+    method : str
+        What to ask for.
+    data : TrainingData
+        What it was fitted on: number of classes and targets.
+    n_train : int
+        Rows it was fitted on.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, width)
+        One column a target, or one a class.
+    """
+    values = np.asarray(getattr(model, method)(X), dtype=np.float64)
+    n_rows = n_samples(X)
+    if values.ndim == 0 or len(values) != n_rows:
+        raise ValueError(
+            f"{type(model).__name__}.{method} returned shape {values.shape} for {n_rows} rows"
+        )
+    values = values.reshape(n_rows, -1)
+    n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
+    if data.n_classes is None and values.shape[1] != n_targets:
+        raise ValueError(
+            f"{type(model).__name__}.{method} returned {values.shape[1]} columns for "
+            f"{n_targets} target{'s' if n_targets > 1 else ''}"
+        )
+    if method != "predict" and data.n_classes is not None and hasattr(model, "classes_"):
+        values = over_all_classes(values, model.classes_, data.n_classes, n_train, method)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{type(model).__name__}.{method} returned values that are not finite")
+    return values
+
+
+def fitted(learner: Any, X: Any, seed: int | None, learned: dict[str, Any]) -> Any:
+    """Return a clone of the learner that has learned these attributes, and the features' names."""
+    model = prepared(learner, seed)
+    validate_data(model, take_rows(X, np.arange(1)), skip_check_array=True)
+    for name, value in learned.items():
+        setattr(model, name, value)
+    return model

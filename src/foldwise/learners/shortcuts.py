@@ -1,4 +1,4 @@
-"""Which learners know a cheaper way than fitting node by node.
+"""One learner at many nodes: node by node, or the cheaper way it knows.
 
 To teach a learner a shortcut, write two functions, and :func:`register` them:
 
@@ -27,9 +27,9 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from foldwise.learners import gaussian, kernels, linear, neighbors, ridge_grid
+from foldwise.learners import gaussian, kernels, linear, neighbors
 from foldwise.learners.general import fit_generally
-from foldwise.learners.matrix import matrix_of
+from foldwise.learners.rows import matrix_of
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 Shortcut = Callable[[Any, TrainingData, Sequence[NodeTask], str], "list[NodeFit] | None"]
@@ -54,6 +54,19 @@ def register(learner: type, handles: Handles, fit: Partial, *, behind_scaler: bo
 
 def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     """Return the learner's shortcut, None where it must be fitted node by node.
+
+    Parameters
+    ----------
+    learner : estimator
+        What is to be fitted.
+    data : TrainingData
+        On what.
+
+    Returns
+    -------
+    callable or None
+        Called as ``shortcut(learner, data, tasks, method)``; returns a list of NodeFit, or None
+        if it cannot do any of them.
 
     Examples
     --------
@@ -101,11 +114,50 @@ def _is_scaled(learner: Any) -> bool:
     )
 
 
+def fit_nodes(
+    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str = "predict"
+) -> list[NodeFit]:
+    """Return the learner fitted at every node, by a shortcut if it has one.
+
+    Parameters
+    ----------
+    learner : estimator
+        Cloned for each node, never changed.
+    data : TrainingData
+        All rows.
+    tasks : sequence of NodeTask
+        The nodes: which rows to fit on, which to predict.
+    method : {"predict", "predict_proba", "decision_function"}, default="predict"
+        What to ask the fitted models for.
+
+    Returns
+    -------
+    list of NodeFit
+        One for each task, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> data = TrainingData(X, 3 * X.ravel())
+    >>> tasks = [NodeTask(np.arange(6), np.array([6, 7]))]
+    >>> fit_nodes(Ridge(alpha=0), data, tasks)[0].predictions.ravel()
+    array([18., 21.])
+    """
+    shortcut = shortcut_for(learner, data)
+    if shortcut is not None:
+        fits = shortcut(learner, data, tasks, method)
+        if fits is not None:
+            return list(fits)
+    return [fit_generally(learner, data, task, method) for task in tasks]
+
+
 register(
     LinearRegression, linear.handles_least_squares, linear.fit_least_squares, behind_scaler=True
 )
 register(Ridge, linear.handles_ridge, linear.fit_ridge, behind_scaler=True)
-register(RidgeCV, ridge_grid.handles_ridge_grid, ridge_grid.fit_ridge_grid, behind_scaler=True)
+register(RidgeCV, linear.handles_ridge_grid, linear.fit_ridge_grid, behind_scaler=True)
 register(LinearDiscriminantAnalysis, gaussian.handles_lda, gaussian.fit_lda)
 register(QuadraticDiscriminantAnalysis, gaussian.handles_qda, gaussian.fit_qda)
 register(GaussianNB, gaussian.handles_naive_bayes, gaussian.fit_naive_bayes)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy.special import entr, expit, logsumexp, softmax
 
-from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.errors import Plain, did_you_mean, invalid_parameter
-from foldwise.losses.loss import LEAST_CURVATURE, CustomLoss, Loss
+from foldwise.arrays import FloatArray
+from foldwise.errors import Plain, invalid_parameter
+from foldwise.losses.loss import LEAST_CURVATURE, CustomLoss, Loss, check_known
 
 RAREST = 1e-12  # share of a class of which no row has weight
 
@@ -92,9 +92,6 @@ class Multinomial(Loss):
     def __init__(self, n_classes: int) -> None:
         self.n_classes = self.n_outputs = n_classes
 
-    def _one_hot(self, y: FloatArray) -> FloatArray:
-        return (y[:, None] == np.arange(self.n_classes)).astype(float)
-
     def value(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the loss of each row."""
         codes = np.broadcast_to(y.astype(np.intp)[:, None], (*raw.shape[:-1], 1))
@@ -103,7 +100,7 @@ class Multinomial(Loss):
 
     def gradient(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return p − one-hot(y), shape (n_samples, K)."""
-        return softmax(raw, axis=1) - self._one_hot(y)
+        return softmax(raw, axis=1) - (y[:, None] == np.arange(self.n_classes))
 
     def hessian(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the diagonal p (1 − p), shape (n_samples, K)."""
@@ -137,10 +134,7 @@ def class_loss(owner: str, loss: Any, n_classes: int) -> Loss:
         return Multinomial(n_classes)
     two_class: dict[str, type[Loss]] = {"logistic": Logistic, "exponential": Exponential}
     if not isinstance(loss, Loss) and loss not in two_class:
-        names = ["auto", "multinomial", *two_class]
-        raise invalid_parameter(
-            owner, "loss", must="be a known name or a Loss", got=loss, fix=did_you_mean(loss, names)
-        )
+        check_known(owner, loss, ["auto", "multinomial", *two_class])
     if n_classes > 2 and not isinstance(loss, Multinomial):
         raise invalid_parameter(
             owner,
@@ -150,9 +144,3 @@ def class_loss(owner: str, loss: Any, n_classes: int) -> Loss:
             fix="Use loss='auto'.",
         )
     return loss if isinstance(loss, Loss) else two_class[loss]()
-
-
-def class_codes(y: Array) -> tuple[Array, IntArray]:
-    """Return the sorted classes and each row's code."""
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes.reshape(-1)

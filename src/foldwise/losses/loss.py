@@ -1,13 +1,13 @@
 """What a loss must say, and a loss made of the user's own functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.errors import Plain, invalid_data, invalid_parameter
+from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
 
 # Curvatures below this are raised to it, as glmnet does, so that a row whose probability has
 # reached 0 or 1 cannot make a Newton step infinite.
@@ -69,12 +69,7 @@ class Loss:
         return self
 
     def leaf_steps(
-        self,
-        y: FloatArray,
-        raw: FloatArray,
-        weight: FloatArray,
-        leaf: IntArray,
-        n_leaves: int,
+        self, y: FloatArray, raw: FloatArray, weight: FloatArray, leaf: IntArray, n_leaves: int
     ) -> FloatArray | None:
         """Return the best step of each leaf where there is a formula for it, else None."""
         return None
@@ -165,6 +160,15 @@ def searched_constant(loss: Loss, y: FloatArray, weight: FloatArray) -> FloatArr
         return total_loss(loss, y, raw, weight), np.array([slope])
 
     return np.asarray(minimize(objective, [start], jac=True, method="L-BFGS-B").x[0])
+
+
+def check_known(owner: str, loss: Any, names: Iterable[str]) -> None:
+    """Raise unless the loss is one of the names."""
+    known = list(names)
+    if not isinstance(loss, str) or loss not in known:
+        raise invalid_parameter(
+            owner, "loss", must="be a known name or a Loss", got=loss, fix=did_you_mean(loss, known)
+        )
 
 
 def check_loss(owner: str, loss: Loss, y: FloatArray, raw: FloatArray) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
-from foldwise.losses.loss import Loss
+from foldwise.errors import invalid_data
+from foldwise.losses.loss import Loss, check_known
 
 # exp() of a larger raw prediction only overflows in solvers that try long steps.
 LARGEST_EXPONENT = 30.0
@@ -22,11 +22,7 @@ def leaf_sums(values: FloatArray, leaf: IntArray, n_leaves: int) -> FloatArray:
 
 
 def leaf_quantiles(
-    values: FloatArray,
-    weight: FloatArray,
-    level: float,
-    leaf: IntArray,
-    n_leaves: int,
+    values: FloatArray, weight: FloatArray, level: float, leaf: IntArray, n_leaves: int
 ) -> FloatArray:
     """Return the weighted quantile of the values in each leaf.
 
@@ -126,12 +122,7 @@ class Quantile(Loss):
         return _quantile(y, weight, self.level)
 
     def leaf_steps(
-        self,
-        y: FloatArray,
-        raw: FloatArray,
-        weight: FloatArray,
-        leaf: IntArray,
-        n_leaves: int,
+        self, y: FloatArray, raw: FloatArray, weight: FloatArray, leaf: IntArray, n_leaves: int
     ) -> FloatArray:
         """Return the quantile of each leaf's residuals."""
         return leaf_quantiles(y - raw, weight, self.level, leaf, n_leaves)
@@ -174,14 +165,11 @@ class Huber(Loss):
     def __init__(self, level: float = 0.9, threshold: float | None = None) -> None:
         self.level = level
         self.threshold = threshold
+        self._bound = np.inf if threshold is None else threshold
 
-    def adapted(self, y: FloatArray, raw: FloatArray, weight: FloatArray) -> Loss:
+    def adapted(self, y: FloatArray, raw: FloatArray, weight: FloatArray) -> "Huber":
         """Return the loss with the threshold that the residuals call for."""
         return Huber(self.level, float(_quantile(np.abs(y - raw), weight, self.level)))
-
-    @property
-    def _bound(self) -> float:
-        return np.inf if self.threshold is None else self.threshold
 
     def value(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the loss of each row."""
@@ -206,12 +194,7 @@ class Huber(Loss):
         return _quantile(y, weight, 0.5)
 
     def leaf_steps(
-        self,
-        y: FloatArray,
-        raw: FloatArray,
-        weight: FloatArray,
-        leaf: IntArray,
-        n_leaves: int,
+        self, y: FloatArray, raw: FloatArray, weight: FloatArray, leaf: IntArray, n_leaves: int
     ) -> FloatArray:
         """Return each leaf's median residual plus the mean clipped distance from it."""
         residual = y - raw
@@ -263,12 +246,7 @@ class Tweedie(Loss):
         return np.asarray(np.log(np.average(y, weights=weight)))
 
     def leaf_steps(
-        self,
-        y: FloatArray,
-        raw: FloatArray,
-        weight: FloatArray,
-        leaf: IntArray,
-        n_leaves: int,
+        self, y: FloatArray, raw: FloatArray, weight: FloatArray, leaf: IntArray, n_leaves: int
     ) -> FloatArray:
         """Return log(pull / push) of each leaf; −1, the Newton step, where all y are 0."""
         pull, push = self._parts(y, raw)
@@ -301,15 +279,7 @@ class Poisson(Tweedie):
 
     def value(self, y: FloatArray, raw: FloatArray) -> FloatArray:
         """Return the loss of each row."""
-        return self.inverse_link(raw) - y * raw
-
-    def gradient(self, y: FloatArray, raw: FloatArray) -> FloatArray:
-        """Return the mean less y."""
-        return self.inverse_link(raw) - y
-
-    def hessian(self, y: FloatArray, raw: FloatArray) -> FloatArray:
-        """Return the mean."""
-        return self.inverse_link(raw)
+        return self._parts(y, raw)[1] - y * raw
 
     def least(self, y: FloatArray) -> FloatArray:
         """Return the loss of a mean equal to the count."""
@@ -319,9 +289,8 @@ class Poisson(Tweedie):
 class CappedPoisson(Poisson):
     """The Poisson loss with a mean that ends at exp(30), so that no trial step overflows."""
 
-    def inverse_link(self, raw: FloatArray) -> FloatArray:
-        """Return the mean, exp(F) up to its cap."""
-        return np.exp(np.minimum(raw, LARGEST_EXPONENT))
+    def _parts(self, y: FloatArray, raw: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return y, np.exp(np.minimum(raw, LARGEST_EXPONENT))
 
 
 def regression_loss(owner: str, loss: Any, quantile: float, power: float) -> Loss:
@@ -342,8 +311,5 @@ def regression_loss(owner: str, loss: Any, quantile: float, power: float) -> Los
         "poisson": Poisson(),
         "tweedie": Tweedie(power),
     }
-    if not isinstance(loss, str) or loss not in known:
-        raise invalid_parameter(
-            owner, "loss", must="be a known name or a Loss", got=loss, fix=did_you_mean(loss, known)
-        )
+    check_known(owner, loss, known)
     return known[loss]

@@ -39,26 +39,15 @@ def line_step(
     start = slope(0.0)
     if not start < 0:
         return 0.0
-    far = _first_guess(loss, y, raw, direction, weighted, start)
+    hessian = loss.hessian(y, raw)
+    curvature = 0.0 if hessian is None else float(np.sum(weighted * hessian * direction))
+    guess = -start / curvature if curvature > 0 else 1.0
+    far = float(np.clip(guess * (1 + 1e-9), 1e-12, LONGEST_STEP))
     while slope(far) < 0 and far < LONGEST_STEP:
         far = min(2 * far, LONGEST_STEP)
     step = far if slope(far) < 0 else float(brentq(slope, 0.0, far, xtol=1e-12 * far, rtol=1e-10))
     before, after = loss.value(y, raw), loss.value(y, raw + step * direction)
     return step if weight @ after <= weight @ before else 0.0
-
-
-def _first_guess(
-    loss: Loss,
-    y: FloatArray,
-    raw: FloatArray,
-    direction: FloatArray,
-    weighted: FloatArray,
-    slope: float,
-) -> float:
-    hessian = loss.hessian(y, raw)
-    curvature = 0.0 if hessian is None else float(np.sum(weighted * hessian * direction))
-    guess = -slope / curvature if curvature > 0 else 1.0
-    return float(np.clip(guess * (1 + 1e-9), 1e-12, LONGEST_STEP))
 
 
 def leaf_steps(

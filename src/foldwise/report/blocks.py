@@ -53,7 +53,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A table, the first column naming its rows."""
 
     kind: ClassVar[str] = "table"
@@ -72,14 +72,14 @@ class Figures:
     """Drawings, and small tables, side by side where the page is wide enough."""
 
     kind: ClassVar[str] = "figures"
-    figures: Sequence[Figure | Table]
+    figures: Sequence[Figure | PageTable]
 
 
 @dataclass(frozen=True)
-class Facts:
+class Terms:
     """Pairs of a term and what there is to say about it."""
 
-    kind: ClassVar[str] = "facts"
+    kind: ClassVar[str] = "terms"
     pairs: Sequence[tuple[str, str]]
 
 
@@ -91,7 +91,7 @@ class Code:
     lines: Sequence[str]
 
 
-Block = Prose | Tiles | Figures | Table | Facts | Code
+Block = Prose | Tiles | Figures | PageTable | Terms | Code
 
 
 @dataclass(frozen=True)

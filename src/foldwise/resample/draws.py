@@ -1,10 +1,14 @@
-"""How the rows of one learner are drawn: bootstrap, subsample, Bayesian bootstrap, by group."""
+"""What one learner is fitted on: drawn rows and columns, or new targets for the rows there are."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold, cross_val_predict
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.learners.one_learner import LearnerInput, ask, fit_learner, seeded
 
 ROW_SCHEMES = ("bootstrap", "subsample", "bayesian")
 TARGET_SCHEMES = ("parametric", "residual", "noise")
@@ -65,20 +69,74 @@ class Draws:
         return counts if self.group is None else counts[self.group]
 
 
-def learner_rng(seed: int) -> np.random.Generator:
-    """Return the source of all a learner's other draws (columns, targets, its own seed)."""
-    return np.random.default_rng([seed, 1])
+@dataclass(frozen=True)
+class NewNumbers:
+    """Draws y* = centre + ε."""
+
+    centre: FloatArray  # f̂(x), or y for plain noise injection
+    scale: float  # standard deviation of Gaussian ε
+    pool: FloatArray | None  # residuals to draw ε from instead
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Return new targets."""
+        if self.pool is not None:
+            return self.centre + rng.choice(self.pool, size=len(self.centre))
+        return self.centre + rng.normal(scale=self.scale, size=len(self.centre))
 
 
-def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> IntArray | None:
-    """Return the sorted columns of a random subspace, drawn without replacement; None for all.
+@dataclass(frozen=True)
+class NewClasses:
+    """Draws y* ~ p̂(x)."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> len(draw_columns(10, 3, np.random.default_rng(0)))
-    3
+    cumulated: FloatArray  # (n_samples, n_classes): cumulated probabilities of the classes
+    classes: IntArray  # their codes
+
+    def draw(self, rng: np.random.Generator) -> IntArray:
+        """Return new class codes."""
+        level = rng.random(len(self.cumulated))[:, None] * self.cumulated[:, -1:]
+        return self.classes[(level > self.cumulated).sum(axis=1)]
+
+
+NewTargets = NewNumbers | NewClasses
+
+
+def new_numbers(
+    scheme: str,
+    generator: Any,
+    table: LearnerInput,
+    y: FloatArray,
+    weight: FloatArray | None,
+    noise: float | None,
+    seed: int,
+) -> NewNumbers:
+    """Fit the generating model and return the sampler of new targets.
+
+    ``noise``: Standard deviation of ε. None: the root mean square of out-of-fold residuals, because
+    the residuals of the training rows vanish for a learner that fits them.
     """
-    if n_columns >= n_features:
-        return None
-    return np.sort(rng.permutation(n_features)[:n_columns])
+    centre = y
+    if scheme != "noise":
+        centre = ask(fit_learner(seeded(generator, seed), table, y, weight), table)
+    if noise is not None:
+        return NewNumbers(centre, float(noise), None)
+    residual = _held_out_residuals(seeded(generator, seed), table, y, seed)
+    pool = residual - residual.mean() if scheme == "residual" else None
+    return NewNumbers(centre, float(np.sqrt(np.mean(residual**2))), pool)
+
+
+def _held_out_residuals(
+    generator: Any, table: LearnerInput, y: FloatArray, seed: int
+) -> FloatArray:
+    if len(y) < 2:
+        return np.zeros(len(y))
+    folds = KFold(min(5, len(y)), shuffle=True, random_state=seed)
+    return y - np.asarray(cross_val_predict(clone(generator), table.X, y, cv=folds), dtype=float)
+
+
+def new_classes(
+    generator: Any, table: LearnerInput, codes: IntArray, weight: FloatArray | None, seed: int
+) -> NewClasses:
+    """Fit the generating model and return the sampler of new classes, y* ~ p̂(x)."""
+    model = fit_learner(seeded(generator, seed), table, codes, weight)
+    cumulated = np.cumsum(ask(model, table, "predict_proba"), axis=1)
+    return NewClasses(cumulated, np.asarray(model.classes_, dtype=np.intp))

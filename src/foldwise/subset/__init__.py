@@ -1,7 +1,6 @@
 """Best subsets, averaging cross-validation and Bayesian model averaging."""
 
-from foldwise.subset.averaged_cv import AveragedCVRegressor
-from foldwise.subset.averaged_cv_classifier import AveragedCVClassifier
+from foldwise.subset.averaged_cv import AveragedCVClassifier, AveragedCVRegressor
 from foldwise.subset.best_subset import BestSubsetRegressor
 from foldwise.subset.bma_classifier import BayesianModelAveragingClassifier
 from foldwise.subset.bma_regressor import BayesianModelAveragingRegressor

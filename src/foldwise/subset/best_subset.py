@@ -2,26 +2,31 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 import pandas as pd
 
-from foldwise.arrays import BoolArray
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
+from foldwise.checks import check_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.subset.coefficients import least_squares
-from foldwise.subset.columns import choose_from
-from foldwise.subset.linear import LinearRegressor, deal
-from foldwise.subset.moments import Moments, all_rows, by_split
-from foldwise.subset.search import largest_size
-from foldwise.subset.selection import (
-    CRITERIA,
-    Task,
-    by_criterion,
-    by_cross_validation,
-    named_table,
-    whole_table,
+from foldwise.subset.columns import Choice
+from foldwise.subset.criteria import Score, TargetSummary, criterion
+from foldwise.subset.linear import LinearRegressor, splits_of
+from foldwise.subset.moments import ScaledGram, all_rows, by_split
+from foldwise.subset.search import (
+    Searcher,
+    all_subsets,
+    best_of_each_size,
+    best_within,
+    describe,
+    sweep,
 )
+from foldwise.subset.sinks import TIE, BestBySize, Everything, members
 
+CRITERIA = ["aic", "aicc", "bic", "cp", "adjusted_r2"]
+# Up to this many columns "auto" finds the best of each size too.
 CHEAP_COLUMNS = 35
 MOST_SUBSETS = 200_000
 
@@ -111,12 +116,6 @@ class BestSubsetRegressor(LinearRegressor):
     3     3  (bmi, bp, s5)  4835.7
     """
 
-    support_: BoolArray
-    best_score_: float
-    best_by_size_: pd.DataFrame
-    all_subsets_: pd.DataFrame
-    complete_: bool
-
     _instead = "Set max_size, choose by criterion='bic', or raise time_limit."
     _instead_of_sweeping = "Set max_size, drop keep_all and column_groups, or raise time_limit."
 
@@ -166,58 +165,166 @@ class BestSubsetRegressor(LinearRegressor):
         Self
             The fitted estimator.
         """
-        self._check_word("criterion", [*CRITERIA, "cv"])
-        run = self._run()
-        if self.criterion != "cv":
-            run = replace(run, instead=self._instead_of_sweeping)
-        X, y, weights = self._read(X, y, sample_weight)
-        moments = all_rows(X, y, weights, centred=self.fit_intercept)
-        task = self._task(moments)
+        searcher = self._searcher()
+        check_word(searcher.owner, "criterion", self.criterion, [*CRITERIA, "cv"])
+        rows = self._read(X, y, sample_weight)
+        moments = all_rows(rows, centred=self.fit_intercept)
+        choice = self._searchable(moments)
+        wanted = Wanted(self.empty_model, self._finds_each_size(choice), self.keep_all)
         if self.criterion == "cv":
-            splits = deal(run.owner, self.cv, X, y, groups)
-            folds = by_split(X, y, weights, splits, centred=self.fit_intercept)
-            selected = by_cross_validation(*folds, task, run)
+            splits = splits_of(searcher.owner, self.cv, rows, groups)
+            train, test = by_split(rows, splits, centred=self.fit_intercept)
+            selected = by_cross_validation(train, test, choice, wanted, searcher)
         else:
-            selected = by_criterion(self.criterion, moments, task, run)
+            searcher = replace(searcher, instead=self._instead_of_sweeping)
+            selected = by_criterion(self.criterion, moments, choice, wanted, searcher)
         names = self._names()
-        beta = least_squares(moments, task.choice.columns(selected.kept))
+        beta = least_squares(moments, choice.columns(selected.kept))
         self.intercept_, self.coef_ = float(beta[0]), beta[1:]
-        self.support_ = task.choice.support(selected.kept[None], len(names))[0]
+        self.support_ = choice.support(selected.kept[None], len(names))[0]
         self.best_score_ = selected.score
-        self.best_by_size_ = named_table(selected, task.choice, names)
-        if self.keep_all:
-            self.all_subsets_ = whole_table(selected, task.choice, names)
+        self.best_by_size_ = named_table(selected, choice, names)
+        if selected.every is not None:
+            self.all_subsets_ = whole_table(*selected.every, choice, names)
         self.complete_ = selected.complete
         return self
 
-    def _task(self, moments: Moments) -> Task:
-        owner = type(self).__name__
+    def _finds_each_size(self, choice: Choice) -> bool:
         if self.each_size not in (True, False, "auto"):
             raise invalid_parameter(
-                owner,
+                type(self).__name__,
                 "each_size",
                 must="be True, False or 'auto'",
                 got=self.each_size,
                 fix="Leave it at 'auto'.",
             )
-        choice = choose_from(
-            owner,
-            moments.n_columns,
-            getattr(self, "feature_names_in_", None),
-            self.forced,
-            self.column_groups,
-            intercept=self.fit_intercept,
-        )
-        most = largest_size(moments, choice, MOST_SUBSETS)
-        max_size = self._checked_max_size(sum(choice.widths), most)
-        if not self.empty_model and max_size == 0:
+        few = len(choice.units) <= CHEAP_COLUMNS
+        return few if self.each_size == "auto" else bool(self.each_size)
+
+    def _searchable(self, moments: ScaledGram) -> Choice:
+        """Return what to choose from, up to a size that can be searched."""
+        choice = self._choice(moments, MOST_SUBSETS)
+        if not self.empty_model and choice.max_size == 0:
             raise invalid_data(
-                owner,
+                type(self).__name__,
                 "X",
                 must="have rows and columns for a model when empty_model is False",
                 got=Plain(f"{moments.n_columns} columns"),
                 fix="Set empty_model=True.",
             )
-        few = len(choice.units) <= CHEAP_COLUMNS
-        each_size = few if self.each_size == "auto" else bool(self.each_size)
-        return Task(choice, max_size, self.empty_model, each_size, self.keep_all)
+        return choice
+
+
+class Wanted(NamedTuple):
+    """How thoroughly to choose."""
+
+    empty_model: bool = True  # whether the subset without any unit may win
+    each_size: bool = True  # whether the best of every size is wanted
+    keep_all: bool = False  # whether all subsets are wanted
+
+
+class Selected(NamedTuple):
+    """The chosen subset and its rivals."""
+
+    kept: BoolArray  # the chosen units
+    score: float  # its criterion
+    rivals: BoolArray  # (n_rivals, n_units): the best subset of each size, or the chosen one alone
+    rivals_table: pd.DataFrame  # their criteria
+    every: tuple[BoolArray, pd.DataFrame] | None  # all subsets and their errors
+    complete: bool  # whether the search was finished
+
+
+def by_criterion(
+    name: str, moments: ScaledGram, choice: Choice, wanted: Wanted, searcher: Searcher
+) -> Selected:
+    """Return the best subset by an information criterion, Cp or adjusted R²."""
+    sample = describe(moments, choice)
+    if name == "cp" and not sample.noise > 0:
+        raise invalid_data(
+            searcher.owner,
+            "X",
+            must="leave rows and noise to spare with all columns for criterion 'cp'",
+            got=Plain(f"{moments.n_columns} columns and {sample.n_rows:g} rows"),
+            fix="Use criterion='bic'.",
+        )
+    score = criterion(name, sample)
+    if not wanted.empty_model:
+        score = _without_empty(score, choice)
+    every = None
+    if wanted.keep_all:
+        subsets = all_subsets(moments, choice, searcher)
+        every = subsets.kept, pd.DataFrame({"rss": subsets.rss})
+    if wanted.each_size:
+        found = best_of_each_size(moments, choice, searcher)
+    else:
+        found = best_within(moments, choice, score, searcher)
+    sizes = choice.sizes(found.kept)
+    scores = score(found.rss, sizes)
+    best = _first_lowest(scores)
+    table = criteria_table(found.rss, sizes, sample)
+    listed = np.isfinite(scores) | wanted.empty_model
+    chosen, lowest = found.kept[best], float(table[name][best])
+    return Selected(chosen, lowest, found.kept[listed], table[listed], every, found.complete)
+
+
+def by_cross_validation(
+    train: ScaledGram, test: ScaledGram, choice: Choice, wanted: Wanted, searcher: Searcher
+) -> Selected:
+    """Return the best subset by the squared error over held-out rows."""
+    weight = float(test.gram[:, 0, 0].sum())
+    by_size, everything = BestBySize(choice.max_size), Everything()
+    sinks = [by_size, everything] if wanted.keep_all else [by_size]
+    complete = sweep(train.gram, test.gram, choice, searcher, *sinks)
+    sizes = np.flatnonzero((by_size.ids > 0) | (by_size.ids == 0) & wanted.empty_model)
+    if not len(sizes):
+        raise KeyboardInterrupt
+    kept = members(by_size.ids[sizes], len(choice.units))
+    errors = np.array([by_size.fold_errors[int(size)] for size in sizes]) * train.scale[-1] ** 2
+    table = pd.DataFrame({"size": choice.sizes(kept), "mse": errors.sum(axis=1) / weight})
+    means = errors / np.maximum(test.gram[:, 0, 0], 1e-300)
+    table["mse_se"] = means.std(axis=1, ddof=1) / np.sqrt(means.shape[1])
+    best = _first_lowest(table["mse"].to_numpy())
+    every = None
+    if wanted.keep_all:
+        subsets, totals = everything.table(len(choice.units))
+        mse = np.maximum(totals, 0.0) * train.scale[-1] ** 2 / weight
+        every = subsets, pd.DataFrame({"mse": mse})
+    return Selected(kept[best], float(table["mse"][best]), kept, table, every, complete)
+
+
+def criteria_table(rss: FloatArray, sizes: IntArray, sample: TargetSummary) -> pd.DataFrame:
+    """Return the criteria of some models; Cp only where the full model has rows to spare."""
+    table = pd.DataFrame({"size": sizes, "rss": rss, "r2": 1 - rss / (sample.total or 1.0)})
+    for name in CRITERIA:
+        table[name] = criterion(name, sample)(rss, sizes)
+    table["adjusted_r2"] *= -1
+    return table
+
+
+def named_table(selected: Selected, choice: Choice, names: Array) -> pd.DataFrame:
+    """Return the table of rivals with the names of their columns."""
+    table = selected.rivals_table.reset_index(drop=True)
+    inside = choice.support(selected.rivals, len(names))
+    table.insert(1, "columns", [tuple(names[row].tolist()) for row in inside])
+    return table
+
+
+def whole_table(
+    kept: BoolArray, errors: pd.DataFrame, choice: Choice, names: Array
+) -> pd.DataFrame:
+    """Return the table of all subsets, one boolean column a feature."""
+    inside = choice.support(kept, len(names))
+    return pd.DataFrame(inside, columns=names).assign(size=inside.sum(axis=1), **errors)
+
+
+def _without_empty(score: Score, choice: Choice) -> Score:
+    def checked(rss: FloatArray, size: IntArray) -> FloatArray:
+        return np.where(np.asarray(size) > choice.n_always, score(rss, size), np.inf)
+
+    return checked
+
+
+def _first_lowest(scores: FloatArray) -> int:
+    """Return the first of the lowest scores, rounding aside."""
+    lowest = np.nanmin(scores)
+    return int(np.flatnonzero(scores <= lowest + TIE * max(1e-300, abs(lowest)))[0])

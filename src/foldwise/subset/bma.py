@@ -1,44 +1,49 @@
-"""Which models to average, and with what weights."""
+"""Bayesian model averaging: which models, with what weights, and what the estimators share."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
+from sklearn.utils import check_random_state
 
-from foldwise.arrays import BoolArray, FloatArray
+from foldwise.arrays import FloatArray
+from foldwise.checks import check_number, check_word
 from foldwise.errors import invalid_parameter, warn
+from foldwise.subset.coefficients import Fits, unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
-from foldwise.subset.exhaustive import count_subsets
-from foldwise.subset.goals import WithinWindow
-from foldwise.subset.mc3 import walk
-from foldwise.subset.moments import Moments
+from foldwise.subset.linear import LinearModel
+from foldwise.subset.moments import ScaledGram, all_rows
 from foldwise.subset.posterior import occams_window, probabilities
-from foldwise.subset.progress import drive
-from foldwise.subset.search import Found, Run, all_subsets, best_within, exact_rss, reduced_problem
+from foldwise.subset.search import Found, Searcher, all_subsets, best_within
 
 ENUMERABLE = 1 << 20
 SEARCHABLE_COLUMNS = 40
+# Models that together have less of the posterior than this are dropped.
 NEGLIGIBLE = 1e-13
-"""Models that together have less of the posterior than this are dropped."""
+# Models in the table ``models_``.
+LISTED = 100
 
 
 @dataclass(frozen=True)
-class Plan:
+class ModelSearch:
     """How to find the models."""
 
+    searcher: Searcher  # who looks for them
     method: str  # the way to go
     ratio: Any  # of Occam's window; None keeps all models
     strict: bool  # whether a model needs to beat its submodels
     max_models: int  # most models that branch and bound or the random walk keep
-    n_steps: int  # length of the random walk
-    random_state: int  # its seed
+    n_steps: int = 0  # length of the random walk
+    random_state: int = 0  # its seed
 
-    def way(self, choice: Choice, max_size: int) -> str:
+    def way(self, choice: Choice) -> str:
         """Return the method, decided."""
         if self.method != "auto":
             return self.method
-        if count_subsets(choice.widths, max_size) <= ENUMERABLE:
+        if choice.n_subsets <= ENUMERABLE:
             return "enumerate"
         return "branch_and_bound" if len(choice.units) <= SEARCHABLE_COLUMNS else "mc3"
 
@@ -49,84 +54,157 @@ class Plan:
         return None if way == "enumerate" else 20.0
 
 
-@dataclass(frozen=True)
-class Averaged:
-    """Models, best first, with their posterior probabilities."""
-
-    kept: BoolArray  # (n_models, n_units): the models
-    rss: FloatArray  # residual sums of squares, or deviances
-    weights: FloatArray  # posterior probabilities; they sum to one
-    complete: bool  # whether the search was finished
-
-
 def find_models(
-    moments: Moments, choice: Choice, max_size: int, score: Score, plan: Plan, run: Run
-) -> Averaged:
-    """Return the models to average over."""
-    way = plan.way(choice, max_size)
+    moments: ScaledGram, choice: Choice, score: Score, plan: ModelSearch
+) -> tuple[Found, FloatArray]:
+    """Return the linear models to average over, best first, with their probabilities."""
+    way, searcher = plan.way(choice), plan.searcher
     ratio = plan.window(way)
     if way == "enumerate":
-        found = all_subsets(moments, choice, max_size, run)
+        found = all_subsets(moments, choice, searcher)
     elif ratio is None:
         raise invalid_parameter(
-            run.owner,
+            searcher.owner,
             "occam_ratio",
             must="be a number where not all models are enumerated",
             got=None,
             fix="Try 20.",
         )
-    elif way == "branch_and_bound":
+    else:
         found = best_within(
             moments,
             choice,
-            max_size,
             score,
-            run,
+            searcher,
             slack=2 * np.log(ratio),
             at_most=plan.max_models,
+            n_steps=plan.n_steps if way == "mc3" else None,
+            seed=plan.random_state,
         )
-    else:
-        found = _by_walking(moments, choice, max_size, score, plan, ratio, run)
-    if way != "enumerate" and len(found.rss) == plan.max_models:
-        warn(
-            f"{run.owner}: Occam's window holds more than {plan.max_models} models; the most "
-            "probable are kept. Raise max_models or lower occam_ratio."
-        )
+        if len(found.rss) == plan.max_models:
+            warn(
+                f"{searcher.owner}: Occam's window holds more than {plan.max_models} models; the "
+                "most probable are kept. Raise max_models or lower occam_ratio."
+            )
     return weigh(found, choice, score, ratio, strict=plan.strict)
 
 
 def weigh(
     found: Found, choice: Choice, score: Score, ratio: float | None, *, strict: bool
-) -> Averaged:
-    """Return the models in Occam's window with their probabilities."""
-    scores = score(found.rss, found.kept.sum(axis=1) + choice.n_always)
+) -> tuple[Found, FloatArray]:
+    """Return the models in Occam's window, best first, with their probabilities."""
+    scores = score(found.rss, choice.sizes(found.kept))
     finite = np.flatnonzero(np.isfinite(scores))
     order = finite[occams_window(found.kept[finite], scores[finite], ratio, strict=strict)]
     weights = probabilities(scores[order])
     enough = 1 + int(np.searchsorted(np.cumsum(weights), 1 - NEGLIGIBLE))
     order, weights = order[:enough], weights[:enough]
-    return Averaged(found.kept[order], found.rss[order], weights / weights.sum(), found.complete)
+    return Found(found.kept[order], found.rss[order], found.complete), weights / weights.sum()
 
 
-def _by_walking(
-    moments: Moments,
-    choice: Choice,
-    max_size: int,
-    score: Score,
-    plan: Plan,
-    ratio: float,
-    run: Run,
-) -> Found:
-    n_always, scale = choice.n_always, moments.scale[-1] ** 2
+class BayesianModelAveraging(LinearModel):
+    """What Bayesian averages of linear and of logistic models have in common.
 
-    def scaled(rss: FloatArray, size: Any) -> FloatArray:
-        return score(rss * scale, size + n_always)
+    They find the models and store what these say together in ``_average``.
+    """
 
-    problem = reduced_problem(moments, choice)
-    slack = 2 * np.log(ratio)
-    goal = WithinWindow(scaled, len(choice.units), max_size, problem.total, slack, plan.max_models)
-    goal.offer(np.array([problem.total]), np.zeros((1, len(choice.units)), dtype=bool))
-    rng = np.random.default_rng(plan.random_state)
-    steps = walk(problem, scaled, goal, max_size, plan.n_steps, rng)
-    complete = drive(steps, run.owner, verbose=run.verbose, time_limit=run.time_limit)
-    return Found(goal.kept, exact_rss(moments, choice, goal.kept), complete)
+    # Only the regressor walks at random.
+    n_steps: int = 0
+    random_state: Any = None
+    _instead = "Use method='branch_and_bound', set max_size, or raise time_limit."
+    _methods: ClassVar[list[str]]
+    # Subsets that may be searched where columns are dependent and no largest size is given.
+    _most_subsets: ClassVar[int]
+
+    def __init__(
+        self,
+        model_prior: str = "uniform",
+        *,
+        occam_ratio: float | str | None = "auto",
+        strict: bool = False,
+        method: str = "auto",
+        max_size: int | None = None,
+        forced: Iterable[Any] | None = None,
+        max_models: int = 2_000,
+        time_limit: float | None = 600.0,
+        verbose: int = 0,
+    ) -> None:
+        self.model_prior = model_prior
+        self.occam_ratio = occam_ratio
+        self.strict = strict
+        self.method = method
+        self.max_size = max_size
+        self.forced = forced
+        self.max_models = max_models
+        self.time_limit = time_limit
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the models and average them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Targets; of two classes for the classifier.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        plan = self._plan()
+        rows = self._read(X, y, sample_weight)
+        moments = all_rows(rows)
+        choice = self._choice(moments, self._most_subsets)
+        self._average(rows, moments, choice, plan)
+        return self
+
+    def _plan(self) -> ModelSearch:
+        searcher = self._searcher()
+        owner = searcher.owner
+        check_word(owner, "model_prior", self.model_prior, ["uniform", "beta_binomial"])
+        check_word(owner, "method", self.method, self._methods)
+        if self.occam_ratio not in (None, "auto", np.inf):
+            check_number(
+                owner, "occam_ratio", self.occam_ratio, least=1, fix="Use 20, None or 'auto'."
+            )
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        ratio, most = self.occam_ratio, self.max_models
+        return ModelSearch(searcher, self.method, ratio, self.strict, most, self.n_steps, seed)
+
+    def _store_models(self, models: Found, weights: FloatArray, choice: Choice) -> None:
+        names = self._names()
+        self.model_support_ = choice.support(models.kept, len(names))
+        self.model_probability_ = weights
+        self.inclusion_probability_ = np.minimum(weights @ self.model_support_, 1.0)
+        self.complete_ = models.complete
+        inside = self.model_support_[:LISTED]
+        self.models_ = pd.DataFrame(
+            {
+                "probability": weights[:LISTED],
+                "size": inside.sum(axis=1),
+                "columns": [tuple(names[row].tolist()) for row in inside],
+            }
+        )
+
+    def _store_coefficients(self, fits: Fits, noise: FloatArray, moments: ScaledGram) -> None:
+        """Store posterior means and standard deviations.
+
+        ``noise`` holds the variances of each model's noise, in scaled units.
+        """
+        weights = self.model_probability_
+        mean = weights @ fits.beta
+        second = weights @ (fits.beta**2 + noise[:, None] * fits.variance)
+        beta = unscale(mean, moments)
+        self.intercept_, self.coef_ = float(beta[0]), beta[1:]
+        unit = moments.scale[-1] / moments.scale[1:-1]
+        self.coef_sd_ = np.sqrt(np.maximum(second - mean**2, 0.0))[1:] * unit
+        share = np.where(self.inclusion_probability_ > 0, self.inclusion_probability_, 1.0)
+        conditional = mean[1:] / share
+        spread = np.maximum(second[1:] / share - conditional**2, 0.0)
+        self.conditional_coef_ = conditional * unit
+        self.conditional_coef_sd_ = np.sqrt(spread) * unit

@@ -1,38 +1,30 @@
 """Logistic regression averaged over models by their posterior probabilities."""
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.subset.binary import BinaryClassifier, list_subsets, scaled_columns, with_forced
-from foldwise.subset.bma import weigh
-from foldwise.subset.bma_model import AveragedPosterior
-from foldwise.subset.branch_and_bound import Problem, search
-from foldwise.subset.coefficients import unscale
+from foldwise.subset.bma import BayesianModelAveraging, ModelSearch, weigh
+from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow, search
+from foldwise.subset.coefficients import Fits, unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
-from foldwise.subset.exhaustive import count_subsets
-from foldwise.subset.goals import WithinWindow
-from foldwise.subset.linear import dense
-from foldwise.subset.logistic import fit_all, information, seconds_for, variances
-from foldwise.subset.models import Fits
-from foldwise.subset.moments import all_rows
+from foldwise.subset.linear import BinaryClassifier, dense
+from foldwise.subset.logistic import BinaryRows, fit_all, scaled_rows, seconds_for, variances
+from foldwise.subset.moments import ScaledGram, WeightedRows
 from foldwise.subset.posterior import model_prior
-from foldwise.subset.progress import drive
-from foldwise.subset.search import Found, Run, largest_size, look_at_the_clock
+from foldwise.subset.search import Found
 
-MOST_SUBSETS = 1_000
 CHEAP_SECONDS = 10.0
+# How much wider Occam's window is for the approximation than for the models themselves.
 WIDER = 100.0
-"""How much wider Occam's window is for the approximation than for the models themselves."""
 AT_ONCE = 2_000_000
 
 
-class BayesianModelAveragingClassifier(BinaryClassifier, AveragedPosterior):
+class BayesianModelAveragingClassifier(BinaryClassifier, BayesianModelAveraging):
     """The mean of all logistic models, weighted by how probable the data make them.
 
     When it helps and when it does not: see :class:`BayesianModelAveragingRegressor`.
@@ -101,89 +93,38 @@ class BayesianModelAveragingClassifier(BinaryClassifier, AveragedPosterior):
     array([0.41, 1.  , 0.73, 0.57, 1.  ])
     """
 
-    model_coef_: FloatArray
-    model_intercept_: FloatArray
     _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound"]
+    _most_subsets = 1_000
 
-    def __init__(
-        self,
-        model_prior: str = "uniform",
-        *,
-        occam_ratio: float | str | None = "auto",
-        strict: bool = False,
-        method: str = "auto",
-        max_size: int | None = None,
-        forced: Iterable[Any] | None = None,
-        max_models: int = 2_000,
-        time_limit: float | None = 600.0,
-        verbose: int = 0,
+    def _average(
+        self, rows: WeightedRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
     ) -> None:
-        self.model_prior = model_prior
-        self.occam_ratio = occam_ratio
-        self.strict = strict
-        self.method = method
-        self.max_size = max_size
-        self.forced = forced
-        self.max_models = max_models
-        self.time_limit = time_limit
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the models and average them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Targets, two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        plan, run = self._plan(), self._run()
-        X, y, weights = self._read(X, y, sample_weight)
-        choice = self._choice(X.shape[1])
-        most = largest_size(all_rows(X, y, weights), choice, MOST_SUBSETS)
-        max_size = self._checked_max_size(len(choice.units), most)
-        Z, scales = scaled_columns(X, weights)
-        score = deviance_score(float(weights.sum()), self.model_prior, choice)
-        n_subsets = count_subsets(choice.widths, max_size)
-        seconds = seconds_for(n_subsets, *Z.shape)
+        scaled, scales = scaled_rows(rows)
+        score = deviance_score(float(rows.weights.sum()), self.model_prior, choice)
+        seconds = seconds_for(choice.n_subsets, *scaled.Z.shape)
         way = plan.method
         if way == "auto":
             way = "enumerate" if seconds <= CHEAP_SECONDS else "branch_and_bound"
         if way == "enumerate":
-            look_at_the_clock(choice, n_subsets, 1, seconds, run)
-            kept, complete = list_subsets(choice, max_size), True
+            plan.searcher.look_at_the_clock(choice, 1, seconds)
+            kept, complete = choice.subsets(), True
         else:
-            slack = 2 * np.log(WIDER * (plan.window(way) or 20.0))
-            kept, complete = shortlist(
-                Z, y, weights, choice, max_size, score, slack, plan.max_models, run
-            )
-        betas, losses = fit_all(Z, y, weights, with_forced(choice, kept, X.shape[1]))
+            kept, complete = shortlist(scaled, choice, score, plan)
+        _, losses = fit_all(scaled, choice.with_intercept(kept, rows.X.shape[1]))
         found = Found(kept, 2 * losses, complete)
-        averaged = weigh(found, choice, score, plan.window(way), strict=plan.strict)
-        self._store_models(averaged, choice)
-        betas, _ = fit_all(Z, y, weights, with_forced(choice, averaged.kept, X.shape[1]))
-        fits = Fits(betas, variances(betas, Z, weights))
-        self._store_coefficients(averaged.weights, fits, np.ones(len(betas)), scales)
+        models, probability = weigh(found, choice, score, plan.window(way), strict=plan.strict)
+        self._store_models(models, probability, choice)
+        betas, _ = fit_all(scaled, choice.with_intercept(models.kept, rows.X.shape[1]))
+        fits = Fits(betas, variances(scaled, betas))
+        self._store_coefficients(fits, np.ones(len(betas)), scales)
         betas = unscale(betas, scales)
         self.model_intercept_, self.model_coef_ = betas[:, 0], betas[:, 1:]
-        return self
 
     def _probability(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        X = dense(validate_data(self, X, reset=False, accept_sparse="csr"))
-        step = max(1, AT_ONCE // len(self.model_coef_))
+        X = dense(self._checked(X))
         parts = [
-            expit(X[start : start + step] @ self.model_coef_.T + self.model_intercept_)
-            @ self.model_probability_
-            for start in range(0, len(X), step)
+            expit(X[rows] @ self.model_coef_.T + self.model_intercept_) @ self.model_probability_
+            for rows in gen_batches(len(X), max(1, AT_ONCE // len(self.model_coef_)))
         ]
         return np.clip(np.concatenate(parts), 0.0, 1.0)
 
@@ -201,38 +142,28 @@ def deviance_score(n_rows: float, prior: str, choice: Choice) -> Score:
 
 
 def shortlist(
-    Z: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    choice: Choice,
-    max_size: int,
-    score: Score,
-    slack: float,
-    at_most: int,
-    run: Run,
+    rows: BinaryRows, choice: Choice, score: Score, plan: ModelSearch
 ) -> tuple[BoolArray, bool]:
     """Return the models that a quadratic approximation of the likelihood puts in the window.
 
     Around the model with all columns, dropping a set D raises the deviance by about
     β_D' (inverse information_DD)⁻¹ β_D: a least-squares problem.
     """
-    everything = np.ones((1, Z.shape[1]), dtype=bool)
-    beta, losses = fit_all(Z, y, weights, everything)
-    products = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
-    hessian = information(beta, products, Z, weights)[0]
-    hessian += 1e-8 * weights.sum() * np.eye(len(hessian))
+    beta, losses = fit_all(rows, np.ones((1, rows.Z.shape[1]), dtype=bool))
+    hessian = rows.information(beta)[0]
+    hessian += 1e-8 * rows.weights.sum() * np.eye(len(hessian))
     base, free = np.array(choice.forced), np.array([unit[0] for unit in choice.units])
     across = hessian[np.ix_(free, base)]
     gram = hessian[np.ix_(free, free)] - across @ np.linalg.solve(
         hessian[np.ix_(base, base)], across.T
     )
     cross = gram @ beta[0, free]
-    problem = Problem(gram, cross, float(2 * losses[0] + beta[0, free] @ cross))
+    problem = LeastSquares(gram, cross, float(2 * losses[0] + beta[0, free] @ cross))
 
     def shifted(deviance: FloatArray, size: IntArray) -> FloatArray:
         return score(deviance, size + choice.n_always)
 
-    goal = WithinWindow(shifted, len(free), max_size, problem.total, slack, at_most)
-    steps = search(problem, goal)
-    complete = drive(steps, run.owner, verbose=run.verbose, time_limit=run.time_limit)
+    slack = 2 * np.log(WIDER * (plan.window("branch_and_bound") or 20.0))
+    goal = WithinWindow(problem, shifted, choice.max_size, slack, plan.max_models)
+    complete = plan.searcher.drive(search(problem, goal))
     return goal.kept, complete

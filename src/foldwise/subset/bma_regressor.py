@@ -1,44 +1,39 @@
 """Linear regression averaged over models by their posterior probabilities."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray
-from foldwise.errors import invalid_parameter
-from foldwise.subset.bma import Averaged, find_models
-from foldwise.subset.bma_model import AveragedPosterior, coverage_levels
-from foldwise.subset.coefficients import residual_sum
+from foldwise.checks import check_number, check_word
+from foldwise.subset.bma import BayesianModelAveraging, ModelSearch, find_models
+from foldwise.subset.coefficients import Reduced, residual_sum
 from foldwise.subset.columns import Choice
-from foldwise.subset.criteria import Score
 from foldwise.subset.linear import LinearRegressor, dense
-from foldwise.subset.mixture import mixture_quantile
-from foldwise.subset.models import Reduced
-from foldwise.subset.moments import Moments, all_rows
-from foldwise.subset.posterior import bic_score, g_score, local_g, model_prior
-from foldwise.subset.search import describe, largest_size
+from foldwise.subset.moments import ScaledGram, WeightedRows
+from foldwise.subset.posterior import bic_score, g_score, local_g, mixture_quantile, model_prior
+from foldwise.subset.search import describe
 
-MOST_SUBSETS = 200_000
 AT_ONCE = 1_000_000
+# Share of the posterior that predictive distributions leave out.
 IGNORED = 1e-4
-"""Share of the posterior that predictive distributions leave out."""
 
 
 class Parts(NamedTuple):
     """The models behind a fitted estimator, in scaled units."""
 
     reduced: Reduced  # the least-squares problem
-    moments: Moments  # products of all columns
+    moments: ScaledGram  # products of all columns
     kept: BoolArray  # (n_models, n_units): the models
-    shrink: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom
-    noise: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom
-    df: FloatArray  # how much each shrinks, its noise variance and its degrees of freedom
-    beta: FloatArray  # coefficients
+    shrink: FloatArray  # how much each shrinks
+    noise: FloatArray  # its noise variance
+    df: FloatArray  # its degrees of freedom
+    beta: FloatArray  # its coefficients
 
 
-class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
+class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
     """The mean of all linear models, weighted by how probable the data make them.
 
     It helps where few of the columns matter and it is unclear which: the mean predicts better
@@ -130,6 +125,9 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
     array([[116., 297.]])
     """
 
+    _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound", "mc3"]
+    _most_subsets = 200_000
+
     def __init__(
         self,
         prior: str = "bic",
@@ -147,52 +145,21 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
+        super().__init__(
+            model_prior,
+            occam_ratio=occam_ratio,
+            strict=strict,
+            method=method,
+            max_size=max_size,
+            forced=forced,
+            max_models=max_models,
+            time_limit=time_limit,
+            verbose=verbose,
+        )
         self.prior = prior
         self.g = g
-        self.model_prior = model_prior
-        self.occam_ratio = occam_ratio
-        self.strict = strict
-        self.method = method
-        self.max_size = max_size
-        self.forced = forced
-        self.max_models = max_models
         self.n_steps = n_steps
         self.random_state = random_state
-        self.time_limit = time_limit
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the models and average them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-        y : array-like of shape (n_samples,)
-            Targets.
-        sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
-
-        Returns
-        -------
-        Self
-            The fitted estimator.
-        """
-        self._check_word("prior", ["bic", "g"])
-        plan, run = self._plan(), self._run()
-        X, y, weights = self._read(X, y, sample_weight)
-        moments = all_rows(X, y, weights)
-        choice = self._choice(X.shape[1])
-        most = largest_size(moments, choice, MOST_SUBSETS)
-        max_size = self._checked_max_size(len(choice.units), most)
-        score = self._score(moments, choice)
-        averaged = find_models(moments, choice, max_size, score, plan, run)
-        self._store_models(averaged, choice)
-        self._parts = self._weigh_noise(averaged, moments, choice)
-        fits = self._parts.reduced.fits(averaged.kept, self._parts.shrink)
-        self._store_coefficients(averaged.weights, fits, self._coefficient_noise(), moments)
-        self._parts = self._parts._replace(beta=fits.beta)
-        return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the posterior mean.
@@ -232,12 +199,49 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
             Lower and upper ends: quantiles of the mixture of the predictive t distributions of
             the models that have 99.99 % of the posterior.
         """
-        levels = coverage_levels(type(self).__name__, coverage)
+        check_number(type(self).__name__, "coverage", coverage, above=0, below=1, try_=0.9)
+        levels = (1 - coverage) / 2, (1 + coverage) / 2
         ends = [
             np.column_stack([mixture_quantile(level, *part) for level in levels])
             for part in self._mixtures(X)
         ]
         return np.concatenate(ends)
+
+    def _average(
+        self, rows: WeightedRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
+    ) -> None:
+        forced = np.array(choice.forced, dtype=np.intp)
+        base_rss = residual_sum(moments, forced) or 1.0
+        spare = float(moments.gram[0, 0]) - len(forced)
+        log_prior, n_always = model_prior(self.model_prior, len(choice.units)), choice.n_always
+        if self.prior == "bic":
+            score = bic_score(describe(moments, choice), log_prior, n_always)
+        else:
+            g = self._g(moments)
+            score = g_score(g, base_rss, spare, log_prior, n_always)
+        models, probability = find_models(moments, choice, score, plan)
+        self._store_models(models, probability, choice)
+        sizes = models.kept.sum(axis=1)
+        if self.prior == "bic":
+            shrink, df = np.ones(len(sizes)), spare - sizes
+            noise = models.rss / df / moments.scale[-1] ** 2
+            # The variances of least squares, as R's bicreg has them.
+            spread = noise
+        else:
+            left, df = models.rss / base_rss, np.full(len(sizes), spare)
+            used = local_g(left, sizes, spare) if g is None else np.full(len(sizes), g)
+            shrink = used / (1 + used)
+            noise = base_rss * (1 - shrink * (1 - left)) / spare / moments.scale[-1] ** 2
+            # Under a g-prior the coefficients have t distributions.
+            spread = noise * df / np.maximum(df - 2, 1e-300)
+        reduced = Reduced.of(moments, choice)
+        fits = reduced.fits(models.kept, shrink)
+        self._parts = Parts(reduced, moments, models.kept, shrink, noise, df, fits.beta)
+        self._store_coefficients(fits, spread, moments)
+
+    def _plan(self) -> ModelSearch:
+        check_word(type(self).__name__, "prior", self.prior, ["bic", "g"])
+        return super()._plan()
 
     def _std(
         self, weights: FloatArray, means: FloatArray, scales: FloatArray, df: FloatArray
@@ -248,63 +252,21 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
 
     def _mixtures(self, X: Any) -> Iterator[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
         """Give weights, means, scales and degrees of freedom, some rows at a time."""
-        check_is_fitted(self)
-        X = dense(validate_data(self, X, reset=False, accept_sparse="csr"))
+        X = dense(self._checked(X))
         parts, moments = self._parts, self._parts.moments
         n_models = 1 + int(np.searchsorted(np.cumsum(self.model_probability_), 1 - IGNORED))
         weights = self.model_probability_[:n_models] / self.model_probability_[:n_models].sum()
         df, shrink, noise = (a[:n_models] for a in (parts.df, parts.shrink, parts.noise))
         kept, beta = parts.kept[:n_models], parts.beta[:n_models]
-        step = max(1, AT_ONCE // n_models)
-        for start in range(0, len(X), step):
-            rows = X[start : start + step]
-            Z = np.column_stack([np.ones(len(rows)), rows]) - moments.centre[:-1]
+        for rows in gen_batches(len(X), max(1, AT_ONCE // n_models)):
+            Z = np.column_stack([np.ones(len(X[rows])), X[rows]]) - moments.centre[:-1]
             Z /= moments.scale[:-1]
             means = moments.centre[-1] + moments.scale[-1] * (Z @ beta.T)
             leverages = parts.reduced.leverages(Z, kept, shrink)
             yield weights, means, moments.scale[-1] * np.sqrt(noise * (1 + leverages)), df
 
-    def _coefficient_noise(self) -> FloatArray:
-        """Return the noise variances that the coefficients' variances are multiples of.
-
-        By the BIC those of least squares, as R's bicreg has it; under a g-prior the coefficients
-        have t distributions.
-        """
-        noise, df = self._parts.noise, self._parts.df
-        return noise if self.prior == "bic" else noise * df / np.maximum(df - 2, 1e-300)
-
-    def _weigh_noise(self, averaged: Averaged, moments: Moments, choice: Choice) -> "Parts":
-        """Return how much each model shrinks, and what it says about the noise."""
-        sizes = averaged.kept.sum(axis=1)
-        base_rss, spare = self._base(moments, choice)
-        if self.prior == "bic":
-            shrink = np.ones(len(sizes))
-            df = spare - sizes
-            noise = averaged.rss / df
-        else:
-            left = averaged.rss / base_rss
-            g = self._g(moments)
-            used = local_g(left, sizes, spare) if g is None else np.full(len(sizes), g)
-            shrink = used / (1 + used)
-            df = np.full(len(sizes), spare)
-            noise = base_rss * (1 - shrink * (1 - left)) / spare
-        noise = noise / moments.scale[-1] ** 2
-        reduced = Reduced.of(moments, choice)
-        return Parts(reduced, moments, averaged.kept, shrink, noise, df, np.empty((0, 0)))
-
-    def _score(self, moments: Moments, choice: Choice) -> Score:
-        log_prior = model_prior(self.model_prior, len(choice.units))
-        if self.prior == "bic":
-            return bic_score(describe(moments, choice), log_prior, choice.n_always)
-        base_rss, spare = self._base(moments, choice)
-        return g_score(self._g(moments), base_rss, spare, log_prior, choice.n_always)
-
-    def _base(self, moments: Moments, choice: Choice) -> tuple[float, float]:
-        """Return residual sum of squares and spare rows of the forced columns alone."""
-        forced = np.array(choice.forced, dtype=np.intp)
-        return residual_sum(moments, forced) or 1.0, float(moments.gram[0, 0]) - len(forced)
-
-    def _g(self, moments: Moments) -> float | None:
+    def _g(self, moments: ScaledGram) -> float | None:
+        """Return Zellner's g; None for the most likely one of each model."""
         n_rows, n_columns = float(moments.gram[0, 0]), moments.n_columns
         words = {
             "bric": max(n_rows, n_columns**2),
@@ -312,11 +274,9 @@ class BayesianModelAveragingRegressor(LinearRegressor, AveragedPosterior):
             "ric": float(n_columns**2),
             "eb": None,
         }
+        owner = type(self).__name__
         if isinstance(self.g, str):
-            self._check_word("g", list(words))
+            check_word(owner, "g", self.g, words)
             return words[self.g]
-        if not self.g > 0:
-            raise invalid_parameter(
-                type(self).__name__, "g", must="be positive", got=self.g, fix="Try 'bric'."
-            )
+        check_number(owner, "g", self.g, above=0, fix="Try 'bric'.")
         return float(self.g)

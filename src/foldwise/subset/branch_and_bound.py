@@ -6,18 +6,28 @@ the limits of all sizes it can still reach is cut, with everything below it.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.subset.goals import Goal
+from foldwise.subset.criteria import Score, largest_rss
+from foldwise.subset.moments import PERFECT
+from foldwise.subset.sinks import TIE
 
+# Numbers in the inverses of the nodes that are expanded together.
 BATCH = 400_000
-"""Numbers in the inverses of the nodes that are expanded together."""
-
+# Numbers in all waiting nodes, beyond which the search goes deep before it goes wide.
 CROWDED = 50_000_000
-"""Numbers in all waiting nodes, beyond which the search goes deep before it goes wide."""
+
+
+class Goal(Protocol):
+    """A subset of size s is wanted when its residual sum of squares is below ``limits[s]``."""
+
+    limits: FloatArray
+
+    def offer(self, rss: FloatArray, kept: BoolArray) -> None:
+        """Look at subsets (n_subsets, n_columns) and their residual sums of squares."""
 
 
 class Nodes(NamedTuple):
@@ -35,7 +45,7 @@ class Nodes(NamedTuple):
         return Nodes._make(field[rows] for field in self)
 
 
-class Problem(NamedTuple):
+class LeastSquares(NamedTuple):
     """A least-squares problem in products; forced columns are already regressed out."""
 
     gram: FloatArray  # (p, p): products of the columns, positive definite
@@ -63,7 +73,7 @@ class Problem(NamedTuple):
         return scale**2 / largest
 
 
-def search(problem: Problem, goal: Goal) -> Iterator[float]:
+def search(problem: LeastSquares, goal: Goal) -> Iterator[float]:
     """Show ``goal`` every subset that may lie within its limits.
 
     Nodes of equal size are expanded together, so that NumPy works on long arrays. Within a node
@@ -179,7 +189,7 @@ def backward(root: Nodes) -> tuple[FloatArray, BoolArray]:
     return np.array(rss), np.array(kept, dtype=bool).reshape(len(rss), root.kept.shape[1])
 
 
-def forward(problem: Problem) -> tuple[FloatArray, BoolArray]:
+def forward(problem: LeastSquares) -> tuple[FloatArray, BoolArray]:
     """Return the subsets of forward selection, one of each size."""
     p = len(problem.cross)
     gram, cross, total = problem.gram.copy(), problem.cross.copy(), problem.total
@@ -199,3 +209,101 @@ def forward(problem: Problem) -> tuple[FloatArray, BoolArray]:
         rss.append(max(total, 0.0))
         kept.append(chosen.copy())
     return np.array(rss), np.array(kept, dtype=bool).reshape(len(rss), p)
+
+
+def earlier(kept: BoolArray, other: BoolArray) -> bool:
+    """Tell whether a subset comes before another of its size in lexicographic order."""
+    return bytes(kept) > bytes(other)
+
+
+class BestOfEachSize:
+    """The subset with the least residual sum of squares of every size up to ``max_size``."""
+
+    def __init__(self, problem: LeastSquares, max_size: int) -> None:
+        n_columns = len(problem.cross)
+        self.rss = np.full(n_columns + 1, np.inf)
+        self.kept = np.zeros((n_columns + 1, n_columns), dtype=bool)
+        self.limits = np.where(np.arange(n_columns + 1) <= max_size, np.inf, 0.0)
+        self._perfect = PERFECT * problem.total
+
+    def offer(self, rss: FloatArray, kept: BoolArray) -> None:
+        """Keep the best of each size."""
+        sizes = kept.sum(axis=1)
+        for size in np.unique(sizes):
+            of_size = np.flatnonzero(sizes == size)
+            lowest = rss[of_size].min()
+            for i in of_size[rss[of_size] <= lowest * (1 + TIE)]:
+                self._consider(int(size), float(rss[i]), kept[i])
+
+    def _consider(self, size: int, rss: float, kept: BoolArray) -> None:
+        tied = rss < self.rss[size] * (1 + TIE) and earlier(kept, self.kept[size])
+        if rss < self.rss[size] * (1 - TIE) or tied:
+            self.kept[size] = kept
+        self.rss[size] = min(rss, self.rss[size])
+        if self.limits[size]:
+            # Nothing beats a perfect fit, and rounding must not be searched.
+            hopeless = self.rss[size] <= self._perfect
+            self.limits[size] = 0.0 if hopeless else self.rss[size] * (1 + TIE)
+
+
+class WithinWindow:
+    """All subsets that score within ``slack`` of the best, at most ``at_most`` of them.
+
+    ``score``: Score of a residual sum of squares and a size; lower is better.
+    """
+
+    def __init__(
+        self, problem: LeastSquares, score: Score, max_size: int, slack: float, at_most: int
+    ) -> None:
+        n_columns = len(problem.cross)
+        self.score = score
+        self.slack = slack
+        self.at_most = at_most
+        self._seen: set[bytes] = set()
+        self._sizes = np.arange(n_columns + 1)
+        self._wanted = self._sizes <= max_size
+        self._total = problem.total
+        self.scores = np.empty(0)
+        self.rss = np.empty(0)
+        self.kept = np.empty((0, n_columns), dtype=bool)
+        self.limits = np.where(self._wanted, np.inf, 0.0)
+
+    def offer(self, rss: FloatArray, kept: BoolArray) -> None:
+        """Keep what falls into the window, and narrow it."""
+        new = self._unseen(kept)
+        if not len(new):
+            return
+        rss, kept = rss[new], kept[new]
+        scores = self.score(rss, kept.sum(axis=1))
+        scores = np.concatenate([self.scores, np.where(scores < np.inf, scores, np.nan)])
+        rss, kept = np.concatenate([self.rss, rss]), np.concatenate([self.kept, kept])
+        if np.isnan(scores).all():
+            return
+        inside = np.flatnonzero(scores <= np.nanmin(scores) + self.slack + self._rounding(scores))
+        order = inside[self._rank(scores[inside], kept[inside])]
+        order = order[: self.at_most]
+        self.scores, self.rss, self.kept = scores[order], rss[order], kept[order]
+        bound = self.scores[0] + self.slack
+        if len(order) == self.at_most:
+            bound = min(bound, self.scores[-1])
+        limits = largest_rss(self.score, self._sizes, bound + self._rounding(scores), self._total)
+        self.limits = np.where(self._wanted, limits, 0.0)
+
+    def _unseen(self, kept: BoolArray) -> IntArray:
+        """Return the rows that were never offered before."""
+        new = []
+        for i, row in enumerate(np.packbits(kept, axis=1)):
+            key = row.tobytes()
+            if key not in self._seen:
+                self._seen.add(key)
+                new.append(i)
+        return np.array(new, dtype=np.intp)
+
+    def _rounding(self, scores: FloatArray) -> float:
+        return TIE * max(1.0, abs(float(np.nanmin(scores))))
+
+    def _rank(self, scores: FloatArray, kept: BoolArray) -> IntArray:
+        """Order by score; ties by size, then lexicographically."""
+        steps = np.round(scores / self._rounding(scores) / 2)
+        by_columns = tuple(~column for column in kept.T[::-1])
+        return np.lexsort((*by_columns, kept.sum(axis=1), steps))

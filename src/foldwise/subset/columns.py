@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ class Choice:
 
     units: list[list[int]]  # columns that come and go together, in order
     forced: list[int]  # columns in every model, the intercept first where there is one
+    max_size: int  # most columns of a subset, forced ones not counted
 
     @property
     def widths(self) -> list[int]:
@@ -27,36 +30,90 @@ class Choice:
         """Number of columns, without the intercept, that are in every model."""
         return sum(column > 0 for column in self.forced)
 
+    @property
+    def n_subsets(self) -> int:
+        """Number of subsets to choose from."""
+        return count_subsets(self.widths, self.max_size)
+
+    @property
+    def everything(self) -> IntArray:
+        """All columns, the forced ones first."""
+        return self.columns(np.ones(len(self.units), dtype=bool))
+
     def columns(self, kept: BoolArray) -> IntArray:
         """Return the forced columns, then those of a subset of the units."""
         pairs = zip(self.units, kept.tolist(), strict=True)
         chosen = [column for unit, inside in pairs if inside for column in unit]
         return np.array([*self.forced, *chosen], dtype=np.intp)
 
-    def support(self, kept: BoolArray, n_columns: int) -> BoolArray:
-        """Return which columns of X are in each of the subsets (n_subsets, n_units)."""
+    def sizes(self, kept: BoolArray) -> IntArray:
+        """Return the number of columns, forced ones included, of each of the subsets."""
+        return np.asarray(kept @ np.array(self.widths, dtype=np.intp) + self.n_always)
+
+    def with_intercept(self, kept: BoolArray, n_columns: int) -> BoolArray:
+        """Return which of the columns (1, x_1, ..., x_p) are in each of the subsets of units."""
         wide = np.zeros((len(self.units), n_columns + 1), dtype=bool)
         for unit, row in zip(self.units, wide, strict=True):
             row[unit] = True
         inside: BoolArray = kept.astype(np.float32) @ wide > 0
         inside[:, self.forced] = True
-        return inside[:, 1:]
+        return inside
+
+    def support(self, kept: BoolArray, n_columns: int) -> BoolArray:
+        """Return which columns of X are in each of the subsets (n_subsets, n_units)."""
+        return self.with_intercept(kept, n_columns)[:, 1:]
+
+    def subsets(self) -> BoolArray:
+        """Return all subsets of units (n_subsets, n_units), those of fewest columns first."""
+        n_units, blocks = len(self.units), []
+        for size in range(min(self.max_size, n_units) + 1):
+            chosen = np.array(list(combinations(range(n_units), size)), dtype=np.intp)
+            block = np.zeros((len(chosen), n_units), dtype=bool)
+            np.put_along_axis(block, chosen.reshape(len(chosen), size), True, axis=1)
+            blocks.append(block)
+        kept = np.concatenate(blocks)
+        sizes = kept @ np.array(self.widths, dtype=np.intp)
+        order = np.argsort(sizes, kind="stable")
+        return kept[order[sizes[order] <= self.max_size]]
+
+
+def count_subsets(widths: Sequence[int], max_size: int) -> int:
+    """Return how many subsets of units have at most ``max_size`` columns in all.
+
+    Examples
+    --------
+    >>> count_subsets([1, 1, 1], 2)
+    7
+    >>> count_subsets([1, 3], 3)
+    3
+    """
+    if max_size >= sum(widths):
+        return 1 << len(widths)
+    if set(widths) <= {1}:
+        return sum(comb(len(widths), size) for size in range(min(max_size, len(widths)) + 1))
+    ways = np.zeros(sum(widths) + 1, dtype=object)
+    ways[0] = 1
+    for width in widths:
+        ways[width:] = ways[width:] + ways[:-width]
+    return int(sum(ways[: max_size + 1]))
 
 
 def choose_from(
     owner: str,
     n_columns: int,
-    names: Sequence[str] | None,
-    forced: Iterable[Any] | None,
-    groups: Iterable[Iterable[Any]] | None,
+    names: Sequence[str] | None = None,
+    forced: Iterable[Any] | None = None,
+    groups: Iterable[Iterable[Any]] | None = None,
     *,
-    intercept: bool,
+    intercept: bool = True,
 ) -> Choice:
     """Return the choice that the parameters ``forced`` and ``column_groups`` describe."""
-    always = [_position(owner, "forced", c, n_columns, names) for c in forced or ()]
-    together = [
-        [_position(owner, "column_groups", c, n_columns, names) for c in g] for g in groups or ()
-    ]
+
+    def position(parameter: str, column: Any) -> int:
+        return _position(owner, parameter, column, n_columns, names)
+
+    always = [position("forced", c) for c in forced or ()]
+    together = [[position("column_groups", c) for c in group] for group in groups or ()]
     taken = [*always, *(column for group in together for column in group)]
     for column in taken:
         if taken.count(column) > 1:
@@ -68,11 +125,9 @@ def choose_from(
                 fix="Take it out of one place.",
             )
     alone = [[column] for column in range(n_columns) if column not in set(taken)]
-    units = sorted(
-        [[c + 1 for c in sorted(group)] for group in together if group]
-        + [[c + 1 for c in unit] for unit in alone]
-    )
-    return Choice(units, [0] * intercept + sorted(column + 1 for column in always))
+    units = sorted([c + 1 for c in sorted(unit)] for unit in [*together, *alone] if unit)
+    forced_columns = [0] * intercept + sorted(column + 1 for column in always)
+    return Choice(units, forced_columns, max_size=sum(map(len, units)))
 
 
 def _position(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,7 +13,7 @@ Score = Callable[[FloatArray, IntArray], FloatArray]
 
 
 @dataclass(frozen=True)
-class Sample:
+class TargetSummary:
     """What the criteria know about the data."""
 
     n_rows: float  # number of rows, or the sum of their weights
@@ -22,61 +23,45 @@ class Sample:
     noise: float = float("nan")
 
 
-def log_likelihood(rss: FloatArray, sample: Sample) -> FloatArray:
+def log_likelihood(rss: FloatArray, sample: TargetSummary) -> FloatArray:
     """Return the Gaussian log-likelihood at its maximum."""
     rss = np.maximum(rss, PERFECT * sample.total)
     return -0.5 * sample.n_rows * (np.log(2 * np.pi * rss / sample.n_rows) + 1)
 
 
-def information(sample: Sample, kind: str) -> Score:
-    """Return AIC, AICc or BIC as functions of residual sum of squares and size.
+def information(kind: str, sample: TargetSummary, rss: FloatArray, size: IntArray) -> FloatArray:
+    """Return AIC, AICc or BIC.
 
     The residual variance counts as a parameter, so the numbers are those of R's ``AIC`` and
     ``BIC``. Sizes that leave no row to spare score infinity.
     """
-    n = sample.n_rows
-
-    def score(rss: FloatArray, size: IntArray) -> FloatArray:
-        k = np.asarray(size) + sample.intercept + 1
-        spare = n - k - 1 if kind == "aicc" else n - k + 1
-        penalty = {
-            "aic": 2.0 * k,
-            "aicc": 2.0 * k * n / np.where(spare > 0, spare, 1.0),
-            "bic": np.log(n) * k,
-        }[kind]
-        return np.where(spare > 0, penalty - 2 * log_likelihood(rss, sample), np.inf)
-
-    return score
+    n, k = sample.n_rows, np.asarray(size) + sample.intercept + 1
+    spare = n - k - 1 if kind == "aicc" else n - k + 1
+    penalty = {
+        "aic": 2.0 * k,
+        "aicc": 2.0 * k * n / np.where(spare > 0, spare, 1.0),
+        "bic": np.log(n) * k,
+    }[kind]
+    return np.where(spare > 0, penalty - 2 * log_likelihood(rss, sample), np.inf)
 
 
-def mallows_cp(sample: Sample) -> Score:
+def mallows_cp(sample: TargetSummary, rss: FloatArray, size: IntArray) -> FloatArray:
     """Return Mallows' Cp, with the noise taken from the model with all columns."""
-
-    def score(rss: FloatArray, size: IntArray) -> FloatArray:
-        k = np.asarray(size) + sample.intercept
-        return rss / sample.noise - sample.n_rows + 2.0 * k
-
-    return score
+    k = np.asarray(size) + sample.intercept
+    return rss / sample.noise - sample.n_rows + 2.0 * k
 
 
-def minus_adjusted_r2(sample: Sample) -> Score:
+def minus_adjusted_r2(sample: TargetSummary, rss: FloatArray, size: IntArray) -> FloatArray:
     """Return minus the adjusted R², so that less is better."""
-
-    def score(rss: FloatArray, size: IntArray) -> FloatArray:
-        spare = sample.n_rows - np.asarray(size) - sample.intercept
-        ratio = (rss / np.where(spare > 0, spare, 1)) / sample.total
-        return np.where(spare > 0, ratio * (sample.n_rows - sample.intercept) - 1, np.inf)
-
-    return score
+    spare = sample.n_rows - np.asarray(size) - sample.intercept
+    ratio = (rss / np.where(spare > 0, spare, 1)) / sample.total
+    return np.where(spare > 0, ratio * (sample.n_rows - sample.intercept) - 1, np.inf)
 
 
-def criterion(name: str, sample: Sample) -> Score:
-    """Return the criterion of that name; lower is better."""
-    if name == "cp":
-        return mallows_cp(sample)
-    if name == "adjusted_r2":
-        return minus_adjusted_r2(sample)
-    return information(sample, name)
+def criterion(name: str, sample: TargetSummary) -> Score:
+    """Return the criterion of that name, a function of rss and size; lower is better."""
+    others = {"cp": mallows_cp, "adjusted_r2": minus_adjusted_r2}
+    return partial(others[name] if name in others else partial(information, name), sample)
 
 
 def largest_rss(score: Score, sizes: IntArray, bound: float, total: float) -> FloatArray:

@@ -9,29 +9,27 @@ NumPy does the work.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import comb
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.subset.coefficients import all_independent
+from foldwise.subset.columns import Choice, count_subsets
 from foldwise.subset.moments import ALIASED, PERFECT
 
-Rows = list[list[FloatArray]]
+Triangle = list[list[FloatArray]]
 
+# Length of the vectors: long enough to hide NumPy's overhead, short enough for the cache.
 LENGTH = 8192
-"""Length of the vectors: long enough to hide NumPy's overhead, short enough for the cache."""
-
+# Sum of r² / 2^(r - 1) over the columns r that are left when one is decided.
 SQUARES_A_SUBSET = 11.0
-"""Sum of r² / 2^(r - 1) over the columns r that are left when one is decided."""
-
+# Fold-models a second on one core of a 2023 server, to say beforehand how long it will take.
 SPEED = 2e7
-"""Fold-models a second on one core of a 2023 server, to say beforehand how long it will take."""
 
 
 @dataclass(frozen=True)
-class Block:
+class SubsetBlock:
     """Subsets that are carried through the columns together."""
 
     # subset numbers: unit ``j`` of ``q`` is the bit of value ``2 ** (q - 1 - j)``, so that of two
@@ -45,40 +43,12 @@ class Block:
 class Sink(Protocol):
     """Something that looks at the errors of all subsets as they come."""
 
-    def take(self, errors: FloatArray, block: Block) -> None:
+    def take(self, errors: FloatArray, block: SubsetBlock) -> None:
         """Look at the errors (n_folds, n_subsets) of the subsets of a block."""
 
 
-def count_subsets(widths: Sequence[int], max_size: int) -> int:
-    """Return how many subsets of units have at most ``max_size`` columns in all.
-
-    Examples
-    --------
-    >>> count_subsets([1, 1, 1], 2)
-    7
-    >>> count_subsets([1, 3], 3)
-    3
-    """
-    if max_size >= sum(widths):
-        return 1 << len(widths)
-    if set(widths) <= {1}:
-        return sum(comb(len(widths), size) for size in range(min(max_size, len(widths)) + 1))
-    ways = np.zeros(sum(widths) + 1, dtype=object)
-    ways[0] = 1
-    for width in widths:
-        ways[width:] = ways[width:] + ways[:-width]
-    return int(sum(ways[: max_size + 1]))
-
-
-def sweep_all(
-    train: FloatArray,
-    test: FloatArray,
-    units: Sequence[Sequence[int]],
-    forced: Sequence[int],
-    max_size: int,
-    sink: Sink,
-) -> Iterator[int]:
-    """Give the test errors of all subsets of ``units`` to ``sink``.
+def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, *sinks: Sink) -> Iterator[float]:
+    """Give the test errors of all subsets to all ``sinks``, and yield the share done.
 
     A column that is linearly dependent on the included ones before it, in the training rows,
     gets a zero coefficient, as in R. Errors below 1e-13 of a fold's sum of squares are rounding
@@ -90,22 +60,30 @@ def sweep_all(
 
     Shapes: ``train, test`` (n_folds, q, q).
     """
-    order = [*forced, *(column for unit in units for column in unit), train.shape[1] - 1]
+    free = [column for unit in choice.units for column in unit]
+    order = [*choice.forced, *free, train.shape[1] - 1]
     both = np.array([train, test])[:, :, order][..., order]
+    # If all columns together are independent, so are all subsets: nothing to look out for.
     careful = not all_independent(both[0, :, :-1, :-1])
     both = both.transpose(2, 3, 0, 1)[..., None]
     floors = ALIASED * np.einsum("iikn->ikn", both[:, :, 0])
-    walk = _Walk([len(unit) for unit in units], max_size, sink, careful, PERFECT * both[-1, -1, 1])
-    for v in range(len(forced)):
+    walk = _Walk(choice.widths, choice.max_size, sinks, careful, PERFECT * both[-1, -1, 1])
+    for v in range(len(choice.forced)):
         both = regress_out(both, floors[v] if careful else None)
-    yield from walk.descend(*walk.grow(both, floors[len(forced) : -1]))
+    done, n_subsets = 0, choice.n_subsets
+    for count in walk.descend(*walk.grow(both, floors[len(choice.forced) : -1])):
+        done += count
+        yield done / n_subsets
 
 
 def regress_out(both: FloatArray, floor: FloatArray | None) -> FloatArray:
-    """Regress the first column out of all later ones.
+    """Regress the first column out of all later ones, in training and test products at once.
 
     Shapes: ``both`` (r, r, 2, n_folds, n_subsets), returns (r - 1, r - 1, 2, n_folds, n_subsets).
     """
+    # With g the training row, t the test row and h = g / g_vv: train - g h', and
+    # test - h t' - t h' + t_vv h h'. Both are the entry less h (row - row_v h)' less row h', since
+    # g - g_vv h vanishes.
     row = both[0, 1:]
     slope = row[:, :1] * inverse_pivot(both[0, 0, :1], floor)
     half = row - both[0, 0] * slope
@@ -120,21 +98,6 @@ def inverse_pivot(pivot: FloatArray, floor: FloatArray | None) -> FloatArray:
         return 1.0 / pivot
     alive = pivot > floor
     return np.asarray(alive / np.where(alive, pivot, 1.0))
-
-
-def smallest_pivots(gram: FloatArray, floors: FloatArray) -> FloatArray:
-    """Return each column's sum of squares when all columns before it are regressed out.
-
-    Shapes: ``gram`` (q, q, n_folds), ``floors`` (q, n_folds), returns (q - 1, n_folds).
-    """
-    gram = gram.copy()
-    pivots = np.empty((len(gram) - 1, gram.shape[2]))
-    for v in range(len(gram) - 1):
-        pivots[v] = gram[v, v]
-        alive = gram[v, v] > floors[v]
-        slope = np.where(alive, gram[v], 0.0) / np.where(alive, gram[v, v], 1.0)
-        gram -= slope[:, None] * gram[v][None, :]
-    return pivots
 
 
 def sweep_work(widths: Sequence[int], max_size: int) -> float:
@@ -159,10 +122,8 @@ def sweep_work(widths: Sequence[int], max_size: int) -> float:
 class State(NamedTuple):
     """Products of the columns not yet decided, each an array (n_folds, n_subsets)."""
 
-    # upper triangles; that of ``train`` has no row for the target, which is never regressed out
-    train: Rows
-    # upper triangles; that of ``train`` has no row for the target, which is never regressed out
-    test: Rows
+    train: Triangle  # the upper one, without a row for the target, which is never regressed out
+    test: Triangle  # the upper one
     floors: list[FloatArray]  # (n_folds, 1): at or below it a column is aliased
 
     def without(self, width: int) -> "State":
@@ -190,9 +151,9 @@ class State(NamedTuple):
 
 
 def include(state: State, careful: bool) -> State:
-    """Regress the first column out of all later ones.
+    """Regress the first column out of all later ones; with ``careful``, unless it is aliased.
 
-    With ``careful``, aliased columns are looked for and left alone.
+    The same as :func:`regress_out` in half the flops: one triangle, entry by entry.
     """
     (g_vv, *g), (t_vv, *t) = state.train[0], state.test[0]
     inverse = inverse_pivot(g_vv, state.floors[0] if careful else None)
@@ -218,43 +179,47 @@ def _less(entry: FloatArray, change: FloatArray) -> FloatArray:
     return np.subtract(entry, change, out=change)
 
 
+@dataclass(frozen=True)
 class _Walk:
     """A walk over the tree of subsets; ``widths`` are the columns of each unit."""
 
-    def __init__(
-        self, widths: list[int], max_size: int, sink: Sink, careful: bool, least: FloatArray
-    ) -> None:
-        self.widths = widths
-        self.max_size = max_size
-        self.sink = sink
-        self.careful = careful
-        self.least = least
+    widths: list[int]
+    max_size: int
+    sinks: tuple[Sink, ...]
+    careful: bool  # whether aliased columns must be looked for
+    least: FloatArray  # (n_folds, 1): errors below are rounding
 
-    def grow(self, both: FloatArray, floors: FloatArray) -> tuple[State, Block, int]:
+    def _bit(self, depth: int) -> int:
+        """Return the bit of a unit in the numbers of subsets; the first unit has the highest."""
+        return 1 << (len(self.widths) - 1 - depth)
+
+    def grow(self, both: FloatArray, floors: FloatArray) -> tuple[State, SubsetBlock, int]:
         """Decide the first units both ways, as long as all subsets make one short block."""
         # Numbers of more than 63 bits are Python's own: slower, but there are few of them.
         kind = np.int64 if len(self.widths) < 63 else object
         ids, sizes, depth = np.zeros(1, dtype=kind), np.zeros(1, dtype=np.intp), 0
         while depth < len(self.widths) and 2 * len(ids) * both.shape[3] <= LENGTH:
-            width, bit = self.widths[depth], 1 << (len(self.widths) - 1 - depth)
+            width = self.widths[depth]
             fits = sizes <= self.max_size - width
             with_it = both if fits.all() else both[..., fits]
             for v in range(width):
                 with_it = regress_out(with_it, floors[v] if self.careful else None)
             both = np.concatenate([both[width:, width:], with_it], axis=-1)
-            ids = np.concatenate([ids, ids[fits] | bit])
+            ids = np.concatenate([ids, ids[fits] | self._bit(depth)])
             sizes = np.concatenate([sizes, sizes[fits] + width])
             floors, depth = floors[width:], depth + 1
         order = np.argsort(sizes, kind="stable")
         both = both[..., order]
         test = [list(both[i, i:, 1]) for i in range(len(both))]
         train = [list(both[i, i:, 0]) for i in range(len(both) - 1)]
-        return State(train, test, list(floors)), Block(ids[order], sizes[order]), depth
+        return State(train, test, list(floors)), SubsetBlock(ids[order], sizes[order]), depth
 
-    def descend(self, state: State, block: Block, depth: int) -> Iterator[int]:
-        """Decide unit ``depth`` for a block of subsets, and then the units after it."""
+    def descend(self, state: State, block: SubsetBlock, depth: int) -> Iterator[int]:
+        """Decide the units from ``depth`` on for a block of subsets; yield how many are done."""
         if depth == len(self.widths):
-            self.sink.take(np.maximum(state.test[0][0], self.least), block)
+            errors = np.maximum(state.test[0][0], self.least)
+            for sink in self.sinks:
+                sink.take(errors, block)
             yield len(block.ids)
             return
         width = self.widths[depth]
@@ -263,29 +228,23 @@ class _Walk:
         if fits == 0:
             yield from self.descend(without, block, depth + 1)
             return
-        bit = 1 << (len(self.widths) - 1 - depth)
-        with_it = self.include(state if fits == len(block.ids) else state.pick(slice(fits)), width)
+        with_it = state if fits == len(block.ids) else state.pick(slice(fits))
+        for _ in range(width):
+            with_it = include(with_it, self.careful)
         if (len(block.ids) + fits) * len(state.floors[0]) <= LENGTH:
             # Both ways in one block: long vectors hide NumPy's overhead.
             block, order = self._join(block, int(fits), depth)
             yield from self.descend(without.beside(with_it).pick(order), block, depth + 1)
             return
         yield from self.descend(without, block, depth + 1)
-        larger = Block(
-            block.ids[:fits], block.sizes[:fits], block.more + width, block.more_id | bit
-        )
+        # Too long to be joined: what all of the block now have in common is noted beside it.
+        more, more_id = block.more + width, block.more_id | self._bit(depth)
+        larger = SubsetBlock(block.ids[:fits], block.sizes[:fits], more, more_id)
         yield from self.descend(with_it, larger, depth + 1)
 
-    def _join(self, block: Block, fits: int, depth: int) -> tuple[Block, IntArray]:
+    def _join(self, block: SubsetBlock, fits: int, depth: int) -> tuple[SubsetBlock, IntArray]:
         """Return a block with and without a unit, and the order of its subsets by size."""
-        bit = 1 << (len(self.widths) - 1 - depth)
         sizes = np.concatenate([block.sizes, block.sizes[:fits] + self.widths[depth]])
-        ids = np.concatenate([block.ids, block.ids[:fits] | bit])
+        ids = np.concatenate([block.ids, block.ids[:fits] | self._bit(depth)])
         order = np.argsort(sizes, kind="stable")
         return replace(block, ids=ids[order], sizes=sizes[order]), order
-
-    def include(self, state: State, width: int) -> State:
-        """Include the first ``width`` columns."""
-        for _ in range(width):
-            state = include(state, self.careful)
-        return state

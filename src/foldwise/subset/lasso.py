@@ -1,56 +1,62 @@
 """Lasso paths on the training rows of each fold, and the penalty that did best on the rest."""
 
 import numpy as np
-from sklearn.linear_model import lasso_path
 
 from foldwise.arrays import FloatArray
-from foldwise.subset.moments import Split
+from foldwise.paths import lasso_path
+from foldwise.subset.logistic import BinaryRows
+from foldwise.subset.moments import Split, WeightedRows
+
+# Logistic paths are solved by Newton's method, to this share of the loss of the best constant;
+# those of squared error are exact.
+TOLERANCE = 1e-16
 
 
 def best_lasso(
-    X: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    split: Split,
-    n_alphas: int,
+    rows: WeightedRows, split: Split, n_alphas: int, loss: str
 ) -> tuple[float, FloatArray, float]:
-    """Return the best penalty for one fold, its coefficients and its squared test error."""
-    train, test = split
-    alphas = penalties(X[train], y[train], weights[train], n_alphas)
-    betas = lasso(X[train], y[train], weights[train], alphas)
-    residuals = y[test] - betas[:, :1] - betas[:, 1:] @ X[test].T
-    errors = residuals**2 @ weights[test]
+    """Return the best penalty for one fold, its coefficients and its mean loss on the test rows.
+
+    ``loss`` is "squared" or, for targets 0 and 1, "logistic".
+    """
+    train, test = map(rows.take, split)
+    alphas = penalties(train, n_alphas)
+    betas = lasso(train, alphas, loss)
+    Z = np.column_stack([np.ones(len(test.y)), test.X])
+    if loss == "logistic":
+        errors = BinaryRows(Z, test.y, test.weights).losses(betas)
+    else:
+        errors = (test.y - betas @ Z.T) ** 2 @ test.weights
     best = int(np.argmin(errors))
-    return float(alphas[best]), betas[best], float(errors[best])
+    return float(alphas[best]), betas[best], errors[best] / max(test.weights.sum(), 1e-300)
 
 
-def standardised(
-    X: FloatArray, y: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return X and y centred, X scaled, rows times the roots of their weights; and the scales."""
-    X = X - np.average(X, axis=0, weights=weights)
-    scale = np.sqrt(np.average(X**2, axis=0, weights=weights))
+def standardised(rows: WeightedRows) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return X centred and scaled, its means and its scales; constant columns become zero."""
+    means = np.average(rows.X, axis=0, weights=rows.weights)
+    X = rows.X - means
+    scale = np.sqrt(np.average(X**2, axis=0, weights=rows.weights))
     scale[scale <= 1e-12 * np.abs(X).max(axis=0, initial=1.0)] = np.inf
-    roots = np.sqrt(weights * len(y) / weights.sum())
-    y = y - np.average(y, weights=weights)
-    return roots[:, None] * X / scale, roots * y, scale
+    return X / scale, means, scale
 
 
-def penalties(X: FloatArray, y: FloatArray, weights: FloatArray, n_alphas: int) -> FloatArray:
+def penalties(rows: WeightedRows, n_alphas: int) -> FloatArray:
     """Return penalties from the one that leaves the model empty down to a thousandth of it.
 
     With more columns than rows down to a hundredth: below, the model just repeats the target.
     """
-    Z, target, _ = standardised(X, y, weights)
-    largest = np.abs(Z.T @ target).max(initial=0.0) / len(y)
-    lowest = -3 if weights.sum() > X.shape[1] else -2
+    Z, _, _ = standardised(rows)
+    y, total = rows.y - np.average(rows.y, weights=rows.weights), rows.weights.sum()
+    largest = np.abs(Z.T @ (rows.weights * y)).max(initial=0.0) / total
+    lowest = -3 if total > Z.shape[1] else -2
     return (largest or 1.0) * np.logspace(0, lowest, n_alphas)
 
 
-def lasso(X: FloatArray, y: FloatArray, weights: FloatArray, alphas: FloatArray) -> FloatArray:
-    """Return the lasso's intercepts and coefficients (n_alphas, n_features + 1)."""
-    Z, target, scale = standardised(X, y, weights)
-    _, path, _ = lasso_path(Z, target, alphas=alphas, tol=1e-9, max_iter=100_000)
-    coefs = path.T / scale
-    means = np.average(np.column_stack([y, X]), axis=0, weights=weights)
-    return np.column_stack([means[0] - coefs @ means[1:], coefs])
+def lasso(rows: WeightedRows, alphas: FloatArray, loss: str) -> FloatArray:
+    """Return intercepts and coefficients (n_alphas, n_features + 1) at falling penalties."""
+    Z, means, scale = standardised(rows)
+    path = lasso_path(
+        Z, rows.y, loss=loss, sample_weight=rows.weights, lambdas=alphas, tol=TOLERANCE
+    )
+    coefs = path.coefs / scale
+    return np.column_stack([path.intercepts - coefs @ means, coefs])

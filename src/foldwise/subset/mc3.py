@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.subset.branch_and_bound import Problem, forward
+from foldwise.subset.branch_and_bound import Goal, LeastSquares, forward
 from foldwise.subset.criteria import Score
-from foldwise.subset.goals import Goal
 from foldwise.subset.moments import ALIASED
 
+# Accepted steps after which the swept products are computed anew, to shed rounding.
 FRESH = 200
-"""Accepted steps after which the swept products are computed anew, to shed rounding."""
 
 
 def sweep_pivot(swept: FloatArray, v: int) -> FloatArray:
@@ -39,7 +38,7 @@ def neighbour_rss(swept: FloatArray, inside: np.ndarray, floors: FloatArray) -> 
 
 
 def walk(
-    problem: Problem,
+    problem: LeastSquares,
     score: Score,
     goal: Goal,
     max_size: int,
@@ -79,7 +78,7 @@ def walk(
         yield (step + 1) / n_steps
 
 
-def _start(problem: Problem, score: Score, max_size: int) -> np.ndarray:
+def _start(problem: LeastSquares, score: Score, max_size: int) -> np.ndarray:
     """Return the best model of forward selection."""
     rss, kept = forward(problem)
     sizes = kept.sum(axis=1)
@@ -89,11 +88,9 @@ def _start(problem: Problem, score: Score, max_size: int) -> np.ndarray:
     return kept[int(np.argmin(scores))]
 
 
-def _swept(problem: Problem, inside: np.ndarray) -> FloatArray:
-    p = len(problem.cross)
-    swept = np.empty((p + 1, p + 1))
-    swept[:p, :p], swept[p, :p], swept[:p, p] = problem.gram, problem.cross, problem.cross
-    swept[p, p] = problem.total
+def _swept(problem: LeastSquares, inside: np.ndarray) -> FloatArray:
+    cross = problem.cross[:, None]
+    swept = np.block([[problem.gram, cross], [cross.T, np.array([[problem.total]])]])
     for v in np.flatnonzero(inside):
         swept = sweep_pivot(swept, int(v))
     return swept

@@ -1,7 +1,7 @@
 """Weighted sums of squares and products: all a linear model needs to know about the rows."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,18 +9,27 @@ from foldwise.arrays import BoolArray, FloatArray, IntArray
 
 Split = tuple[IntArray, IntArray]
 
+# A column is aliased when less than this share of its sum of squares is left. R judges by the
+# norm, 1e-7 of it; sums of products carry half the digits, so we stop at 1e-5.
 ALIASED = 1e-10
-"""A column is aliased when less than this share of its sum of squares is left.
-
-R judges by the norm, 1e-7 of it; sums of products carry half the digits, so we stop at 1e-5.
-"""
-
+# A residual below this share of the total sum of squares is rounding: the fit is perfect.
 PERFECT = 1e-13
-"""A residual below this share of the total sum of squares is rounding: the fit is perfect."""
+
+
+class WeightedRows(NamedTuple):
+    """Dense features (n, p), a target and weights."""
+
+    X: FloatArray
+    y: FloatArray
+    weights: FloatArray
+
+    def take(self, rows: IntArray) -> "WeightedRows":
+        """Return some of the rows."""
+        return WeightedRows(self.X[rows], self.y[rows], self.weights[rows])
 
 
 @dataclass(frozen=True)
-class Moments:
+class ScaledGram:
     """Products of the columns (1, x_1, ..., x_p, y), over one set of rows or a stack of sets."""
 
     # weighted products of centred and scaled columns; the intercept comes first, y last
@@ -34,17 +43,15 @@ class Moments:
         return self.gram.shape[-1] - 2
 
 
-def bordered(
-    X: FloatArray, y: FloatArray, weights: FloatArray, *, centred: bool
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def bordered(rows: WeightedRows, *, centred: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the columns (1, X, y), centred and scaled over all rows, with centre and scale.
 
     Centring loses nothing while an intercept is in every model, and keeps the digits that
     sums of products would otherwise lose.
     """
-    columns = np.column_stack([np.ones(len(y)), X, y])
+    columns = np.column_stack([np.ones(len(rows.y)), rows.X, rows.y])
     centre = np.zeros(columns.shape[1])
-    shares = weights / weights.sum()
+    shares = rows.weights / rows.weights.sum()
     if centred:
         centre[1:] = shares @ columns[:, 1:]
         columns -= centre
@@ -61,35 +68,30 @@ def products(columns: FloatArray, weights: FloatArray) -> FloatArray:
     return columns.T @ (weights[:, None] * columns)
 
 
-def all_rows(X: FloatArray, y: FloatArray, weights: FloatArray, *, centred: bool = True) -> Moments:
+def all_rows(rows: WeightedRows, *, centred: bool = True) -> ScaledGram:
     """Return the moments over all rows."""
-    columns, centre, scale = bordered(X, y, weights, centred=centred)
-    return Moments(products(columns, weights), centre, scale)
+    columns, centre, scale = bordered(rows, centred=centred)
+    return ScaledGram(products(columns, rows.weights), centre, scale)
 
 
 def by_split(
-    X: FloatArray,
-    y: FloatArray,
-    weights: FloatArray,
-    splits: Iterable[Split],
-    *,
-    centred: bool = True,
-) -> tuple[Moments, Moments]:
+    rows: WeightedRows, splits: list[Split], *, centred: bool = True
+) -> tuple[ScaledGram, ScaledGram]:
     """Return the moments of the training rows and of the test rows of every split.
 
     Where train and test are complements the training moments are the total less the test
     moments, so that K folds cost one pass over the rows.
     """
-    columns, centre, scale = bordered(X, y, weights, centred=centred)
+    columns, centre, scale = bordered(rows, centred=centred)
+    weights = rows.weights
     total = products(columns, weights)
-    splits = list(splits)
     tests = _products_by_part(columns, weights, [test for _, test in splits])
     trains = total - tests
-    again = ~_are_complements(splits, len(y)) | _digits_lost(trains, total)
+    again = ~_are_complements(splits, len(weights)) | _digits_lost(trains, total)
     for split in np.flatnonzero(again):
-        rows = splits[split][0]
-        trains[split] = products(columns[rows], weights[rows])
-    return Moments(trains, centre, scale), Moments(tests, centre, scale)
+        train, _ = splits[split]
+        trains[split] = products(columns[train], weights[train])
+    return ScaledGram(trains, centre, scale), ScaledGram(tests, centre, scale)
 
 
 def _products_by_part(
@@ -114,5 +116,6 @@ def _are_complements(splits: list[Split], n_rows: int) -> BoolArray:
 
 
 def _digits_lost(left: FloatArray, total: FloatArray) -> BoolArray:
+    """Tell of each split whether its training rows hold next to nothing of some column."""
     squares = np.diagonal(left, axis1=-2, axis2=-1)
     return np.asarray((squares < 1e-4 * np.diagonal(total)).any(axis=-1))

@@ -1,12 +1,12 @@
-"""Posterior probabilities of models: marginal likelihoods, priors, Occam's window."""
+"""Posteriors: of models, by their marginal likelihoods and priors, and of new observations."""
 
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, stdtr, stdtrit
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.subset.criteria import Sample, Score, information
+from foldwise.subset.criteria import Score, TargetSummary, criterion
 from foldwise.subset.moments import PERFECT
 
 LogPrior = Callable[[IntArray], FloatArray]
@@ -24,20 +24,19 @@ def model_prior(name: str, n_columns: int) -> LogPrior:
     array([0.333, 0.167, 0.333])
     """
 
-    def uniform(size: IntArray) -> FloatArray:
-        return np.full(np.shape(size), -n_columns * np.log(2.0))
-
-    def beta_binomial(size: IntArray) -> FloatArray:
+    def log_prior(size: IntArray) -> FloatArray:
+        if name == "uniform":
+            return np.full(np.shape(size), -n_columns * np.log(2.0))
         size = np.asarray(size)
         log_ways = gammaln(n_columns + 1) - gammaln(size + 1) - gammaln(n_columns - size + 1)
         return np.asarray(-log_ways - np.log(n_columns + 1))
 
-    return uniform if name == "uniform" else beta_binomial
+    return log_prior
 
 
-def bic_score(sample: Sample, log_prior: LogPrior, n_always: int) -> Score:
+def bic_score(sample: TargetSummary, log_prior: LogPrior, n_always: int) -> Score:
     """Return minus twice the log posterior, the marginal likelihood taken from the BIC."""
-    bic = information(sample, "bic")
+    bic = criterion("bic", sample)
 
     def score(rss: FloatArray, size: IntArray) -> FloatArray:
         return bic(rss, size) - 2 * log_prior(np.asarray(size) - n_always)
@@ -102,3 +101,39 @@ def occams_window(
         for i in range(len(order))
     ]
     return order[np.array(stays)]
+
+
+def mixture_quantile(
+    level: float, weights: FloatArray, means: FloatArray, scales: FloatArray, df: FloatArray
+) -> FloatArray:
+    """Return a quantile of one mixture a row.
+
+    Shapes: ``means, scales`` (n_rows, n_parts).
+
+    Examples
+    --------
+    >>> two_sided = np.array([[-1.0, 1.0]])
+    >>> weights, df = np.array([0.5, 0.5]), np.array([5.0, 5.0])
+    >>> bool(abs(mixture_quantile(0.5, weights, two_sided, np.ones((1, 2)), df)[0]) < 1e-9)
+    True
+    """
+    ends = means + scales * stdtrit(df, level)
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    at = ends @ weights
+    for _ in range(60):
+        z = (at[:, None] - means) / scales
+        excess = stdtr(df, z) @ weights - level
+        low, high = np.where(excess < 0, at, low), np.where(excess > 0, at, high)
+        new = at - excess / np.maximum((density(z, df) / scales) @ weights, 1e-300)
+        new = np.where((low <= new) & (new <= high), new, (low + high) / 2)
+        moved = np.abs(new - at)
+        at = new
+        if (moved <= 1e-12 * scales.max(axis=1)).all():
+            break
+    return at
+
+
+def density(z: FloatArray, df: FloatArray) -> FloatArray:
+    """Return the density of Student's t distribution."""
+    constant = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(df * np.pi)
+    return np.asarray(np.exp(constant - 0.5 * (df + 1) * np.log1p(z**2 / df)))

@@ -1,5 +1,6 @@
 """Searches over all subsets: which way to go, and what comes back."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -7,33 +8,35 @@ import numpy as np
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_parameter
-from foldwise.subset.branch_and_bound import Problem, search
-from foldwise.subset.coefficients import residual_sum
-from foldwise.subset.columns import Choice
-from foldwise.subset.criteria import Sample, Score
-from foldwise.subset.exhaustive import (
-    SPEED,
-    Sink,
-    count_subsets,
-    smallest_pivots,
-    sweep_all,
-    sweep_work,
+from foldwise.subset.branch_and_bound import (
+    BestOfEachSize,
+    Goal,
+    LeastSquares,
+    WithinWindow,
+    search,
 )
-from foldwise.subset.goals import BestOfEachSize, Goal, WithinWindow
-from foldwise.subset.moments import ALIASED, PERFECT, Moments
-from foldwise.subset.progress import as_shares, drive
+from foldwise.subset.coefficients import pivots, residual_sum
+from foldwise.subset.columns import Choice, count_subsets
+from foldwise.subset.criteria import Score, TargetSummary
+from foldwise.subset.exhaustive import SPEED, Sink, sweep_all, sweep_work
+from foldwise.subset.mc3 import walk
+from foldwise.subset.moments import ALIASED, PERFECT, ScaledGram
+from foldwise.subset.progress import drive
 from foldwise.subset.sinks import BestBySize, Everything, members
 from foldwise.wording import rough_duration
 
+# Up to this many subsets are simply all swept.
 FEW = 1 << 16
-"""Up to this many subsets are simply all swept."""
-
+# The same where columns are dependent: bounds cut little there.
 FEW_DEPENDENT = 1 << 22
-"""The same where columns are dependent: bounds cut little there."""
+# With less of a column left by the others, its inverse has too few digits to be trusted.
+RISKY = 1e-6
+# Share of the sums of squares that is added to make dependent columns invertible.
+RIDGE = 1e-8
 
 
 @dataclass(frozen=True)
-class Run:
+class Searcher:
     """Who searches, and how long it may take."""
 
     owner: str  # name of the estimator, for messages
@@ -41,6 +44,26 @@ class Run:
     time_limit: float | None = None  # seconds
     # what to do where a search of all subsets takes too long
     instead: str = "Set max_size or raise time_limit."
+
+    def look_at_the_clock(self, choice: Choice, n_folds: int, seconds: float) -> None:
+        """Refuse a search of all subsets that would take longer than the time limit."""
+        if self.time_limit is None or seconds <= self.time_limit:
+            return
+        folds = f" on {n_folds} folds" if n_folds > 1 else ""
+        raise invalid_parameter(
+            self.owner,
+            "X",
+            must="have few enough columns to try all subsets",
+            got=Plain(
+                f"{len(choice.units)} to choose from: {choice.n_subsets:.2g} subsets{folds} "
+                f"would take about {rough_duration(seconds)}"
+            ),
+            fix=self.instead,
+        )
+
+    def drive(self, shares: Iterable[float]) -> bool:
+        """Run a search; tell whether it came to its end before time or patience ran out."""
+        return drive(shares, self.owner, verbose=self.verbose, time_limit=self.time_limit)
 
 
 class Found(NamedTuple):
@@ -52,115 +75,96 @@ class Found(NamedTuple):
 
 
 def sweep(
-    train: FloatArray, test: FloatArray, choice: Choice, max_size: int, sink: Sink, run: Run
+    train: FloatArray, test: FloatArray, choice: Choice, searcher: Searcher, *sinks: Sink
 ) -> bool:
-    """Show ``sink`` the errors of all subsets, after a look at the clock."""
-    n_subsets = count_subsets(choice.widths, max_size)
-    if n_subsets > FEW:
-        seconds = sweep_work(choice.widths, max_size) * len(train) / SPEED
-        look_at_the_clock(choice, n_subsets, len(train), seconds, run)
-    steps = sweep_all(train, test, choice.units, choice.forced, max_size, sink)
-    return drive(
-        as_shares(steps, n_subsets), run.owner, verbose=run.verbose, time_limit=run.time_limit
-    )
+    """Show ``sinks`` the errors of all subsets, after a look at the clock."""
+    if choice.n_subsets > FEW:
+        seconds = sweep_work(choice.widths, choice.max_size) * len(train) / SPEED
+        searcher.look_at_the_clock(choice, len(train), seconds)
+    return searcher.drive(sweep_all(train, test, choice, *sinks))
 
 
-def look_at_the_clock(
-    choice: Choice, n_subsets: int, n_folds: int, seconds: float, run: Run
-) -> None:
-    """Refuse a search of all subsets that would take longer than the time limit."""
-    too_long = run.time_limit is not None and seconds > run.time_limit
-    if too_long:
-        raise invalid_parameter(
-            run.owner,
-            "X",
-            must="have few enough columns to try all subsets",
-            got=Plain(
-                f"{len(choice.units)} to choose from: {n_subsets:.2g} subsets on "
-                f"{n_folds} folds would take about {rough_duration(seconds)}"
-                if n_folds > 1
-                else f"{len(choice.units)} to choose from: {n_subsets:.2g} subsets would take "
-                f"about {rough_duration(seconds)}"
-            ),
-            fix=run.instead,
-        )
-
-
-def all_subsets(moments: Moments, choice: Choice, max_size: int, run: Run) -> Found:
+def all_subsets(moments: ScaledGram, choice: Choice, searcher: Searcher) -> Found:
     """Return every subset with its residual sum of squares."""
     sink = Everything()
     gram = moments.gram[None]
-    complete = sweep(gram, gram, choice, max_size, sink, run)
+    # Tested on its own training rows, a subset's error is its residual sum of squares.
+    complete = sweep(gram, gram, choice, searcher, sink)
     kept, errors = sink.table(len(choice.units))
     return Found(kept, np.maximum(errors, 0.0) * moments.scale[-1] ** 2, complete)
 
 
-def best_of_each_size(moments: Moments, choice: Choice, max_size: int, run: Run) -> Found:
+def best_of_each_size(moments: ScaledGram, choice: Choice, searcher: Searcher) -> Found:
     """Return, for each number of columns, the subset with the least residual sum of squares."""
-    if not _bounds_pay(moments, choice, max_size):
+    if not _bounds_pay(moments, choice):
         gram = moments.gram[None]
-        sink = BestBySize(max_size)
-        complete = sweep(gram, gram, choice, max_size, sink, run)
+        sink = BestBySize(choice.max_size)
+        complete = sweep(gram, gram, choice, searcher, sink)
         kept = members(sink.ids[sink.ids >= 0], len(choice.units))
     else:
         problem = reduced_problem(moments, choice)
-        goal = BestOfEachSize(len(choice.units), max_size, problem.total)
-        complete = _bounded(problem, goal, moments, choice, run)
-        kept = goal.kept[np.isfinite(goal.rss)][: max_size + 1]
+        goal = BestOfEachSize(problem, choice.max_size)
+        complete = _bounded(problem, goal, moments, choice, searcher)
+        kept = goal.kept[np.isfinite(goal.rss)][: choice.max_size + 1]
     return Found(kept, exact_rss(moments, choice, kept), complete)
 
 
 def best_within(
-    moments: Moments,
+    moments: ScaledGram,
     choice: Choice,
-    max_size: int,
     score: Score,
-    run: Run,
+    searcher: Searcher,
     *,
     slack: float = 0.0,
     at_most: int = 1,
+    n_steps: int | None = None,
+    seed: int = 0,
 ) -> Found:
     """Return the subsets that score within ``slack`` of the best, best first.
 
     ``score`` takes the residual sum of squares and the number of columns, forced ones included.
+    With ``n_steps``, what a random walk of that many steps finds of them.
     """
-    n_always, scale = choice.n_always, moments.scale[-1] ** 2
-
-    def scaled(rss: FloatArray, size: IntArray) -> FloatArray:
-        return score(rss * scale, size + n_always)
-
-    if not _bounds_pay(moments, choice, max_size):
-        found = all_subsets(moments, choice, max_size, run)
-        widths = np.array(choice.widths, dtype=np.intp)
-        scores = score(found.rss, found.kept @ widths + n_always)
+    if n_steps is None and not _bounds_pay(moments, choice):
+        found = all_subsets(moments, choice, searcher)
+        scores = score(found.rss, choice.sizes(found.kept))
         order = np.argsort(np.round(scores, 8), kind="stable")
         inside = order[scores[order] <= np.nanmin(scores) + slack + 1e-8][:at_most]
         return Found(found.kept[inside], found.rss[inside], found.complete)
-    problem = reduced_problem(moments, choice)
-    goal = WithinWindow(scaled, len(choice.units), max_size, problem.total, slack, at_most)
-    complete = _bounded(problem, goal, moments, choice, run)
+    problem, scale = reduced_problem(moments, choice), moments.scale[-1] ** 2
+
+    def scaled(rss: FloatArray, size: IntArray) -> FloatArray:
+        return score(rss * scale, size + choice.n_always)
+
+    goal = WithinWindow(problem, scaled, choice.max_size, slack, at_most)
+    if n_steps is None:
+        complete = _bounded(problem, goal, moments, choice, searcher)
+    else:
+        goal.offer(np.array([problem.total]), np.zeros((1, len(choice.units)), dtype=bool))
+        rng = np.random.default_rng(seed)
+        complete = searcher.drive(walk(problem, scaled, goal, choice.max_size, n_steps, rng))
     return Found(goal.kept, exact_rss(moments, choice, goal.kept), complete)
 
 
-def exact_rss(moments: Moments, choice: Choice, kept: BoolArray) -> FloatArray:
+def exact_rss(moments: ScaledGram, choice: Choice, kept: BoolArray) -> FloatArray:
     """Return the residual sums of squares of some subsets, each solved by itself."""
     return np.array([residual_sum(moments, choice.columns(row)) for row in kept])
 
 
-def describe(moments: Moments, choice: Choice) -> Sample:
+def describe(moments: ScaledGram, choice: Choice) -> TargetSummary:
     """Return what the criteria need to know about the data."""
     n_rows = float(moments.gram[0, 0])
     intercept = int(0 in choice.forced)
-    everything = choice.columns(np.ones(len(choice.units), dtype=bool))
+    everything = choice.everything
     spare = n_rows - len(everything)
     # A constant target has nothing to explain: any unit will do.
     total = residual_sum(moments, np.zeros(intercept, dtype=np.intp)) or 1.0
     left = residual_sum(moments, everything)
     noise = left / spare if spare > 0 and left > PERFECT * total else float("nan")
-    return Sample(n_rows, total, intercept, noise)
+    return TargetSummary(n_rows, total, intercept, noise)
 
 
-def largest_size(moments: Moments, choice: Choice, at_most: int) -> int:
+def largest_size(moments: ScaledGram, choice: Choice, at_most: int) -> int:
     """Return the largest size worth searching when none is given.
 
     All columns where the rows can tell them apart. Otherwise the largest size with at most
@@ -168,8 +172,8 @@ def largest_size(moments: Moments, choice: Choice, at_most: int) -> int:
     """
     n_free = sum(choice.widths)
     spare = int(moments.gram[0, 0]) - 2 - choice.n_always
-    everything = choice.columns(np.ones(len(choice.units), dtype=bool))
-    if spare >= n_free and (_share_left(moments, everything) > ALIASED).sum() > len(everything) - 3:
+    left = _shares_left(moments, choice)
+    if spare >= n_free and (left > ALIASED).sum() > len(left) - 3:
         return n_free
     # Wide problems carry many products along with every subset.
     at_most = int(at_most * min(1.0, (30 / n_free) ** 2))
@@ -177,56 +181,48 @@ def largest_size(moments: Moments, choice: Choice, at_most: int) -> int:
     return max(0, min(max(sizes), spare))
 
 
-def _share_left(moments: Moments, columns: IntArray) -> FloatArray:
+def _shares_left(moments: ScaledGram, choice: Choice) -> FloatArray:
     """Return what share of each column's sum of squares the columns before it leave."""
-    order = [*columns, len(moments.gram) - 1]
-    gram = moments.gram[np.ix_(order, order)][:, :, None]
-    diagonal = np.einsum("iik->ik", gram)
-    pivots = smallest_pivots(gram, ALIASED * diagonal)
-    return (pivots / np.maximum(diagonal[:-1], 1e-300))[:, 0]
+    columns = choice.everything
+    squares = np.diagonal(moments.gram)[columns]
+    return pivots(moments.gram, columns) / np.maximum(squares, 1e-300)
 
 
-def _bounds_pay(moments: Moments, choice: Choice, max_size: int) -> bool:
-    n_subsets = count_subsets(choice.widths, max_size)
-    if set(choice.widths) != {1} or n_subsets <= FEW:
+def _bounds_pay(moments: ScaledGram, choice: Choice) -> bool:
+    if set(choice.widths) != {1} or choice.n_subsets <= FEW:
         return False
-    return n_subsets > FEW_DEPENDENT or not _dependent(moments, choice)
+    return choice.n_subsets > FEW_DEPENDENT or not _dependent(moments, choice)
 
 
-def _dependent(moments: Moments, choice: Choice) -> bool:
-    everything = choice.columns(np.ones(len(choice.units), dtype=bool))
-    return bool((_share_left(moments, everything) < RISKY).any())
+def _dependent(moments: ScaledGram, choice: Choice) -> bool:
+    return bool((_shares_left(moments, choice) < RISKY).any())
 
 
-def reduced_problem(moments: Moments, choice: Choice) -> Problem:
+def reduced_problem(moments: ScaledGram, choice: Choice) -> LeastSquares:
     """Return the problem with the forced columns regressed out."""
     free = [unit[0] for unit in choice.units]
     left = moments.gram.copy()
     for v in choice.forced:
         if left[v, v] > ALIASED * moments.gram[v, v]:
             left = left - np.outer(left[:, v] / left[v, v], left[v])
-    return Problem(left[np.ix_(free, free)], left[free, -1], float(left[-1, -1]))
+    return LeastSquares(left[np.ix_(free, free)], left[free, -1], float(left[-1, -1]))
 
 
-def _bounded(problem: Problem, goal: Goal, moments: Moments, choice: Choice, run: Run) -> bool:
+def _bounded(
+    problem: LeastSquares, goal: Goal, moments: ScaledGram, choice: Choice, searcher: Searcher
+) -> bool:
+    """Search by branch and bound; dependent columns with a ridge that makes them invertible."""
     if _dependent(moments, choice):
         goal = Checked(goal, moments, choice)
         ridge = RIDGE * moments.gram[0, 0] * np.eye(len(choice.units))
         problem = problem._replace(gram=problem.gram + ridge)
-    return drive(search(problem, goal), run.owner, verbose=run.verbose, time_limit=run.time_limit)
-
-
-RISKY = 1e-6
-"""With less of a column left by the others, its inverse has too few digits to be trusted."""
-
-RIDGE = 1e-8
-"""Share of the sums of squares that is added to make dependent columns invertible."""
+    return searcher.drive(search(problem, goal))
 
 
 class Checked:
     """A goal whose offers are solved again, one by one, since the ridge blurs them."""
 
-    def __init__(self, goal: Goal, moments: Moments, choice: Choice) -> None:
+    def __init__(self, goal: Goal, moments: ScaledGram, choice: Choice) -> None:
         self.goal = goal
         self.moments = moments
         self.choice = choice

@@ -3,10 +3,10 @@
 import numpy as np
 
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.subset.exhaustive import Block
+from foldwise.subset.exhaustive import SubsetBlock
 
+# Errors that differ by less than this share are tied: rounding must not choose a model.
 TIE = 1e-10
-"""Errors that differ by less than this share are tied: rounding must not choose a model."""
 
 
 class BestBySize:
@@ -21,7 +21,7 @@ class BestBySize:
         self.fold_errors: dict[int, FloatArray] = {}
         self._sizes: IntArray | None = None
 
-    def take(self, errors: FloatArray, block: Block) -> None:
+    def take(self, errors: FloatArray, block: SubsetBlock) -> None:
         """Look at a block of errors."""
         totals = errors.sum(axis=0)
         if block.sizes is not self._sizes:
@@ -57,7 +57,7 @@ class BestByFold:
         self.ids = np.full(n_folds, -1, dtype=object)
         self.sizes = np.zeros(n_folds, dtype=np.intp)
 
-    def take(self, errors: FloatArray, block: Block) -> None:
+    def take(self, errors: FloatArray, block: SubsetBlock) -> None:
         """Look at a block of errors."""
         if not self.empty_model and block.more == 0 and block.sizes[0] == 0:
             errors = errors.copy()
@@ -89,7 +89,7 @@ class Everything:
         self._ids: list[Array] = []
         self._errors: list[FloatArray] = []
 
-    def take(self, errors: FloatArray, block: Block) -> None:
+    def take(self, errors: FloatArray, block: SubsetBlock) -> None:
         """Keep a block of errors."""
         self._ids.append(block.ids | block.more_id)
         self._errors.append(errors.sum(axis=0))
@@ -100,18 +100,6 @@ class Everything:
         kept = members(ids, n_units)
         order = _in_order(ids, kept.sum(axis=1))
         return kept[order], np.concatenate(self._errors)[order]
-
-
-class Several:
-    """Sinks that all look at every block."""
-
-    def __init__(self, *sinks: BestBySize | BestByFold | Everything) -> None:
-        self.sinks = sinks
-
-    def take(self, errors: FloatArray, block: Block) -> None:
-        """Pass a block of errors on."""
-        for sink in self.sinks:
-            sink.take(errors, block)
 
 
 def _in_order(ids: Array, sizes: IntArray) -> IntArray:

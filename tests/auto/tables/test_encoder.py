@@ -164,7 +164,7 @@ def test_kinds_that_do_not_know_a_column_are_refused(table):
         ),
         (
             {"scale": "standrd"},
-            "TableEncoder: scale must be one of None, 'standard', 'squash', 'quantile'; "
+            "TableEncoder: scale must be one of 'standard', 'squash', 'quantile' or None; "
             "got 'standrd'. Did you mean 'standard'?",
         ),
         (

@@ -138,12 +138,13 @@ def test_lists_in_cells_are_refused():
         ),
         (
             {"given": {"pricee": "number"}},
-            "column_kinds: given must name columns of the table; got 'pricee'. "
+            "column_kinds: given must name a column of the table; got 'pricee'. "
             "Did you mean 'price'?",
         ),
         (
             {"given": {"price": "numbr"}},
-            "column_kinds: given must give each column one of our kinds; got 'numbr'. "
+            "column_kinds: given must be one of 'number', 'category', 'boolean', 'date', 'text', "
+            "'identifier', 'constant'; got 'numbr'. "
             "Did you mean 'number'?",
         ),
     ],

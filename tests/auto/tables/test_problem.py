@@ -59,7 +59,7 @@ def test_weights_and_groups_and_dropped_columns_are_no_features():
     found = table_problem(frame, "y", weight="w", groups="g", drop=["z"])
     assert list(found.X.columns) == ["x"]
     assert_array_equal(found.sample_weight, [1, 0.5])
-    assert_array_equal(found.groups, ["a", "b"])
+    assert_array_equal(found.groups, [0, 1])
 
 
 FRAME = pd.DataFrame(
@@ -129,13 +129,13 @@ FRAME = pd.DataFrame(
         (
             {"target": "x", "weight": "gap"},
             InvalidDataError,
-            "table_problem: weight 'gap' must be numbers that are not negative; got None in "
-            "1 of 3 rows. Correct or drop these rows.",
+            "table_problem: sample_weight must be finite and not negative (Negative values in "
+            "data); got nan. Drop these rows instead.",
         ),
         (
             {"target": "x", "groups": "gap"},
             InvalidDataError,
-            "table_problem: groups 'gap' must name a group for every row; got 1 missing. Give "
+            "table_problem: groups must name a group for every row; got 1 missing. Give "
             "these rows a group of their own.",
         ),
     ],

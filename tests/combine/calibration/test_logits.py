@@ -8,8 +8,8 @@ from foldwise.combine.calibration.logits import (
     columns_of,
     margins_of,
     probabilities_of,
-    row_weights,
 )
+from foldwise.combine.shapes import row_weights
 
 
 def test_one_column_is_the_log_odds_of_the_second_class() -> None:
@@ -43,4 +43,4 @@ def test_one_class_against_the_rest_is_the_logit_of_its_probability() -> None:
 
 def test_two_columns_and_weights() -> None:
     np.testing.assert_array_equal(both(np.array([0.25])), [[0.75, 0.25]])
-    assert row_weights(np.array([0, 1]), None).tolist() == [1.0, 1.0]
+    assert row_weights(2).tolist() == [1.0, 1.0]

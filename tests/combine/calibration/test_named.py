@@ -133,6 +133,7 @@ def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(InvalidParameterError) as caught:
         fit_calibrator("plat", np.zeros(2), np.array([0, 1]))
     assert str(caught.value) == (
-        "fit_calibrator: method must be the name of a calibration method; got 'plat'. "
+        "fit_calibrator: method must be one of 'temperature', 'vector', 'matrix', 'network', "
+        "'platt', 'beta', 'quadratic', 'isotonic', 'venn_abers'; got 'plat'. "
         "Did you mean 'platt'?"
     )

@@ -1,45 +1,99 @@
-"""One entry of the portfolio."""
+"""What is known about a problem, and one entry of the portfolio: a learner that may suit it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from foldwise.auto.facts import Facts
+import numpy as np
+from scipy.stats import skew
+
+from foldwise.arrays import Array
+from foldwise.auto.tables import Kinds
+from foldwise.auto.tables.kinds import DROPPED
+
+SKEWED = 1.0
+MOST_LEVELS = 40
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What every learner of a portfolio is built with.
+class TableProfile:
+    """What decides which learners are tried, never which of them are used."""
 
-    Attributes
-    ----------
-    facts : Facts
-        Size and kind of the problem.
-    size : float
-        Number of trees and rounds, relative to the learners' own.
-    """
+    n_rows: int  # number of rows
+    width: int  # number of columns, categories counted once a level
+    n_classes: int | None = None  # number of classes; None for regression
+    smallest_class: int = 0  # rows of the rarest class
+    weighted: bool = False  # whether rows have weights
+    # whether the target has no negative value and a long upper tail, so that its logarithm is
+    # worth trying
+    positive_skewed: bool = False
+    has_zero: bool = False  # whether the target is zero somewhere
+    size: float = 1.0  # number of trees and rounds, relative to the learners' own
 
-    facts: Facts
-    size: float = 1.0
+    @property
+    def regression(self) -> bool:
+        """Whether the target is a number."""
+        return self.n_classes is None
 
     def trees(self, number: int) -> int:
         """Return a number of trees, at least ten."""
         return max(int(number * self.size), 10)
 
 
+def profile_of(
+    kinds: Kinds,
+    y: Array,
+    *,
+    n_classes: int | None = None,
+    weighted: bool = False,
+    size: float = 1.0,
+) -> TableProfile:
+    """Return what is known about a problem before anything is fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from foldwise.auto.tables import column_kinds
+    >>> kinds = column_kinds(np.arange(8).reshape(4, 2))
+    >>> profile_of(kinds, np.array([1.0, 2.0, 4.0, 80.0])).positive_skewed
+    True
+    >>> profile_of(kinds, np.array([-1.0, 2.0, 4.0, 80.0])).positive_skewed
+    False
+    """
+    width = sum(_width(column.kind, column.n_distinct) for column in kinds)
+    if n_classes is not None:
+        smallest = int(np.unique(y, return_counts=True)[1].min())
+        return TableProfile(len(y), width, n_classes, smallest, weighted, size=size)
+    positive = bool((y >= 0).all()) and float(np.ptp(y)) > 0
+    return TableProfile(
+        len(y),
+        width,
+        weighted=weighted,
+        positive_skewed=positive and float(skew(y)) > SKEWED,
+        has_zero=bool((y == 0).any()),
+        size=size,
+    )
+
+
+def _width(kind: str, n_distinct: int) -> int:
+    if kind in DROPPED:
+        return 0
+    return {"category": min(n_distinct, MOST_LEVELS), "text": 17, "date": 8}.get(kind, 1)
+
+
 @dataclass(frozen=True)
-class Member:
-    """A learner that may be tried.
+class Contender:
+    """A learner of the portfolio, which may be tried.
 
     Attributes
     ----------
     name : str
         Its name on the leaderboard.
     encoding : {"native", "ordinal", "onehot", "normal", "spline", "named"}
-        How it wants the table, see :mod:`foldwise.auto.encodings`.
+        How it wants the table, see :mod:`foldwise.auto.portfolio.encodings`.
     build : callable
-        Returns the learner for some settings.
+        Returns the learner for a problem.
     tier : int
         The first preset that tries it: 1 fast, 2 balanced, 3 best.
     rows : tuple of int
@@ -62,7 +116,7 @@ class Member:
 
     name: str
     encoding: str
-    build: Callable[[Settings], Any]
+    build: Callable[[TableProfile], Any]
     tier: int = 2
     rows: tuple[int, float] = (0, float("inf"))
     width: float = float("inf")
@@ -73,14 +127,14 @@ class Member:
     power: float = 1.0
     log: bool = False
 
-    def suits(self, facts: Facts) -> bool:
+    def suits(self, profile: TableProfile) -> bool:
         """Tell whether it is worth trying for a problem."""
         return (
-            self.rows[0] <= facts.n_rows <= self.rows[1]
-            and facts.width <= self.width
-            and (not self.crowded or facts.smallest_class > 2 * facts.width)
-            and (facts.n_classes or 0) <= self.classes
-            and (self.takes_weights or not facts.weighted)
-            and (facts.positive_skewed or not self.log)
+            self.rows[0] <= profile.n_rows <= self.rows[1]
+            and profile.width <= self.width
+            and (not self.crowded or profile.smallest_class > 2 * profile.width)
+            and (profile.n_classes or 0) <= self.classes
+            and (self.takes_weights or not profile.weighted)
+            and (profile.positive_skewed or not self.log)
             and find_spec(self.package) is not None
         )

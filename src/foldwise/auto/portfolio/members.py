@@ -4,115 +4,116 @@ Cheap and strong ones come first, so that a time budget leaves out what matters 
 and the settings were chosen by out-of-fold losses on the training parts of public tables.
 """
 
-from foldwise.auto.facts import Facts
-from foldwise.auto.portfolio.boosted import (
-    catboost,
-    deep,
-    linear_leaves,
-    random_splits,
-    sampled,
-    shallow,
-    xgboost,
-)
-from foldwise.auto.portfolio.forests import extra_trees, random_forest
-from foldwise.auto.portfolio.linear import (
-    cautious_logistic,
-    discriminant,
-    logistic,
-    quadratic,
-    ridge,
-)
-from foldwise.auto.portfolio.logarithm import in_log
-from foldwise.auto.portfolio.member import Member
-from foldwise.auto.portfolio.rules import additive_rules, rules, short_rules
-from foldwise.auto.portfolio.smooth import (
-    gaussian_process,
-    neighbours,
-    net,
-    soft_kernel,
-    support_vectors,
-    wide_kernel,
-    wide_net,
-)
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.compose import TransformedTargetRegressor
+
+from foldwise.auto.portfolio import smooth, trees
+from foldwise.auto.portfolio.member import Contender, TableProfile
+
+
+def in_log(build: Callable[[TableProfile], Any]) -> Callable[[TableProfile], Any]:
+    """Return a builder of the same learner for the logarithm of the target."""
+
+    def build_in_log(profile: TableProfile) -> Any:
+        func, inverse = (np.log1p, np.expm1) if profile.has_zero else (np.log, np.exp)
+        return TransformedTargetRegressor(
+            build(profile), func=func, inverse_func=inverse, check_inverse=False
+        )
+
+    return build_in_log
+
 
 MANY = float("inf")
 REGRESSORS = (
-    Member("ridge", "squash", ridge, 1),
-    Member("boosted_deep", "native", deep, 2, rows=(5000, MANY)),
-    Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
-    Member("ridge_spline", "spline", ridge, 1, width=600),
-    Member("boosted_linear", "squash", linear_leaves, 2, rows=(100, MANY), width=200),
-    Member("boosted_deep", "native", deep, 2, rows=(1000, 4999)),
-    Member("boosted_shallow", "native", shallow, 2),
-    Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
-    Member("ridge_log", "squash", in_log(ridge), 2, log=True),
-    Member("ridge_spline_log", "spline", in_log(ridge), 2, width=600, log=True),
-    Member("support_vectors", "normal", support_vectors, 2, rows=(50, 4000), power=2.0),
-    Member("boosted_random_log", "native", in_log(random_splits), 2, log=True),
-    Member("boosted_sampled", "native", sampled, 2),
-    Member("xgboost", "ordinal", xgboost, 2, rows=(200, MANY), package="xgboost"),
-    Member("catboost", "ordinal", catboost, 2, rows=(100, MANY), package="catboost"),
-    Member("wide_net", "normal", wide_net, 2, rows=(200, 20_000)),
-    Member(
-        "gaussian_process", "normal", gaussian_process, 2, rows=(20, 1200), power=3.0,
+    Contender("ridge", "squash", smooth.ridge, 1),
+    Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
+    Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
+    Contender("ridge_spline", "spline", smooth.ridge, 1, width=600),
+    Contender("boosted_linear", "squash", trees.linear_leaves, 2, rows=(100, MANY), width=200),
+    Contender("boosted_deep", "native", trees.deep, 2, rows=(1000, 4999)),
+    Contender("boosted_shallow", "native", trees.shallow, 2),
+    Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
+    Contender("ridge_log", "squash", in_log(smooth.ridge), 2, log=True),
+    Contender("ridge_spline_log", "spline", in_log(smooth.ridge), 2, width=600, log=True),
+    Contender("support_vectors", "normal", smooth.support_vectors, 2, rows=(50, 4000), power=2.0),
+    Contender("boosted_random_log", "native", in_log(trees.random_splits), 2, log=True),
+    Contender("boosted_sampled", "native", trees.sampled, 2),
+    Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
+    Contender("catboost", "ordinal", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender("wide_net", "normal", smooth.wide_net, 2, rows=(200, 20_000)),
+    Contender(
+        "gaussian_process",
+        "normal",
+        smooth.gaussian_process,
+        2,
+        rows=(20, 1200),
+        power=3.0,
         takes_weights=False,
     ),
-    Member("net", "normal", net, 2, rows=(200, 20_000)),
-    Member("kernel", "normal", soft_kernel, 2, rows=(4000, 50_000)),
-    Member("rules", "ordinal", rules, 2, rows=(100, 20_000)),
-    Member(
-        "support_vectors_log", "normal", in_log(support_vectors), 2, rows=(50, 4000), power=2.0,
+    Contender("net", "normal", smooth.net, 2, rows=(200, 20_000)),
+    Contender("kernel", "normal", smooth.soft_kernel, 2, rows=(4000, 50_000)),
+    Contender("rules", "ordinal", trees.rules, 2, rows=(100, 20_000)),
+    Contender(
+        "support_vectors_log",
+        "normal",
+        in_log(smooth.support_vectors),
+        2,
+        rows=(50, 4000),
+        power=2.0,
         log=True,
     ),
-    Member("neighbours", "normal", neighbours, 2, rows=(20, 50_000), takes_weights=False),
-    Member("extra_trees_log", "ordinal", in_log(extra_trees), 3, rows=(100, 50_000), log=True),
-    Member("random_forest", "ordinal", random_forest, 3, rows=(100, 50_000)),
-)  # fmt: skip
+    Contender("neighbours", "normal", smooth.neighbours, 2, rows=(20, 50_000), takes_weights=False),
+    Contender(
+        "extra_trees_log", "ordinal", in_log(trees.extra_trees), 3, rows=(100, 50_000), log=True
+    ),
+    Contender("random_forest", "ordinal", trees.random_forest, 3, rows=(100, 50_000)),
+)
 
 CLASSIFIERS = (
-    Member("logistic", "squash", logistic, 1),
-    Member("boosted_deep", "native", deep, 2, rows=(5000, MANY)),
-    Member("boosted_random", "native", random_splits, 1, rows=(80, MANY)),
-    Member("extra_trees", "ordinal", extra_trees, 1, rows=(250, 50_000)),
-    Member("kernel", "onehot", soft_kernel, 2, rows=(50, 50_000)),
-    Member("boosted_deep", "native", deep, 2, rows=(80, 4999)),
-    Member("logistic_spline", "spline", cautious_logistic, 2, width=600),
-    Member("wide_kernel", "onehot", wide_kernel, 2, rows=(50, 50_000)),
-    Member("wide_net", "onehot", wide_net, 2, rows=(200, 20_000)),
-    Member("random_forest", "ordinal", random_forest, 2, rows=(100, 50_000)),
-    Member("kernel_normal", "normal", soft_kernel, 2, rows=(50, 50_000)),
-    Member("boosted_shallow", "native", shallow, 2),
-    Member("quadratic", "onehot", quadratic, 2, width=60, crowded=True, takes_weights=False),
-    Member("net", "normal", net, 2, rows=(200, 20_000)),
-    Member("catboost", "ordinal", catboost, 2, rows=(100, MANY), package="catboost"),
-    Member("xgboost", "ordinal", xgboost, 2, rows=(200, MANY), package="xgboost"),
-    Member("boosted_sampled", "native", sampled, 2),
-    Member("neighbours", "normal", neighbours, 2, rows=(20, 50_000), takes_weights=False),
-    Member("rules", "ordinal", rules, 2, rows=(100, 20_000), classes=2),
-    Member("discriminant", "spline", discriminant, 3, width=200, takes_weights=False),
+    Contender("logistic", "squash", smooth.logistic, 1),
+    Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
+    Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
+    Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
+    Contender("kernel", "onehot", smooth.soft_kernel, 2, rows=(50, 50_000)),
+    Contender("boosted_deep", "native", trees.deep, 2, rows=(80, 4999)),
+    Contender("logistic_spline", "spline", smooth.cautious_logistic, 2, width=600),
+    Contender("wide_kernel", "onehot", smooth.wide_kernel, 2, rows=(50, 50_000)),
+    Contender("wide_net", "onehot", smooth.wide_net, 2, rows=(200, 20_000)),
+    Contender("random_forest", "ordinal", trees.random_forest, 2, rows=(100, 50_000)),
+    Contender("kernel_normal", "normal", smooth.soft_kernel, 2, rows=(50, 50_000)),
+    Contender("boosted_shallow", "native", trees.shallow, 2),
+    Contender(
+        "quadratic", "onehot", smooth.quadratic, 2, width=60, crowded=True, takes_weights=False
+    ),
+    Contender("net", "normal", smooth.net, 2, rows=(200, 20_000)),
+    Contender("catboost", "ordinal", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
+    Contender("boosted_sampled", "native", trees.sampled, 2),
+    Contender("neighbours", "normal", smooth.neighbours, 2, rows=(20, 50_000), takes_weights=False),
+    Contender("rules", "ordinal", trees.rules, 2, rows=(100, 20_000), classes=2),
+    Contender("discriminant", "spline", smooth.discriminant, 3, width=200, takes_weights=False),
 )
 
-READABLE_REGRESSORS = (
-    Member("linear", "onehot", ridge, 1),
-    Member("rules", "named", rules, 1),
-    Member("short_rules", "named", short_rules, 2),
-    Member("additive_rules", "named", additive_rules, 2),
+READABLE_RULES = (
+    Contender("rules", "named", trees.rules, 1),
+    Contender("short_rules", "named", trees.short_rules, 2),
+    Contender("additive_rules", "named", trees.additive_rules, 2),
 )
-
-READABLE_CLASSIFIERS = (
-    Member("linear", "onehot", logistic, 1),
-    Member("rules", "named", rules, 1),
-    Member("short_rules", "named", short_rules, 2),
-    Member("additive_rules", "named", additive_rules, 2),
-)
+READABLE_REGRESSORS = (Contender("linear", "onehot", smooth.ridge, 1), *READABLE_RULES)
+READABLE_CLASSIFIERS = (Contender("linear", "onehot", smooth.logistic, 1), *READABLE_RULES)
 
 
-def portfolio(facts: Facts, tier: int, *, interpretable: bool = False) -> tuple[Member, ...]:
+def portfolio(
+    profile: TableProfile, tier: int, *, interpretable: bool = False
+) -> tuple[Contender, ...]:
     """Return the members to try for a problem, the first ones first.
 
     Parameters
     ----------
-    facts : Facts
+    profile : TableProfile
         Size and kind of the problem.
     tier : int
         1 for few, 2 for most, 3 for all.
@@ -121,15 +122,15 @@ def portfolio(facts: Facts, tier: int, *, interpretable: bool = False) -> tuple[
 
     Returns
     -------
-    tuple of Member
+    tuple of Contender
         Never empty: the first member suits every problem.
 
     Examples
     --------
-    >>> [member.name for member in portfolio(Facts(200, 3), 1)]
+    >>> [member.name for member in portfolio(TableProfile(200, 3), 1)]
     ['ridge', 'boosted_random', 'ridge_spline']
     """
-    members: tuple[Member, ...] = REGRESSORS if facts.regression else CLASSIFIERS
+    members: tuple[Contender, ...] = REGRESSORS if profile.regression else CLASSIFIERS
     if interpretable:
-        members = READABLE_REGRESSORS if facts.regression else READABLE_CLASSIFIERS
-    return tuple(m for m in members if m.tier <= tier and m.suits(facts))
+        members = READABLE_REGRESSORS if profile.regression else READABLE_CLASSIFIERS
+    return tuple(m for m in members if m.tier <= tier and m.suits(profile))

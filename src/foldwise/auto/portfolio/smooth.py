@@ -1,9 +1,10 @@
-"""Smooth learners: kernels, neighbours, nets."""
+"""Smooth learners: linear models, kernels, neighbours, nets."""
 
 from typing import Any
 
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import Matern, WhiteKernel
 from sklearn.linear_model import LogisticRegression, RidgeCV
@@ -13,8 +14,35 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
-from foldwise.auto.kernels import KernelFeatures
-from foldwise.auto.portfolio.member import Settings
+from foldwise.auto.portfolio.features import KernelFeatures
+from foldwise.auto.portfolio.member import TableProfile
+
+PENALTIES = tuple(np.logspace(-2, 4, 13).tolist())
+
+
+def ridge(_profile: TableProfile) -> Any:
+    """Return ridge regression with its penalty chosen by leave-one-out."""
+    return RidgeCV(PENALTIES)
+
+
+def logistic(_profile: TableProfile) -> Any:
+    """Return logistic regression with scikit-learn's penalty."""
+    return LogisticRegression(max_iter=1000)
+
+
+def cautious_logistic(_profile: TableProfile) -> Any:
+    """Return logistic regression with a strong penalty."""
+    return LogisticRegression(C=0.1, max_iter=1000)
+
+
+def discriminant(_profile: TableProfile) -> Any:
+    """Return linear discriminant analysis with Ledoit and Wolf's shrinkage."""
+    return LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+
+
+def quadratic(_profile: TableProfile) -> Any:
+    """Return quadratic discriminant analysis, a little regularised."""
+    return QuadraticDiscriminantAnalysis(reg_param=0.01)
 
 
 def scaled(regressor: Any) -> Any:
@@ -22,68 +50,68 @@ def scaled(regressor: Any) -> Any:
     return TransformedTargetRegressor(regressor, transformer=StandardScaler())
 
 
-def soft_kernel(settings: Settings) -> Any:
+def soft_kernel(profile: TableProfile) -> Any:
     """Return a kernel machine of the usual width, well regularised."""
-    if settings.facts.regression:
+    if profile.regression:
         last: Any = RidgeCV(tuple(np.logspace(-4, 1, 11).tolist()))
     else:
         last = LogisticRegression(C=10.0, max_iter=1000)
     return Pipeline([("kernel", KernelFeatures(1.0)), ("linear", last)])
 
 
-def wide_kernel(_settings: Settings) -> Any:
+def wide_kernel(_profile: TableProfile) -> Any:
     """Return a classifier with a wide kernel and little regularisation, for clean classes."""
     last = LogisticRegression(C=100.0, max_iter=1000)
     return Pipeline([("kernel", KernelFeatures(3.0)), ("linear", last)])
 
 
-def support_vectors(_settings: Settings) -> Any:
+def support_vectors(_profile: TableProfile) -> Any:
     """Return support vector regression."""
     return scaled(SVR(C=5.0, epsilon=0.05))
 
 
-def gaussian_process(_settings: Settings) -> Any:
+def gaussian_process(_profile: TableProfile) -> Any:
     """Return a Gaussian process whose length scale and noise have the largest likelihood."""
     kernel = 1.0 * Matern(3.0, nu=1.5) + WhiteKernel(0.1)
     return scaled(GaussianProcessRegressor(kernel))
 
 
-def neighbours(settings: Settings) -> Any:
+def neighbours(profile: TableProfile) -> Any:
     """Return the mean of near rows, nearer ones with more weight."""
-    kind = KNeighborsRegressor if settings.facts.regression else KNeighborsClassifier
+    kind = KNeighborsRegressor if profile.regression else KNeighborsClassifier
     # A node holds at least a third of the rows.
-    return kind(min(15, max(settings.facts.n_rows // 8, 1)), weights="distance")
+    return kind(min(15, max(profile.n_rows // 8, 1)), weights="distance")
 
 
-def net(settings: Settings) -> Any:
+def net(profile: TableProfile) -> Any:
     """Return a net of two hidden layers that stops early."""
     return _net(
-        settings,
+        profile,
         hidden_layer_sizes=(128, 64),
         learning_rate_init=2e-3,
         alpha=1e-3,
-        max_iter=settings.trees(150),
+        max_iter=profile.trees(150),
         early_stopping=True,
         n_iter_no_change=15,
     )
 
 
-def wide_net(settings: Settings) -> Any:
+def wide_net(profile: TableProfile) -> Any:
     """Return a net of one hidden layer trained to the end, for clean targets."""
     return _net(
-        settings,
+        profile,
         hidden_layer_sizes=(128,),
         learning_rate_init=3e-3,
         alpha=0.03,
-        max_iter=settings.trees(40),
+        max_iter=profile.trees(40),
         # It is meant to end there: the steps left would overfit.
-        n_iter_no_change=settings.trees(40),
+        n_iter_no_change=profile.trees(40),
     )
 
 
-def _net(settings: Settings, **parameters: Any) -> Any:
-    n_rows = settings.facts.n_rows
+def _net(profile: TableProfile, **parameters: Any) -> Any:
+    n_rows = profile.n_rows
     batch = int(np.clip(n_rows // 50, 16, 128))
-    if settings.facts.regression:
+    if profile.regression:
         return scaled(MLPRegressor(batch_size=batch, **parameters))
     return MLPClassifier(batch_size=batch, **parameters)

@@ -8,7 +8,7 @@ from sklearn.preprocessing import QuantileTransformer
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 
 LARGEST = 1e30
-SCALES = (None, "standard", "squash", "quantile")
+SCALES = ("standard", "squash", "quantile")
 SQUASHED_TO = 3.0
 N_QUANTILES = 256
 
@@ -51,7 +51,8 @@ class NumberCleaner:
     def _finish(self, values: FloatArray, missing: BoolArray) -> FloatArray:
         if self.impute:
             values = np.where(missing, self.median, values)
-        values = self.scaler(values)
+        if self.scaler is not None:
+            values = self.scaler.transform(values)
         return np.column_stack([values, missing[:, self.marked]])
 
 
@@ -81,59 +82,30 @@ def _different_columns(missing: BoolArray) -> IntArray:
     return np.array(list(patterns.values()), dtype=np.intp)
 
 
+class Shift:
+    """Centres and divides; ``squash`` bends smoothly into (-3, 3), extremes in order."""
+
+    def __init__(self, centre: FloatArray, width: FloatArray, *, squash: bool = False) -> None:
+        self.centre, self.width, self.squash = centre, width, squash
+
+    def transform(self, values: FloatArray) -> FloatArray:
+        """Return the rows rescaled."""
+        z = (values - self.centre) / self.width
+        return z / np.sqrt(1.0 + (z / SQUASHED_TO) ** 2) if self.squash else z
+
+
 def _fitted_scaler(scale: str | None, values: FloatArray, seed: int) -> Any:
     if scale == "standard":
         return Shift(*_mean_and_deviation(values))
     if scale == "squash":
-        return Squash(*_median_and_width(values))
+        return Shift(*_median_and_width(values), squash=True)
     if scale == "quantile":
-        return Quantiles(values, seed)
-    return Same()
-
-
-class Same:
-    """Leaves numbers as they are."""
-
-    def __call__(self, values: FloatArray) -> FloatArray:
-        """Return the rows rescaled."""
-        return values
-
-
-class Shift:
-    """Centres and divides."""
-
-    def __init__(self, centre: FloatArray, width: FloatArray) -> None:
-        self.centre = centre
-        self.width = width
-
-    def __call__(self, values: FloatArray) -> FloatArray:
-        """Return the rows rescaled."""
-        return (values - self.centre) / self.width
-
-
-class Squash(Shift):
-    """Centres and divides, then bends smoothly into (-3, 3): extremes keep their order only."""
-
-    def __call__(self, values: FloatArray) -> FloatArray:
-        """Return the rows rescaled."""
-        z = (values - self.centre) / self.width
-        return z / np.sqrt(1.0 + (z / SQUASHED_TO) ** 2)
-
-
-class Quantiles:
-    """Maps each column to normal scores by its training quantiles."""
-
-    def __init__(self, values: FloatArray, seed: int) -> None:
-        self.model = QuantileTransformer(
-            n_quantiles=max(1, min(N_QUANTILES, len(values))),
-            output_distribution="normal",
-            random_state=seed,
+        n_quantiles = max(1, min(N_QUANTILES, len(values)))
+        quantiles = QuantileTransformer(
+            n_quantiles=n_quantiles, output_distribution="normal", random_state=seed
         )
-        self.model.fit(values)
-
-    def __call__(self, values: FloatArray) -> FloatArray:
-        """Return the rows rescaled."""
-        return self.model.transform(values)
+        return quantiles.fit(values)
+    return None
 
 
 def _mean_and_deviation(values: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -1,5 +1,6 @@
-"""How a text table is written: delimiter, quotes, decimal mark, told from its first records."""
+"""How a text table is written: encoding, delimiter, quotes, decimal mark."""
 
+import codecs
 import csv
 import io
 import re
@@ -7,6 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from foldwise.errors import FoldwiseError, Plain, invalid_data
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+SINGLE_BYTE = ("cp1252", "latin-1")
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE = 500
 SEPARATOR_LINE = re.compile(r"^sep=(.)\r?\n", re.IGNORECASE)
@@ -17,6 +28,55 @@ GROUPED = {
     ",": re.compile(r"[+-]?\d{1,3}(,\d{3})*(\.\d+)?"),
     ".": re.compile(r"[+-]?\d{1,3}(\.\d{3})*(,\d+)?"),
 }
+
+
+def refused(name: str, must: str, got: str, fix: str) -> FoldwiseError:
+    """Return the error about a file that cannot be read."""
+    return invalid_data("read_table", name, must=must, got=Plain(got), fix=fix)
+
+
+def decode(name: str, content: bytes) -> tuple[str, str]:
+    """Return the text of a file and its encoding.
+
+    By its mark; else UTF-16 where every second byte is zero, UTF-8 where that is valid, and
+    Windows-1252 or Latin-1, in which any byte is a letter, for the rest.
+
+    Examples
+    --------
+    >>> decode("a.csv", "Köln".encode("latin-1"))
+    ('Köln', 'cp1252')
+    """
+    encoding = _encoding(content)
+    try:
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        must = f"be valid {encoding}, as its first bytes say"
+        found = f"byte {error.start:,} that is not"
+        raise refused(name, must, found, "Save it again as UTF-8.") from error
+    nul = text.find("\0")
+    if nul >= 0:
+        line = text.count("\n", 0, nul) + 1
+        fix = "Export it again as CSV, or give a Parquet file."
+        raise refused(name, "be a text file without NUL bytes", f"one on line {line:,}", fix)
+    return text, encoding
+
+
+def _encoding(content: bytes) -> str:
+    for mark, encoding in MARKS:
+        if content.startswith(mark):
+            return encoding
+    head = content[:4096]
+    if len(head) >= 4 and b"\0" in head:
+        even, odd = head[0::2].count(0), head[1::2].count(0)
+        if max(even, odd) > 0.4 * len(head) / 2 and min(even, odd) < 0.1 * max(even, odd):
+            return "utf-16-le" if odd > even else "utf-16-be"
+    for encoding in ("utf-8", *SINGLE_BYTE):
+        try:
+            content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return SINGLE_BYTE[-1]
 
 
 @dataclass(frozen=True)

@@ -7,24 +7,29 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import Array, FloatArray
-from foldwise.auto.tables.blocks import Blocks, Choices
-from foldwise.auto.tables.cleaning import SCALES
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.auto.tables.cleaning import SCALES, NumberCleaner
 from foldwise.auto.tables.frames import as_frame, is_frame
-from foldwise.auto.tables.kinds import DROPPED, Kinds, column_kinds
-from foldwise.errors import (
-    Plain,
-    did_you_mean,
-    invalid_data,
-    invalid_parameter,
-    listing,
+from foldwise.auto.tables.kinds import DROPPED, ColumnKind, Kinds, column_kinds
+from foldwise.auto.tables.levels import Levels, is_quantity, random_folds, target_columns
+from foldwise.auto.tables.sources import (
+    ColumnSource,
+    DateParts,
+    HashedText,
+    Kept,
+    Numbers,
+    OneHot,
+    Ordinal,
+    TargetMeans,
 )
+from foldwise.checks import check_lengths, check_whole, check_word
+from foldwise.errors import Plain, invalid_data, invalid_parameter, listing
 
 OWNER = "TableEncoder"
-CHOICES: dict[str, tuple[Any, ...]] = {
+N_FOLDS = 5
+CHOICES = {
     "numbers": ("impute", "keep"),
     "categories": ("onehot", "ordinal", "target", "keep"),
-    "scale": SCALES,
     "task": ("auto", "regression", "classification"),
 }
 
@@ -177,7 +182,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = self._frame(X, reset=False)
-        return self._output(*self.blocks_.transform(frame))
+        matrix = _joined([s.transform(frame[s.name]) for s in self._measured], len(frame))
+        return self._output(self._cleaner.transform(matrix), frame)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return what the columns are called.
@@ -193,7 +199,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             One a column.
         """
         check_is_fitted(self)
-        return np.array(_distinct(self.blocks_.names), dtype=object)
+        return np.array(_distinct(self._names), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -217,14 +223,73 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 fix="Give more rows or columns, or say in kinds what a column is.",
             )
         target = None if y is None else _checked_target(y, len(frame))
-        self.blocks_ = Blocks(used, self._choices())
-        values = self.blocks_.fit_transform(frame, target)
-        self.sources_ = np.array(self.blocks_.sources, dtype=object)
-        return self._output(*values)
+        sources = self._sources(used, frame, target)
+        self._binary = [source for source in sources if isinstance(source, OneHot)]
+        self._kept = [source for source in sources if isinstance(source, Kept)]
+        coded: list[ColumnSource] = [*self._binary, *self._kept]
+        self._measured = [source for source in sources if source not in coded]
+        matrix = _joined([s.fit_transform(frame[s.name]) for s in self._measured], len(frame))
+        self._cleaner = NumberCleaner(self.numbers == "impute", self.scale, self._seed)
+        cleaned = self._cleaner.fit_transform(matrix)
+        named = [(name, source.name) for source in self._measured for name in source.names]
+        named += [(f"{named[j][1]} (missing)", named[j][1]) for j in self._cleaner.marked]
+        named += [(name, source.name) for source in coded for name in source.names]
+        self._names = [name for name, _ in named]
+        self.sources_ = np.array([source for _, source in named], dtype=object)
+        return self._output(cleaned, frame)
+
+    @property
+    def _seed(self) -> int:
+        return self.random_state or 0
+
+    def _sources(
+        self, columns: list[ColumnKind], frame: pd.DataFrame, y: Array | None
+    ) -> list[ColumnSource]:
+        """Return what is done with each column."""
+        sources: list[ColumnSource] = []
+        by_target: tuple[FloatArray, list[str], IntArray] | None = None
+        for column in columns:
+            if column.kind == "date":
+                sources.append(DateParts(column))
+            elif column.kind == "text":
+                sources.append(HashedText(column.name, self.text_width, self._seed))
+            elif column.kind != "category":
+                sources.append(Numbers(column))
+            else:
+                levels = Levels(frame[column.name])
+                if self.categories == "target" or len(levels) > self.high_cardinality:
+                    by_target = by_target or self._by_target(column.name, levels, y)
+                    sources.append(TargetMeans(column.name, levels, *by_target))
+                else:
+                    sources.append(self._coded(column.name, levels))
+        return sources
+
+    def _coded(self, name: str, levels: Levels) -> ColumnSource:
+        if self.categories == "ordinal":
+            return Ordinal(name, levels, -1.0 if self.numbers == "impute" else np.nan)
+        return OneHot(name, levels) if self.categories == "onehot" else Kept(name, levels)
+
+    def _by_target(
+        self, name: str, levels: Levels, y: Array | None
+    ) -> tuple[FloatArray, list[str], IntArray]:
+        """Return what is averaged in each level, its names, and the fold of each row."""
+        if y is None:
+            raise invalid_data(
+                OWNER,
+                "y",
+                must=f"be given to encode the {len(levels)} levels of {name!r} by the target",
+                got=None,
+                fix="Pass y to fit, or raise high_cardinality.",
+            )
+        columns, titles = target_columns(y, is_quantity(y, self.task))
+        folds = random_folds(len(y), max(1, min(N_FOLDS, len(y))), self._seed)
+        return columns, titles, folds
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
         frame = as_frame(X, OWNER)
-        validate_data(self, X if is_frame(X) else frame.to_numpy(), reset=reset, **_NO_CHECK)
+        validate_data(
+            self, X if is_frame(X) else frame.to_numpy(), reset=reset, skip_check_array=True
+        )
         if len(frame) == 0:
             raise invalid_data(
                 OWNER,
@@ -250,60 +315,34 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         return Kinds(tuple(columns[str(name)] for name in frame.columns), self.kinds.n_rows)
 
-    def _choices(self) -> Choices:
-        return Choices(
-            impute=self.numbers == "impute",
-            categories=self.categories,
-            scale=self.scale,
-            high_cardinality=self.high_cardinality,
-            text_width=self.text_width,
-            task=self.task,
-            seed=0 if self.random_state is None else self.random_state,
-        )
-
-    def _output(self, values: FloatArray, kept: dict[str, pd.Categorical]) -> Any:
-        if self.categories != "keep" or not kept:
+    def _output(self, cleaned: FloatArray, frame: pd.DataFrame) -> Any:
+        binary = [source.transform(frame[source.name]) for source in self._binary]
+        values = _joined([cleaned, *binary], len(frame))
+        if not self._kept:
             return values
-        frame = pd.DataFrame(values)
-        for name, column in kept.items():
-            frame[name] = column
-        return frame.set_axis([f"c{j}" for j in range(frame.shape[1])], axis=1)
+        table = pd.DataFrame(values)
+        for source in self._kept:
+            table[source.name] = source.transform(frame[source.name])
+        return table.set_axis([f"c{j}" for j in range(table.shape[1])], axis=1)
 
     def _check_parameters(self) -> None:
-        for name, allowed in CHOICES.items():
-            value = getattr(self, name)
-            if value not in allowed:
-                words = [str(choice) for choice in allowed if choice is not None]
-                raise invalid_parameter(
-                    OWNER,
-                    name,
-                    must=f"be one of {', '.join(repr(choice) for choice in allowed)}",
-                    got=value,
-                    fix=did_you_mean(value, words),
-                )
+        for name, words in CHOICES.items():
+            check_word(OWNER, name, getattr(self, name), words)
+        if self.scale is not None:
+            check_word(OWNER, "scale", self.scale, SCALES, also="None")
         for name in ("high_cardinality", "text_width"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise invalid_parameter(
-                    OWNER, name, must="be a whole number of at least 1", got=value, fix="Try 40."
-                )
+            check_whole(OWNER, name, getattr(self, name), 1, try_=40)
 
 
-_NO_CHECK = {"skip_check_array": True}
+def _joined(parts: list[FloatArray], n_rows: int) -> FloatArray:
+    return np.column_stack(parts) if parts else np.empty((n_rows, 0))
 
 
 def _checked_target(y: Any, n_rows: int) -> Array:
     target = np.asarray(y)
     if target.ndim == 2 and target.shape[1] == 1:
         target = target[:, 0]
-    if len(target) != n_rows:
-        raise invalid_data(
-            OWNER,
-            "y",
-            must=f"have one entry for each of the {n_rows} rows of X",
-            got=Plain(f"{len(target)}"),
-            fix="Give the same rows to both.",
-        )
+    check_lengths(OWNER, n_rows, y=target)
     return target
 
 

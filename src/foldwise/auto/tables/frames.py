@@ -1,6 +1,7 @@
 """Any table -> a pandas frame with distinct names: pandas, polars, Arrow, arrays, lists."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -9,7 +10,14 @@ import pandas as pd
 from scipy import sparse
 from sklearn.utils import check_array
 
-from foldwise.errors import Plain, invalid_data, listing, unsupported
+from foldwise.errors import (
+    Plain,
+    did_you_mean,
+    invalid_data,
+    invalid_parameter,
+    listing,
+    unsupported,
+)
 
 NESTED = (dict, list, tuple, set, np.ndarray)
 
@@ -81,6 +89,20 @@ def check_names(owner: str, names: list[Any]) -> None:
             must="differ",
             got=Plain(f"{listing(twice)} more than once"),
             fix="Rename or drop all but one.",
+        )
+
+
+def check_columns(owner: str, option: str, wanted: Iterable[str], names: Iterable[Any]) -> None:
+    """Raise unless every wanted column is one of the table's."""
+    known = [str(name) for name in names]
+    unknown = [column for column in wanted if column not in known]
+    if unknown:
+        raise invalid_parameter(
+            owner,
+            option,
+            must="name a column of the table",
+            got=listing(unknown),
+            fix=did_you_mean(unknown[0], known),
         )
 
 

@@ -8,20 +8,13 @@ import numpy as np
 import pandas as pd
 
 from foldwise.arrays import Array, BoolArray, FloatArray
-from foldwise.auto.tables.frames import as_frame
+from foldwise.auto.tables.frames import as_frame, check_columns
 from foldwise.auto.tables.kinds import Kinds, column_kinds
 from foldwise.auto.tables.values import numbers_of, text_of
-from foldwise.errors import (
-    FoldwiseError,
-    Plain,
-    did_you_mean,
-    invalid_data,
-    invalid_parameter,
-    listing,
-)
+from foldwise.checks import checked_groups, checked_weights
+from foldwise.errors import FoldwiseError, Plain, invalid_data, invalid_parameter, listing
 
 OWNER = "table_problem"
-TASKS = ("auto", "regression", "classification")
 MOST_NUMBER_CLASSES = 10
 MOST_CLASSES = 200
 
@@ -84,24 +77,19 @@ def table_problem(
         y,
         found,
         kinds,
-        None if weight is None else _read_weight(table[weight]),
-        None if groups is None else _read_groups(table[groups]),
+        None if weight is None else checked_weights(OWNER, numbers_of(table[weight]), len(X)),
+        None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X)),
         (*notes, *said),
     )
 
 
+def _refused(what: str, must: str, got: str, fix: str) -> FoldwiseError:
+    return invalid_data(OWNER, what, must=must, got=Plain(got), fix=fix)
+
+
 def _check_columns(named: dict[str, list[str]], table: pd.DataFrame) -> None:
-    names = [str(name) for name in table.columns]
     for option, columns in named.items():
-        unknown = [column for column in columns if column not in names]
-        if unknown:
-            raise invalid_parameter(
-                OWNER,
-                option,
-                must="name a column of the table",
-                got=listing(unknown),
-                fix=did_you_mean(unknown[0], names),
-            )
+        check_columns(OWNER, option, columns, table.columns)
     chosen = [column for columns in named.values() for column in dict.fromkeys(columns)]
     twice = {column for column in chosen if chosen.count(column) > 1}
     if twice:
@@ -116,12 +104,11 @@ def _check_columns(named: dict[str, list[str]], table: pd.DataFrame) -> None:
 
 def _check_rows(n_rows: int, fewest_rows: int) -> None:
     if n_rows < fewest_rows:
-        raise invalid_data(
-            OWNER,
+        raise _refused(
             "the table",
-            must=f"have at least {fewest_rows} rows with a target",
-            got=Plain(f"{n_rows:,}"),
-            fix="Collect more.",
+            f"have at least {fewest_rows} rows with a target",
+            f"{n_rows:,}",
+            "Collect more.",
         )
 
 
@@ -129,24 +116,22 @@ def _check_usable(target: str, kinds: Kinds) -> None:
     if len(kinds.dropped) < len(kinds):
         return
     reasons = [f"{column.name!r} ({column.kind})" for column in list(kinds)[:5]]
-    raise invalid_data(
-        OWNER,
+    raise _refused(
         "the table",
-        must=f"have columns besides {target!r} that differ and are not identifiers",
-        got=Plain(", ".join(reasons) or "none"),
-        fix="Add what the target is to be predicted from.",
+        f"have columns besides {target!r} that differ and are not identifiers",
+        ", ".join(reasons) or "none",
+        "Add what the target is to be predicted from.",
     )
 
 
 def _missing_note(target: str, present: BoolArray) -> list[str]:
     missing = int((~present).sum())
     if missing == len(present):
-        raise invalid_data(
-            OWNER,
+        raise _refused(
             f"target {target!r}",
-            must="be known in some rows",
-            got=Plain(f"{missing:,} of {missing:,} missing"),
-            fix="Name another column.",
+            "be known in some rows",
+            f"{missing:,} of {missing:,} missing",
+            "Name another column.",
         )
     if not missing:
         return []
@@ -174,12 +159,11 @@ def _read_target(column: Any, task: str) -> tuple[Array, str, list[str]]:
 
 def _check_differs(column: Any) -> None:
     if text_of(column).nunique() < 2:
-        raise invalid_data(
-            OWNER,
+        raise _refused(
             f"target {column.name!r}",
-            must="differ between rows",
-            got=Plain(f"{column.iloc[0]!s} in every row"),
-            fix="There is nothing to learn from one value: name another column.",
+            "differ between rows",
+            f"{column.iloc[0]!s} in every row",
+            "There is nothing to learn from one value: name another column.",
         )
 
 
@@ -193,10 +177,10 @@ def _few_whole_numbers(numbers: FloatArray) -> bool:
 def _quantity(column: Any, numbers: FloatArray) -> FloatArray:
     bad = ~np.isfinite(numbers)
     if bad.any():
-        raise _bad_target(
-            column,
+        raise _refused(
+            f"target {column.name!r}",
             "be finite numbers",
-            _first_bad(column, bad),
+            f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows",
             "Correct or drop these rows.",
         )
     return numbers
@@ -204,54 +188,21 @@ def _quantity(column: Any, numbers: FloatArray) -> FloatArray:
 
 def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> Array:
     if kind == "date":
-        raise _bad_target(
-            column, "be numbers or classes", "dates", "Turn them into a number of days first."
+        raise _refused(
+            f"target {column.name!r}",
+            "be numbers or classes",
+            "dates",
+            "Turn them into a number of days first.",
         )
     words = text_of(column)
     n_classes = words.nunique()
     if n_classes > max(2, min(MOST_CLASSES, len(words) // 2)):
-        raise _bad_target(
-            column,
+        raise _refused(
+            f"target {column.name!r}",
             "be numbers, or classes of which each has several rows",
             f"{n_classes:,} different values in {len(words):,} rows",
             "Name another column, or merge rare classes.",
         )
     if numeric and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all():
         return numbers.astype(np.int64)
-    return words.to_numpy(dtype=str)
-
-
-def _first_bad(column: Any, bad: BoolArray) -> str:
-    return f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"
-
-
-def _bad_target(column: Any, must: str, got: str, fix: str) -> FoldwiseError:
-    return invalid_data(OWNER, f"target {column.name!r}", must=must, got=Plain(got), fix=fix)
-
-
-def _read_weight(column: Any) -> FloatArray:
-    weight = numbers_of(column)
-    bad = ~np.isfinite(weight) | (weight < 0)
-    if bad.any():
-        raise invalid_data(
-            OWNER,
-            f"weight {column.name!r}",
-            must="be numbers that are not negative",
-            got=Plain(_first_bad(column, bad)),
-            fix="Correct or drop these rows.",
-        )
-    return weight
-
-
-def _read_groups(column: Any) -> Array:
-    words = text_of(column)
-    missing = int(words.isna().sum())
-    if missing:
-        raise invalid_data(
-            OWNER,
-            f"groups {column.name!r}",
-            must="name a group for every row",
-            got=Plain(f"{missing:,} missing"),
-            fix="Give these rows a group of their own.",
-        )
     return words.to_numpy(dtype=str)

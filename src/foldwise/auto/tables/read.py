@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from foldwise.auto.tables.decode import OWNER, decode
-from foldwise.auto.tables.dialect import GROUPED, Dialect, dialect_of, records
-from foldwise.errors import FoldwiseError, Plain, invalid_data, listing
+from foldwise.auto.tables.dialect import GROUPED, Dialect, decode, dialect_of, records, refused
+from foldwise.errors import FoldwiseError, listing
 
 PARQUET = b"PAR1"
 OTHERS = {
@@ -104,7 +103,7 @@ def _content(file: Path) -> bytes:
 
 
 def _refused(file: Path, must: str, got: str, fix: str) -> FoldwiseError:
-    return invalid_data(OWNER, file.name or str(file), must=must, got=Plain(got), fix=fix)
+    return refused(file.name or str(file), must, got, fix)
 
 
 def _read_parquet(file: Path, content: bytes) -> pd.DataFrame:

@@ -1,25 +1,30 @@
 """Calibration: from a model's logits to probabilities that mean what they say."""
 
-from foldwise.combine.calibration.beta import Beta, fit_beta
 from foldwise.combine.calibration.choose import (
     Calibration,
     choose_calibration,
     cross_calibrated,
     default_methods,
 )
-from foldwise.combine.calibration.isotonic import Isotonic, fit_isotonic
+from foldwise.combine.calibration.isotonic import Isotonic, VennAbers, fit_isotonic, fit_venn_abers
+from foldwise.combine.calibration.logistic import (
+    Beta,
+    Platt,
+    Quadratic,
+    fit_beta,
+    fit_platt,
+    fit_quadratic,
+)
 from foldwise.combine.calibration.logits import probabilities_of
 from foldwise.combine.calibration.named import OneAgainstRest, fit_calibrator
 from foldwise.combine.calibration.network import Network, fit_network
-from foldwise.combine.calibration.platt import Platt, fit_platt
-from foldwise.combine.calibration.quadratic import Quadratic, fit_quadratic
 from foldwise.combine.calibration.scaling import (
     AffineScaling,
+    Temperature,
     fit_matrix_scaling,
+    fit_temperature,
     fit_vector_scaling,
 )
-from foldwise.combine.calibration.temperature import Temperature, fit_temperature
-from foldwise.combine.calibration.venn_abers import VennAbers, fit_venn_abers
 
 __all__ = [
     "AffineScaling",

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.combine.calibration.logits import row_weights
-from foldwise.combine.calibration.named import CalibrationMap, fit_calibrator
+from foldwise.combine.calibration.logits import CalibrationMap
+from foldwise.combine.calibration.named import fit_calibrator
+from foldwise.combine.shapes import row_weights
 
 NONE = "none"
 # Beyond, the squared number of slopes costs more time than it is worth.
@@ -119,7 +120,7 @@ def choose_calibration(
             for name in methods
         }
         rows = held[method][0]
-        weight = row_weights(y, sample_weight)[rows]
+        weight = row_weights(len(y), sample_weight)[rows]
         if len(rows) and weight.sum() > 0:
             each = {name: _log_losses(p, y[rows]) for name, (_, p) in held.items()}
             share = weight / weight.sum()
@@ -181,10 +182,7 @@ def _log_losses(probabilities: FloatArray, y: IntArray) -> FloatArray:
 
 
 def _simplest_good(
-    losses: dict[str, float],
-    each: dict[str, FloatArray],
-    share: FloatArray,
-    unit: IntArray | None,
+    losses: dict[str, float], each: dict[str, FloatArray], share: FloatArray, unit: IntArray | None
 ) -> str:
     best = min(losses, key=lambda name: losses[name])
     for name, loss in losses.items():

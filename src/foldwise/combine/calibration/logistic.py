@@ -1,120 +1,210 @@
-"""Logistic regression on a few columns, pulled weakly towards known coefficients.
+"""Platt, beta and quadratic calibration: logistic regression on a few functions of the logit."""
 
-The pull is what defines a calibration map where the data do not: with one class only, constant
-or perfectly separating logits it leads back to the map that changes nothing.
-"""
-
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
 
 import numpy as np
-from scipy.special import expit
 
 from foldwise.arrays import FloatArray, IntArray
-
-# A normal prior with a standard deviation of ten around "change nothing".
-RIDGE = 0.01
-MOST_STEPS = 100
-MOST_HALVINGS = 60
-TOLERANCE = 1e-14
+from foldwise.combine.calibration.logits import CalibrationMap, margins_of, probabilities_of
+from foldwise.combine.logistic_regression import RIDGE, logistic_coefficients
+from foldwise.combine.shapes import row_weights
 
 
-def logistic_coefficients(
-    columns: FloatArray,
+@dataclass(frozen=True)
+class Platt(CalibrationMap):
+    """``slope * logit + intercept``.
+
+    Attributes
+    ----------
+    slope : float
+        Not negative, so that the order of the rows stays.
+    intercept : float
+        The shift.
+    """
+
+    slope: float
+    intercept: float
+
+    def _calibrated(self, logits: FloatArray) -> FloatArray:
+        return probabilities_of(self.slope * margins_of(logits) + self.intercept)
+
+
+def fit_platt(
+    logits: FloatArray,
     y: IntArray,
-    weight: FloatArray,
-    towards: Sequence[float],
+    sample_weight: FloatArray | None = None,
     *,
     ridge: float = RIDGE,
-    non_negative: Sequence[int] = (),
-) -> FloatArray:
-    """Return the coefficients of a penalised logistic regression.
+) -> Platt:
+    """Fit slope and intercept by the log-loss.
 
-    Damped Newton steps from zero, O(n_samples * n_columns**2) each. The few constraints are
-    met by trying every subset of them as equalities; the problem is convex, so the best
-    feasible one is the answer.
+    Parameters
+    ----------
+    logits : ndarray of shape (n_samples,) or (n_samples, 1)
+        Log-odds of the second class, or any score that grows with them.
+    y : ndarray of int of shape (n_samples,)
+        0 or 1.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    ridge : float, default=0.01
+        Half of it times the squared distance to (1, 0) is added to the sum of the losses.
 
-    Shapes: ``columns`` (n_samples, n_columns).
+    Returns
+    -------
+    Platt
+        The map.
+
+    Notes
+    -----
+    It reads logits, not probabilities, so that changing nothing is one of its possibilities.
+
+    References
+    ----------
+    .. [1] Platt (1999). Probabilistic outputs for support vector machines.
 
     Examples
     --------
     >>> import numpy as np
-    >>> z = np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> logistic_coefficients(
-    ...     np.column_stack([z, np.ones(4)]), np.array([0, 1, 0, 1]), np.ones(4), [1, 0]
-    ... ).round(2) + 0.0
-    array([0.42, 0.  ])
+    >>> shifted = np.log([0.2, 0.2, 0.2, 0.8, 0.8, 0.8]) - np.log([0.8, 0.8, 0.8, 0.2, 0.2, 0.2])
+    >>> fit_platt(shifted, np.array([0, 0, 1, 1, 1, 1])).predict(shifted[:1]).round(2)
+    array([[0.67, 0.33]])
     """
-    problem = _Problem(columns, y, weight, np.asarray(towards, dtype=np.float64), ridge)
-    subsets = (combinations(non_negative, size) for size in range(len(non_negative) + 1))
-    best, lowest = np.zeros(columns.shape[1]), np.inf
-    for fixed in chain.from_iterable(subsets):
-        free = np.setdiff1d(np.arange(columns.shape[1]), np.array(fixed, dtype=np.intp))
-        found = problem.minimise(free)
-        if (found[list(non_negative)] < 0).any():
-            continue
-        value = problem.value(found)
-        if value < lowest:
-            best, lowest = found, value
-        if not fixed:
-            break
-    return best
+    margins = margins_of(logits)
+    columns = np.column_stack([margins, np.ones(len(margins))])
+    weight = row_weights(len(y), sample_weight)
+    found = logistic_coefficients(columns, y, weight, (1, 0), ridge=ridge, non_negative=(0,))
+    return Platt(*found.tolist())
 
 
 @dataclass(frozen=True)
-class _Problem:
-    """The penalised loss."""
+class Beta(CalibrationMap):
+    """``a * log(p) - b * log(1 - p) + c``.
 
-    columns: FloatArray
-    y: IntArray
-    weight: FloatArray
-    towards: FloatArray
-    ridge: float
+    Attributes
+    ----------
+    a, b : float
+        Not negative, so that the order of the rows stays.
+    c : float
+        The shift.
+    """
 
-    def value(self, coefficients: FloatArray) -> float:
-        eta = self.columns @ coefficients
-        losses = np.logaddexp(0.0, eta) - self.y * eta
-        pull = 0.5 * self.ridge * np.sum((coefficients - self.towards) ** 2)
-        return float(self.weight @ losses + pull)
+    a: float
+    b: float
+    c: float
 
-    def minimise(self, free: IntArray) -> FloatArray:
-        """Return the minimiser over some coefficients, the others zero."""
-        at = np.zeros(self.columns.shape[1])
-        value = self.value(at)
-        for _ in range(MOST_STEPS):
-            step, gain = self._newton(at, free)
-            if gain <= TOLERANCE * (1.0 + abs(value)):
-                break
-            moved = self._downhill(at, step, value, gain)
-            if moved is None:
-                break
-            at, value = moved
-        return at
+    def _calibrated(self, logits: FloatArray) -> FloatArray:
+        return probabilities_of(_two_logarithms(logits) @ np.array([self.a, self.b, self.c]))
 
-    def _newton(self, at: FloatArray, free: IntArray) -> tuple[FloatArray, float]:
-        """Return the step and twice the decrease it promises."""
-        part = self.columns[:, free]
-        p = expit(self.columns @ at)
-        gradient = part.T @ (self.weight * (p - self.y)) + self.ridge * (at - self.towards)[free]
-        curvature = part.T @ ((self.weight * p * (1.0 - p))[:, None] * part)
-        curvature[np.diag_indices(len(free))] += self.ridge
-        # Columns may differ by many orders; a unit diagonal keeps all of them in the solution.
-        size = np.sqrt(np.diag(curvature))
-        size = np.where(size > 0, size, 1.0)
-        even = curvature / size / size[:, None]
-        step = np.zeros(len(at))
-        step[free] = -np.linalg.lstsq(even, gradient / size, rcond=None)[0] / size
-        return step, float(-gradient @ step[free])
 
-    def _downhill(
-        self, at: FloatArray, step: FloatArray, value: float, gain: float
-    ) -> tuple[FloatArray, float] | None:
-        length = 1.0
-        for _ in range(MOST_HALVINGS):
-            moved = at + length * step
-            found = self.value(moved)
-            if found <= value - 1e-4 * length * gain:
-                return moved, found
-            length *= 0.5
-        return None
+def fit_beta(
+    logits: FloatArray,
+    y: IntArray,
+    sample_weight: FloatArray | None = None,
+    *,
+    ridge: float = RIDGE,
+) -> Beta:
+    """Fit the three parameters of beta calibration by the log-loss.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_samples,) or (n_samples, 1)
+        Log-odds of the second class.
+    y : ndarray of int of shape (n_samples,)
+        0 or 1.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    ridge : float, default=0.01
+        Half of it times the squared distance to (1, 1, 0) is added to the sum of the losses.
+
+    Returns
+    -------
+    Beta
+        The map.
+
+    References
+    ----------
+    .. [1] Kull, Silva Filho, Flach (2017). Beta calibration: a well-founded and easily
+       implemented improvement on logistic calibration for binary classifiers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(size=20_000)
+    >>> y = (rng.uniform(size=20_000) < p**2).astype(int)
+    >>> fit_beta(np.log(p / (1 - p)), y).predict(np.zeros(1)).round(2)
+    array([[0.75, 0.25]])
+    """
+    columns, weight = _two_logarithms(logits), row_weights(len(y), sample_weight)
+    found = logistic_coefficients(columns, y, weight, (1, 1, 0), ridge=ridge, non_negative=(0, 1))
+    return Beta(*found.tolist())
+
+
+def _two_logarithms(logits: FloatArray) -> FloatArray:
+    """Return ``log(p)``, ``-log(1 - p)`` and ones, a column each."""
+    margins = margins_of(logits)
+    log_p, minus_log_q = -np.logaddexp(0.0, -margins), np.logaddexp(0.0, margins)
+    return np.column_stack([log_p, minus_log_q, np.ones(len(margins))])
+
+
+@dataclass(frozen=True)
+class Quadratic(CalibrationMap):
+    """``c + a * logit + b * logit**2``.
+
+    Attributes
+    ----------
+    c, a, b : float
+        The coefficients.
+    lowest, highest : float
+        The logits seen in the fit; those beyond count as the ends, since a parabola turns.
+    """
+
+    c: float
+    a: float
+    b: float
+    lowest: float
+    highest: float
+
+    def _calibrated(self, logits: FloatArray) -> FloatArray:
+        margins = np.clip(margins_of(logits), self.lowest, self.highest)
+        return probabilities_of(self.c + self.a * margins + self.b * margins**2)
+
+
+def fit_quadratic(
+    logits: FloatArray,
+    y: IntArray,
+    sample_weight: FloatArray | None = None,
+    *,
+    ridge: float = RIDGE,
+) -> Quadratic:
+    """Fit the three coefficients by the log-loss.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_samples,) or (n_samples, 1)
+        Log-odds of the second class.
+    y : ndarray of int of shape (n_samples,)
+        0 or 1.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    ridge : float, default=0.01
+        Half of it times the squared distance to (0, 1, 0) is added to the sum of the losses.
+
+    Returns
+    -------
+    Quadratic
+        The map. It need not keep the order of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.array([-2.0, -1.0, 0.0, 1.0, 2.0] * 40)
+    >>> y = np.tile([0, 0, 0, 1, 1], 40)
+    >>> fit_quadratic(z, y).predict(z[:5])[:, 1].round(1)
+    array([0., 0., 0., 1., 1.])
+    """
+    margins, weight = margins_of(logits), row_weights(len(y), sample_weight)
+    columns = np.column_stack([np.ones(len(margins)), margins, margins**2])
+    c, a, b = logistic_coefficients(columns, y, weight, (0, 1, 0), ridge=ridge).tolist()
+    seen = margins[weight > 0]
+    return Quadratic(c, a, b, float(seen.min()), float(seen.max()))

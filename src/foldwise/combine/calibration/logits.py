@@ -4,10 +4,12 @@ Logits of two classes are one number a row, the log-odds of the second class; th
 classes are one column a class, up to a constant in each row.
 """
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise.arrays import FloatArray
 
 # Far beyond any probability, and squares of it are still exact enough.
 LARGEST = 1e6
@@ -37,6 +39,29 @@ def probabilities_of(logits: FloatArray) -> FloatArray:
         margins = logits.reshape(len(logits))
         return np.column_stack([expit(-margins), expit(margins)])
     return softmax(logits, axis=1)
+
+
+class CalibrationMap(ABC):
+    """A fitted map from logits to probabilities."""
+
+    @abstractmethod
+    def _calibrated(self, logits: FloatArray) -> FloatArray:
+        """Return the probabilities of all classes."""
+
+    def predict(self, logits: FloatArray) -> FloatArray:
+        """Return calibrated probabilities.
+
+        Parameters
+        ----------
+        logits : ndarray of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+            As in the fit: log-odds of the second of two classes, or a column a class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        return self._calibrated(logits)
 
 
 def margins_of(logits: FloatArray) -> FloatArray:
@@ -94,8 +119,3 @@ def both(positive: FloatArray) -> FloatArray:
     array([[0.75, 0.25]])
     """
     return np.column_stack([1.0 - positive, positive])
-
-
-def row_weights(y: IntArray, sample_weight: FloatArray | None) -> FloatArray:
-    """Return one weight a row."""
-    return np.ones(len(y)) if sample_weight is None else sample_weight

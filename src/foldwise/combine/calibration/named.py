@@ -2,29 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.combine.calibration.beta import fit_beta
-from foldwise.combine.calibration.isotonic import fit_isotonic
-from foldwise.combine.calibration.logits import against_the_rest
+from foldwise.checks import check_word
+from foldwise.combine.calibration.isotonic import fit_isotonic, fit_venn_abers
+from foldwise.combine.calibration.logistic import fit_beta, fit_platt, fit_quadratic
+from foldwise.combine.calibration.logits import CalibrationMap, against_the_rest
 from foldwise.combine.calibration.network import fit_network
-from foldwise.combine.calibration.platt import fit_platt
-from foldwise.combine.calibration.quadratic import fit_quadratic
-from foldwise.combine.calibration.scaling import fit_matrix_scaling, fit_vector_scaling
-from foldwise.combine.calibration.temperature import Temperature, fit_temperature
-from foldwise.combine.calibration.venn_abers import fit_venn_abers
-from foldwise.errors import did_you_mean, invalid_parameter
-
-
-class CalibrationMap(Protocol):
-    """What every fit returns."""
-
-    def predict(self, logits: FloatArray) -> FloatArray:
-        """Return calibrated probabilities of shape (n_samples, n_classes)."""
-
+from foldwise.combine.calibration.scaling import (
+    Temperature,
+    fit_matrix_scaling,
+    fit_temperature,
+    fit_vector_scaling,
+)
 
 Fit = Callable[[FloatArray, IntArray, FloatArray | None], CalibrationMap]
 
@@ -45,7 +37,7 @@ METHODS = (*FOR_ANY, *FOR_TWO)
 
 
 @dataclass(frozen=True)
-class OneAgainstRest:
+class OneAgainstRest(CalibrationMap):
     """One map a class, each against all others, and the results divided by their sum.
 
     Attributes
@@ -56,19 +48,7 @@ class OneAgainstRest:
 
     maps: tuple[CalibrationMap, ...]
 
-    def predict(self, logits: FloatArray) -> FloatArray:
-        """Return calibrated probabilities.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (n_samples, n_classes)
-            A column a class.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to one.
-        """
+    def _calibrated(self, logits: FloatArray) -> FloatArray:
         each = [
             one.predict(against_the_rest(logits, code))[:, 1] for code, one in enumerate(self.maps)
         ]
@@ -109,14 +89,7 @@ def fit_calibrator(
     >>> fitted.predict(logits[:3]).argmax(axis=1)
     array([0, 1, 2])
     """
-    if method not in METHODS:
-        raise invalid_parameter(
-            "fit_calibrator",
-            "method",
-            must="be the name of a calibration method",
-            got=method,
-            fix=did_you_mean(method, METHODS),
-        )
+    check_word("fit_calibrator", "method", method, METHODS)
     if not len(y) or (sample_weight is not None and sample_weight.sum() == 0):
         return Temperature(1.0)
     fit = FOR_ANY.get(method) or FOR_TWO[method]

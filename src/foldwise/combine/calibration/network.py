@@ -7,8 +7,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.combine.calibration.logits import columns_of, probabilities_of, row_weights
-from foldwise.combine.calibration.temperature import fit_temperature
+from foldwise.combine.calibration.logits import CalibrationMap, columns_of, probabilities_of
+from foldwise.combine.calibration.scaling import fit_temperature
+from foldwise.combine.shapes import row_weights
 
 HIDDEN = 8
 PENALTY = 0.5
@@ -16,7 +17,7 @@ MOST_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(CalibrationMap):
     """The logits at a temperature, plus what one hidden layer makes of them.
 
     Attributes
@@ -46,19 +47,7 @@ class Network:
     lowest: FloatArray
     highest: FloatArray
 
-    def predict(self, logits: FloatArray) -> FloatArray:
-        """Return calibrated probabilities.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            As in the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to one.
-        """
+    def _calibrated(self, logits: FloatArray) -> FloatArray:
         columns = np.clip(columns_of(logits), self.lowest, self.highest)
         hidden = np.tanh(columns / self.scale @ self.into + self.thresholds)
         return probabilities_of(self.slope * columns + hidden @ self.out + self.shift)
@@ -97,7 +86,7 @@ def fit_network(
     >>> fit_network(z, y).predict(np.zeros(1)).round(1)
     array([[0., 1.]])
     """
-    columns, weight = columns_of(logits), row_weights(y, sample_weight)
+    columns, weight = columns_of(logits), row_weights(len(y), sample_weight)
     k, total, slope = columns.shape[1], weight.sum(), fit_temperature(logits, y, weight).slope
     scale = float(np.sqrt(weight @ np.mean(columns**2, axis=1) / total)) or 1.0
     inputs, wanted = columns / scale, np.eye(k)[y] * (weight / total)[:, None]

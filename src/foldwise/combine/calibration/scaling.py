@@ -1,18 +1,105 @@
-"""Structured vector and matrix scaling: an affine map of the logits of several classes."""
+"""Temperature, vector and matrix scaling: a linear map of the logits."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import log_softmax
+from scipy.optimize import brentq, minimize
+from scipy.special import log_softmax, softmax
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.combine.calibration.logits import columns_of, probabilities_of, row_weights
-from foldwise.combine.calibration.temperature import fit_temperature
+from foldwise.combine.calibration.logits import (
+    CalibrationMap,
+    columns_of,
+    margins_of,
+    probabilities_of,
+)
+from foldwise.combine.logistic_regression import RIDGE, logistic_coefficients
+from foldwise.combine.shapes import row_weights
+
+LARGEST_SLOPE = 1e12
+
+
+@dataclass(frozen=True)
+class Temperature(CalibrationMap):
+    """Logits times ``1 / T``.
+
+    Attributes
+    ----------
+    slope : float
+        ``1 / T``, not negative: the order of the classes in a row stays.
+    """
+
+    slope: float
+
+    def _calibrated(self, logits: FloatArray) -> FloatArray:
+        return probabilities_of(self.slope * columns_of(logits))
+
+
+def fit_temperature(
+    logits: FloatArray,
+    y: IntArray,
+    sample_weight: FloatArray | None = None,
+    *,
+    ridge: float = RIDGE,
+) -> Temperature:
+    """Fit the temperature by the log-loss.
+
+    Parameters
+    ----------
+    logits : ndarray of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
+        Log-odds of the second of two classes, or a column for each of several.
+    y : ndarray of int of shape (n_samples,)
+        Class codes.
+    sample_weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    ridge : float, default=0.01
+        Half of it times ``(1 / T - 1)**2`` is added to the sum of the rows' losses.
+
+    Returns
+    -------
+    Temperature
+        The map.
+
+    Notes
+    -----
+    The loss is convex in ``1 / T``: Newton steps, for several classes Brent's between
+    ever closer bounds, each O(n_samples * n_classes). Where the logits point the wrong way,
+    ``1 / T`` is zero.
+
+    References
+    ----------
+    .. [1] Guo, Pleiss, Sun, Weinberger (2017). On calibration of modern neural networks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sure = np.array([4.0, 4.0, 4.0, -4.0, -4.0, -4.0])
+    >>> fit_temperature(sure, np.array([1, 1, 0, 0, 0, 1])).predict(sure).round(2)[0]
+    array([0.33, 0.67])
+    """
+    weight = row_weights(len(y), sample_weight)
+    if logits.ndim == 1 or logits.shape[1] <= 2:
+        slopes = logistic_coefficients(
+            margins_of(logits)[:, None], y, weight, (1.0,), ridge=ridge, non_negative=(0,)
+        )
+        return Temperature(float(slopes[0]))
+    columns = columns_of(logits)
+    own = float(weight @ columns[np.arange(len(y)), y])
+
+    def rise(slope: float) -> float:
+        mean = np.einsum("nk,nk->n", softmax(slope * columns, axis=1), columns)
+        return float(weight @ mean - own + ridge * (slope - 1.0))
+
+    high = 1.0
+    while rise(high) < 0 and high < LARGEST_SLOPE:
+        high *= 2.0
+    if rise(0.0) >= 0 or rise(high) < 0:
+        return Temperature(0.0 if rise(0.0) >= 0 else high)
+    return Temperature(float(brentq(rise, 0.0, high, xtol=1e-300, rtol=1e-14)))
 
 
 @dataclass(frozen=True, eq=False)
-class AffineScaling:
+class AffineScaling(CalibrationMap):
     """``logits @ matrix.T + intercept``.
 
     Attributes
@@ -26,19 +113,7 @@ class AffineScaling:
     matrix: FloatArray
     intercept: FloatArray
 
-    def predict(self, logits: FloatArray) -> FloatArray:
-        """Return calibrated probabilities.
-
-        Parameters
-        ----------
-        logits : ndarray of shape (n_samples,), (n_samples, 1) or (n_samples, n_classes)
-            As in the fit.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to one.
-        """
+    def _calibrated(self, logits: FloatArray) -> FloatArray:
         return probabilities_of(columns_of(logits) @ self.matrix.T + self.intercept)
 
 
@@ -128,7 +203,7 @@ def _fit(
     logits: FloatArray, y: IntArray, sample_weight: FloatArray | None, *, crossed: bool
 ) -> AffineScaling:
     slope = fit_temperature(logits, y, sample_weight).slope
-    columns, weight = columns_of(logits), row_weights(y, sample_weight)
+    columns, weight = columns_of(logits), row_weights(len(y), sample_weight)
     k = columns.shape[1]
     scaled, share = slope * columns, weight / weight.sum()
     wanted = np.eye(k)[y] * share[:, None]

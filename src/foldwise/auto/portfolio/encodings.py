@@ -1,0 +1,41 @@
+"""How each learner wants its table.
+
+========  =========================================================================
+native    missing cells and categories as they are, for LightGBM
+ordinal   one column a category, nothing missing, for forests and other boosters
+onehot    zeros and ones, standardised numbers, for kernels and nets
+normal    the same with numbers that have the quantiles of a normal
+squash    the same with numbers bent into (-3, 3), for linear models: no outlier pulls them
+spline    the same spread over splines, for linear models that bend
+named     a frame with names that people can read, for rules
+========  =========================================================================
+"""
+
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from foldwise.auto.portfolio.features import SplineColumns
+from foldwise.auto.tables import Kinds, TableEncoder
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "native": {"numbers": "keep", "categories": "keep"},
+    "ordinal": {"numbers": "impute", "categories": "ordinal"},
+    "onehot": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
+    "squash": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
+    "normal": {"numbers": "impute", "categories": "onehot", "scale": "quantile"},
+    "spline": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
+    "named": {"numbers": "keep", "categories": "onehot"},
+}
+
+
+def encoded(learner: Any, encoding: str, kinds: Kinds, *, regression: bool) -> Pipeline:
+    """Return a Pipeline of an encoder and a learner; equal encoders are shared at each node."""
+    task = "regression" if regression else "classification"
+    encoder = TableEncoder(kinds, task=task, **SETTINGS[encoding])
+    steps: list[tuple[str, Any]] = [("table", encoder)]
+    if encoding == "named":
+        encoder.set_output(transform="pandas")
+    if encoding == "spline":
+        steps.append(("splines", SplineColumns()))
+    return Pipeline([*steps, ("learner", learner)])

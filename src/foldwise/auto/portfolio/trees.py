@@ -1,0 +1,142 @@
+"""Boosted trees, forests and rules.
+
+The settings of boosted trees are those published by Holzmüller et al. (2024, "Better by default")
+and the characters of AutoGluon's portfolio (Erickson et al. 2020), with the number of rounds found
+on rows set apart inside each node.
+"""
+
+from typing import Any
+
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from foldwise.auto.portfolio.member import TableProfile
+from foldwise.boost import NewtonBoostingClassifier, NewtonBoostingRegressor
+from foldwise.rules import RuleFitClassifier, RuleFitRegressor
+
+PATIENCE = 60
+SMALL = 5000
+
+
+def newton(profile: TableProfile, learning_rate: float = 0.05, **parameters: Any) -> Any:
+    """Return Newton boosted trees that find their rounds and are then grown on all rows."""
+    kind = NewtonBoostingRegressor if profile.regression else NewtonBoostingClassifier
+    return kind(
+        n_estimators=profile.trees(3000),
+        learning_rate=learning_rate,
+        early_stopping=True,
+        n_iter_no_change=PATIENCE,
+        # Growing again with all rows pays where rows are few.
+        refit="scaled" if profile.n_rows <= SMALL else None,
+        n_jobs=1,
+        **parameters,
+    )
+
+
+def random_splits(profile: TableProfile) -> Any:
+    """Return boosted trees with thresholds drawn at random, the smoothest of them."""
+    return newton(
+        profile,
+        # Random thresholds need twice the trees, which cost where rows are many.
+        0.05 if profile.n_rows <= SMALL else 0.1,
+        max_leaf_nodes=31,
+        min_samples_leaf=3,
+        lightgbm_params={"extra_trees": True},
+    )
+
+
+def shallow(profile: TableProfile) -> Any:
+    """Return many small trees on parts of rows and columns."""
+    return newton(profile, max_leaf_nodes=8, min_samples_leaf=10, subsample=0.7, max_features=0.7)
+
+
+def linear_leaves(profile: TableProfile) -> Any:
+    """Return boosted trees with lines in their leaves and thresholds drawn at random."""
+    return newton(
+        profile,
+        max_leaf_nodes=8,
+        min_samples_leaf=10,
+        lightgbm_params={"extra_trees": True, "linear_tree": True, "linear_lambda": 1.0},
+    )
+
+
+def sampled(profile: TableProfile) -> Any:
+    """Return middle trees on small parts of the columns, for wide tables."""
+    return newton(profile, max_leaf_nodes=16, min_samples_leaf=4, subsample=0.7, max_features=0.4)
+
+
+def deep(profile: TableProfile) -> Any:
+    """Return large trees with the tuned defaults of Holzmüller et al. (2024)."""
+    if profile.regression:
+        return newton(profile, max_leaf_nodes=100, min_samples_leaf=3, subsample=0.7)
+    return newton(profile, max_leaf_nodes=50, min_samples_leaf=20, subsample=0.75)
+
+
+def xgboost(profile: TableProfile) -> Any:
+    """Return XGBoost with the tuned defaults of Holzmüller et al. (2024)."""
+    from xgboost import XGBClassifier, XGBRegressor
+
+    common: dict[str, Any] = {
+        "n_estimators": profile.trees(1000),
+        "learning_rate": 0.05,
+        "early_stopping_rounds": PATIENCE,
+        "tree_method": "hist",
+        "n_jobs": 1,
+        "verbosity": 0,
+    }
+    if profile.regression:
+        return XGBRegressor(
+            max_depth=9, subsample=0.7, colsample_bytree=0.8, min_child_weight=2, **common
+        )
+    return XGBClassifier(max_depth=6, subsample=0.65, min_child_weight=5e-6, **common)
+
+
+def catboost(profile: TableProfile) -> Any:
+    """Return CatBoost with AutoGluon's defaults."""
+    from catboost import CatBoostClassifier, CatBoostRegressor
+
+    kind = CatBoostRegressor if profile.regression else CatBoostClassifier
+    return kind(
+        iterations=profile.trees(1000),
+        learning_rate=0.05,
+        early_stopping_rounds=PATIENCE,
+        thread_count=1,
+        verbose=False,
+        allow_writing_files=False,
+    )
+
+
+def extra_trees(profile: TableProfile) -> Any:
+    """Return extremely randomised trees (Geurts et al. 2006)."""
+    if profile.regression:
+        return ExtraTreesRegressor(profile.trees(200), max_features=0.5)
+    return ExtraTreesClassifier(profile.trees(200), max_features=0.5, min_samples_leaf=2)
+
+
+def random_forest(profile: TableProfile) -> Any:
+    """Return a random forest (Breiman 2001)."""
+    if profile.regression:
+        return RandomForestRegressor(profile.trees(200), max_features=1 / 3, min_samples_leaf=2)
+    return RandomForestClassifier(
+        profile.trees(200), criterion="entropy", max_features=0.5, min_samples_leaf=3
+    )
+
+
+def rules(profile: TableProfile, **parameters: Any) -> Any:
+    """Return a rule ensemble (Friedman and Popescu 2008)."""
+    kind = RuleFitRegressor if profile.regression else RuleFitClassifier
+    return kind(n_estimators=profile.trees(200), **parameters)
+
+
+def short_rules(profile: TableProfile) -> Any:
+    """Return a list of at most fifteen rules and linear terms."""
+    return rules(profile, max_terms=15)
+
+
+def additive_rules(profile: TableProfile) -> Any:
+    """Return rules of one condition each: an additive model of steps and lines."""
+    return rules(profile, max_conditions=1)

@@ -1,0 +1,190 @@
+"""``predict``, ``leaderboard``, ``report`` and ``explain``: what a fitted model has to say."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from foldwise.cli import options
+from foldwise.cli.failures import Failure, Misuse
+from foldwise.cli.fitting import board_to_show
+from foldwise.cli.model_folder import REPORT, load_model, request_in
+from foldwise.cli.options import FILE, told_in_words
+from foldwise.cli.screen import note, number, print_frame, print_json, say
+
+RISKY = ("=", "+", "-", "@", "\t", "\r")
+MOST_COLUMNS_EXPLAINED = 300
+BACKGROUND_ROWS = 200
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.argument("table", type=FILE)
+@click.option("-o", "--out", type=FILE, help="A CSV or Parquet file, instead of the screen.")
+@click.option("--proba", is_flag=True, help="Add the probability of each class.")
+@click.option("--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+              metavar="SHARE", help="Add intervals (or sets of classes) that hold this share of "
+              "the truth, such as 0.9.")  # fmt: skip
+@told_in_words
+def predict(
+    model: Path, table: Path, out: Path | None, proba: bool, interval: float | None
+) -> None:
+    """Predict the rows of TABLE with MODEL.
+
+    MODEL is the folder given to foldwise fit as --out.
+    """
+    from foldwise.auto.tables import read_table
+
+    if out is not None and out.resolve() == table.resolve():
+        raise Misuse("-o must not be the table itself; got the same file. Name another.")
+    fitted = load_model(model)
+    X = rows_for(fitted, read_table(table))
+    predictions = predicted(fitted, X, proba=proba, interval=interval)
+    if out is not None and out.suffix == ".parquet":
+        predictions.to_parquet(out, index=False)
+    else:
+        harmless(predictions).to_csv(sys.stdout if out is None else out, index=False)
+    if out is not None:
+        note(f"Written: {out}, {len(predictions):,} predictions in the order of the table's rows.")
+
+
+def rows_for(model: Any, frame: Any) -> Any:
+    """Return the model's columns of a table, in the model's order."""
+    from foldwise.errors import did_you_mean, listing
+
+    wanted = [str(name) for name in model.feature_names_in_]
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise Failure(
+            f"TABLE must have all columns the model was fitted on; got none named "
+            f"{listing(missing)}. {did_you_mean(missing[0], [str(c) for c in frame.columns])}"
+        )
+    return frame[wanted]
+
+
+def predicted(model: Any, X: Any, *, proba: bool, interval: float | None) -> Any:
+    """Return predictions as a frame, one row a row of X."""
+    import pandas as pd
+
+    classes: Any = getattr(model, "classes_", None)
+    columns: dict[str, Any] = {"prediction": model.predict(X)}
+    if proba and classes is None:
+        raise Misuse("--proba must be left out for a model of a quantity; got it. Use --interval.")
+    if proba:
+        shares = model.predict_proba(X)
+        columns |= {f"probability of {c}": shares[:, k] for k, c in enumerate(classes)}
+    if interval is not None and classes is None:
+        columns["low"], columns["high"] = model.predict_interval(X, interval)
+    elif interval is not None:
+        inside = model.predict_set(X, interval)
+        columns["set"] = ["|".join(str(c) for c in classes[row]) for row in inside]
+    return pd.DataFrame(columns)
+
+
+def harmless(frame: Any) -> Any:
+    """Return the frame with text that a spreadsheet would run as a formula marked as text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> harmless(pd.DataFrame({"a": ["=1+1", "b"], "n": [-1.0, 2.0]}))
+           a    n
+    0  '=1+1 -1.0
+    1      b  2.0
+    """
+    safe = frame.copy()
+    for name in safe.columns[[dtype.kind not in "iufb" for dtype in safe.dtypes]]:
+        safe[name] = [
+            f"'{cell}" if isinstance(cell, str) and cell.startswith(RISKY) else cell
+            for cell in safe[name]
+        ]
+    return safe
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@options.json
+@told_in_words
+def leaderboard(model: Path, as_json: bool) -> None:
+    """Show how the learners of MODEL did.
+
+    All are judged on the same rows with the same honesty.
+    """
+    board = load_model(model).leaderboard_
+    if as_json:
+        print_json(board.to_dict("records"))
+    else:
+        print_frame(board_to_show(board))
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.option("-o", "--out", type=FILE, help="The HTML file; else report.html in MODEL.")
+@click.option("--table", type=FILE, help="Rows with the target, for the figures about columns.")
+@told_in_words
+def report(model: Path, out: Path | None, table: Path | None) -> None:
+    """Write the report on MODEL."""
+    from foldwise.auto.tables import read_table
+    from foldwise.auto.tables.problem import table_problem
+    from foldwise.report import write_report
+
+    if out is None and not model.is_dir():
+        raise Misuse(
+            "-o must be given for a model that is a single file; got none. Add -o report.html."
+        )
+    fitted, X, y = load_model(model), None, None
+    if table is not None:
+        request = request_in(model)
+        problem = table_problem(read_table(table), request.target, task=request.task)
+        X, y = rows_for(fitted, problem.X), problem.y
+    written = write_report(fitted, out or model / REPORT, X, y)
+    say(f"Written: {written}")
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.argument("table", type=FILE)
+@click.option("--row", type=int, required=True, metavar="N", help="Counted from 1.")
+@options.json
+@told_in_words
+def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
+    """Show why MODEL predicts a row as it does.
+
+    What each column of row N of TABLE adds to the average prediction.
+    """
+    from foldwise.auto.tables import read_table
+    from foldwise.diagnose.row_effects import row_effects
+
+    fitted = load_model(model)
+    X = rows_for(fitted, read_table(table))
+    if not 1 <= row <= len(X):
+        raise Misuse(f"--row must be 1 to {len(X):,}, the table's rows; got {row}.")
+    if X.shape[1] > MOST_COLUMNS_EXPLAINED:
+        raise Failure(
+            f"explain takes at most {MOST_COLUMNS_EXPLAINED} columns; got {X.shape[1]:,}. "
+            "Fit a model on fewer."
+        )
+    chosen = X.iloc[[row - 1]]
+    step = max(1, len(X) // BACKGROUND_ROWS)
+    respond, what = _response(fitted, chosen)
+    found = row_effects(respond, chosen, X.iloc[::step])
+    if as_json:
+        effects = found.to_frame().to_dict("records")
+        print_json(
+            {"what": what, "prediction": found.prediction, "base": found.base, "columns": effects}
+        )
+        return
+    say(f"{what}: {number(found.prediction)} in row {row}, {number(found.base)} on average.")
+    say("What each column adds to the average (se: for having been sampled):")
+    say()
+    print_frame(found.to_frame())
+
+
+def _response(model: Any, chosen: Any) -> tuple[Any, str]:
+    """Return what is explained: the prediction, or the probability of the predicted class."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return model.predict, "Prediction"
+    k = int(model.predict_proba(chosen)[0].argmax())
+    return (lambda X: model.predict_proba(X)[:, k]), f"Probability of {classes[k]}"

@@ -1,0 +1,173 @@
+"""Tasks in any ``concurrent.futures.Executor``: threads, processes, MPI, Ray.
+
+mpi4py's ``MPIPoolExecutor`` is one already::
+
+    with MPIPoolExecutor() as pool:
+        StackingRegressor(learners, executor=pool).fit(X, y)
+
+Anything that can run a function elsewhere becomes one in a few lines; for Ray::
+
+    class RayExecutor(concurrent.futures.Executor):
+        def submit(self, function, /, *args):
+            return ray.remote(max_retries=0)(function).remote(*args).future()
+
+Only bytes travel, so the executor's own pickling does not matter. Data over 1 MB goes through
+a file in the temporary folder (``TMPDIR``): for workers on other machines, that folder must be
+one they can read too. A task at work cannot be ended, only forgotten.
+"""
+
+import contextlib
+import os
+import pickle
+import tempfile
+import threading
+import time
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from cloudpickle import dumps
+from threadpoolctl import threadpool_limits
+
+from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, without_frames
+from foldwise.engine.processes.packing import Parcel, pack
+from foldwise.engine.processes.worker import Surroundings, perform, received
+
+_opened: dict[bytes, Any] = {}
+_limited = threading.local()
+
+
+class Futures:
+    """Runs tasks in an executor of the user's; it is not shut down.
+
+    ``capacity``: How many at once; None asks the pool for its number of workers.
+
+    Examples
+    --------
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     executor = Futures(pool)
+    ...     executor.place(lambda shared, job: shared + job, 10)
+    ...     executor.submit(0, 5)
+    ...     executor.wait(60)[0].result
+    ...     executor.close()
+    15
+    """
+
+    kills = False
+
+    def __init__(self, pool: Executor, capacity: int | None = None) -> None:
+        self._pool = pool
+        self.remote = not isinstance(pool, ThreadPoolExecutor)
+        workers = getattr(pool, "_max_workers", None)
+        self.capacity = int(capacity or workers or os.cpu_count() or 1)
+        self._folder = tempfile.TemporaryDirectory(prefix="foldwise-", ignore_cleanup_errors=True)
+        self._futures: dict[Future[Any], tuple[int, float]] = {}
+        self._over: list[Finished] = []
+        self._placed: Any = None
+
+    def place(self, work: Any, shared: Any) -> None:
+        """Pack the function and the data; threads share them as they are."""
+        self._placed = (work, shared)
+        if self.remote:
+            self._placed = pack((work, shared, Surroundings()), self._folder.name)
+
+    def submit(self, ticket: int, job: Any) -> None:
+        """Hand a task to the pool."""
+        try:
+            future: Future[Any] = (
+                self._pool.submit(_do_elsewhere, pickle.dumps(self._placed), dumps(job))
+                if self.remote
+                else self._pool.submit(_do_in_thread, self._placed, job)
+            )
+        except Exception as error:
+            self._over.append(Finished(ticket, None, _as_lost(error)))
+            return
+        self._futures[future] = (ticket, time.monotonic())
+
+    def wait(self, timeout: float | None) -> list[Finished]:
+        """Return tasks that are over."""
+        if not self._over and self._futures:
+            done, _ = wait_for(self._futures, timeout, return_when="FIRST_COMPLETED")
+            for future in done:
+                ticket, since = self._futures.pop(future)
+                self._over.append(_finished(future, ticket, time.monotonic() - since))
+        over, self._over = self._over, []
+        return over
+
+    def running(self) -> dict[int, float]:
+        """Return the tickets at work and since when, as far as known."""
+        return {t: since for future, (t, since) in self._futures.items() if future.running()}
+
+    def cancel(self, ticket: int, reason: str) -> None:
+        """Forget a task; one at work goes on without anybody waiting for it."""
+        for future in [f for f, (number, _) in self._futures.items() if number == ticket]:
+            future.cancel()
+            _, since = self._futures.pop(future)
+            error = TaskEndedError(reason)
+            self._over.append(Finished(ticket, None, error, time.monotonic() - since))
+
+    def close(self) -> None:
+        """Forget all tasks."""
+        for future in self._futures:
+            future.cancel()
+        self._futures, self._over, self._placed = {}, [], None
+        self._folder.cleanup()
+
+
+class Threads(Futures):
+    """Runs tasks in threads of this process, for learners that release the GIL."""
+
+    def __init__(self, n_threads: int) -> None:
+        super().__init__(ThreadPoolExecutor(n_threads, thread_name_prefix="foldwise"))
+
+    def close(self) -> None:
+        """Forget all tasks; the threads end with what they are doing."""
+        super().close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _finished(future: Future[Any], ticket: int, seconds: float) -> Finished:
+    try:
+        answer = future.result()
+    except (Exception, CancelledError) as error:
+        return Finished(ticket, None, _as_lost(error), seconds)
+    if isinstance(answer, bytes):
+        return received(ticket, answer)
+    result, raised, took = answer
+    return Finished(ticket, result, raised, took)
+
+
+def _as_lost(error: BaseException) -> TaskLostError:
+    """Return what an executor raised by itself: our tasks never raise."""
+    what = "its process died" if isinstance(error, BrokenProcessPool) else "its executor failed"
+    return TaskLostError(f"{what} ({type(error).__name__}: {error})")
+
+
+def _do_in_thread(placed: tuple[Any, Any], job: Any) -> tuple[Any, Exception | None, float]:
+    work, shared = placed
+    if not hasattr(_limited, "limits"):
+        # OpenMP counts threads by thread; BLAS is limited for all while a stack is fitted.
+        _limited.limits = threadpool_limits(1)
+    start = time.perf_counter()
+    try:
+        return work(shared, job), None, time.perf_counter() - start
+    except Exception as error:
+        return None, without_frames(error), time.perf_counter() - start
+
+
+def _do_elsewhere(packed: bytes, job: bytes) -> bytes:
+    """Do a task in a process that may have opened the same parcel before."""
+    parcel: Parcel = pickle.loads(packed)
+    key = packed if parcel.file is None else parcel.file.encode()
+    if key not in _opened:
+        _opened.clear()
+        with contextlib.suppress(OSError):
+            _opened[key] = parcel.open()
+        if key not in _opened:
+            raise FileNotFoundError(
+                f"{parcel.file} cannot be read here. Set TMPDIR to a folder that all workers see."
+            )
+    work, shared, around = _opened[key]
+    with threadpool_limits(1):
+        return perform(work, shared, pickle.loads(job), around)

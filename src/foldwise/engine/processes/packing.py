@@ -1,0 +1,84 @@
+"""Work and data packed once for many tasks; large arrays are mapped from one file, not copied.
+
+Pickle (protocol 5) leaves the bytes of arrays out of its stream: those of plain arrays, of
+data frames and of sparse matrices alike. They are written one after the other, each at a
+multiple of 64 bytes, so that whoever opens the parcel computes on memory that is aligned in
+the same way everywhere and gets the same bits.
+"""
+
+import mmap
+import pickle
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cloudpickle import dumps
+
+ALIGNMENT = 64
+SMALL = 1 << 20
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """Something packed by :func:`pack`."""
+
+    head: bytes  # the pickle, without the bytes of arrays
+    spans: tuple[tuple[int, int], ...]  # where these lie in the file or the body
+    file: str | None  # the file they are in, if they are large
+    body: bytes = b""  # the bytes themselves, if they are few
+
+    def open(self) -> Any:
+        """Return what was packed; its arrays are read-only and aligned, large ones mapped."""
+        if self.file is None:
+            memory = aligned(self.body)
+        else:
+            with Path(self.file).open("rb") as stream:
+                memory = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+        return pickle.loads(self.head, buffers=[memory[start:end] for start, end in self.spans])
+
+
+def pack(value: Any, folder: str | None = None) -> Parcel:
+    """Pack something for other processes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> array = pack({"X": np.arange(3)}).open()["X"]
+    >>> array, array.flags.writeable, array.ctypes.data % 64
+    (array([0, 1, 2]), False, 0)
+    """
+    buffers: list[pickle.PickleBuffer] = []
+    head = dumps(value, protocol=5, buffer_callback=buffers.append)
+    raw = [buffer.raw() for buffer in buffers]
+    spans = _spans([part.nbytes for part in raw])
+    total = spans[-1][1] if spans else 0
+    if folder is None or total <= SMALL:
+        body = bytearray(total)
+        for (start, end), part in zip(spans, raw, strict=True):
+            body[start:end] = part
+        return Parcel(head, spans, None, bytes(body))
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".parcel", delete=False) as stream:
+        for (start, _), part in zip(spans, raw, strict=True):
+            stream.seek(start)
+            stream.write(part)
+        stream.truncate(total)
+        return Parcel(head, spans, stream.name)
+
+
+def _spans(sizes: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    spans, start = [], 0
+    for size in sizes:
+        spans.append((start, start + size))
+        start += -(-size // ALIGNMENT) * ALIGNMENT
+    return tuple(spans)
+
+
+def aligned(body: Any) -> memoryview:
+    """Return a read-only copy of some bytes at an aligned address."""
+    room = np.empty(len(body) + ALIGNMENT, dtype=np.uint8)
+    skip = -room.ctypes.data % ALIGNMENT
+    room[skip : skip + len(body)] = np.frombuffer(body, dtype=np.uint8)
+    return room.data[skip : skip + len(body)].toreadonly()

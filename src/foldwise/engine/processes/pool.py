@@ -1,0 +1,223 @@
+"""Tasks in local processes.
+
+The processes are loky's (they need no ``if __name__ == "__main__"`` and take what is defined
+in a script), but each has a pipe of its own: the parent always knows which task is where. So
+a worker that is killed loses its own task and no other, and a task that hangs can be ended
+without touching its neighbours. Idle workers are kept for the next fit, for some minutes.
+"""
+
+import atexit
+import contextlib
+import multiprocessing
+import os
+import pickle
+import signal
+import tempfile
+import time
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from cloudpickle import dumps
+from joblib.externals.loky.backend.process import LokyProcess
+
+from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
+from foldwise.engine.processes.packing import Parcel, pack
+from foldwise.engine.processes.worker import Surroundings, received, serve
+
+POOLS = (
+    "OMP_NUM",
+    "OPENBLAS_NUM",
+    "MKL_NUM",
+    "BLIS_NUM",
+    "VECLIB_MAXIMUM",
+    "NUMEXPR_NUM",
+    "NUMBA_NUM",
+)
+ONE_THREAD = {f"{pool}_THREADS": "1" for pool in POOLS}
+# How long a silent death can go unnoticed: a learner's own children keep pipes open.
+LOOK_SECONDS = 0.2
+
+# Windows has no harder signal.
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+_idle: list["_Worker"] = []
+
+
+class _Worker:
+    """One process and the pipe to it."""
+
+    def __init__(self) -> None:
+        self.home = os.getpid()
+        self.pipe, theirs = multiprocessing.Pipe()
+        # Not a daemon: those may have no children, and some learners want some.
+        self.process = LokyProcess(target=serve, args=(theirs, self.home), env=ONE_THREAD)
+        self.process.start()
+        theirs.close()
+        self.ticket: int | None = None
+        self.since = 0.0
+        self.parcel: Parcel | None = None
+
+    def send(self, *message: Any) -> None:
+        self.pipe.send_bytes(pickle.dumps(message))
+
+    def is_alive(self) -> bool:
+        return self.home == os.getpid() and bool(self.process.is_alive())
+
+    def end(self) -> None:
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                # The worker leads a group, so what its learner started ends with it.
+                os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            # It leads none before it has come up.
+            os.kill(self.process.pid, KILL)
+        self.process.join(1.0)
+        self.pipe.close()
+
+
+class Processes:
+    """Runs tasks in processes of this machine.
+
+    Each process has one thread a pool. Data over 1 MB is written once to a file in the
+    temporary folder (``TMPDIR``) and mapped read-only by each process.
+
+    Examples
+    --------
+    >>> executor = Processes(2)
+    >>> executor.place(lambda shared, job: shared + job, 10)
+    >>> executor.submit(0, 5)
+    >>> [(f.ticket, f.result) for f in executor.wait(60)]
+    [(0, 15)]
+    >>> executor.close()
+    """
+
+    kills = True
+
+    def __init__(self, n_workers: int) -> None:
+        self.capacity = n_workers
+        self._folder = tempfile.TemporaryDirectory(prefix="foldwise-", ignore_cleanup_errors=True)
+        self._workers: list[_Worker] = []
+        self._over: list[Finished] = []
+        self._parcel: Parcel | None = None
+
+    def place(self, work: Any, shared: Any) -> None:
+        """Pack the function and the data; a worker gets them with its first task."""
+        self._drop_parcel()
+        self._parcel = pack((work, shared, Surroundings()), self._folder.name)
+
+    def submit(self, ticket: int, job: Any) -> None:
+        """Give a task to a free worker."""
+        worker = self._free()
+        packed = dumps(job)
+        worker.ticket, worker.since = ticket, time.monotonic()
+        # A worker that has just died is found by wait.
+        with contextlib.suppress(OSError):
+            if worker.parcel is not self._parcel:
+                worker.send("place", self._parcel, self._folder.name)
+                worker.parcel = self._parcel
+            worker.send("task", packed)
+
+    def wait(self, timeout: float | None) -> list[Finished]:
+        """Return tasks that are over."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while not self._over and any(worker.ticket is not None for worker in self._workers):
+            left = LOOK_SECONDS if end is None else min(LOOK_SECONDS, end - time.monotonic())
+            busy = {w.pipe: w for w in self._workers if w.ticket is not None}
+            for pipe in wait(list(busy), max(left, 0.0)):
+                assert isinstance(pipe, Connection)
+                self._receive(busy[pipe])
+            for worker in [w for w in self._workers if w.ticket is not None and not w.is_alive()]:
+                # It may have answered before it died.
+                answered = worker.pipe.poll()
+                (self._receive if answered else self._bury)(worker)
+            if end is not None and time.monotonic() >= end:
+                break
+        over, self._over = self._over, []
+        return over
+
+    def running(self) -> dict[int, float]:
+        """Return the tickets at work and since when."""
+        return {w.ticket: w.since for w in self._workers if w.ticket is not None}
+
+    def cancel(self, ticket: int, reason: str) -> None:
+        """End a task by ending its process."""
+        for worker in [w for w in self._workers if w.ticket == ticket]:
+            seconds = time.monotonic() - worker.since
+            self._over.append(Finished(ticket, None, TaskEndedError(reason), seconds))
+            self._workers.remove(worker)
+            worker.end()
+
+    def close(self) -> None:
+        """End what is at work; keep idle workers for the next fit."""
+        for ticket in list(self.running()):
+            self.cancel(ticket, "closed")
+        for worker in self._workers:
+            with contextlib.suppress(OSError):
+                worker.send("forget")
+            worker.parcel = None
+        _idle.extend(self._workers)
+        self._workers, self._over = [], []
+        self._drop_parcel()
+        self._folder.cleanup()
+
+    def _free(self) -> _Worker:
+        for worker in [w for w in self._workers if w.ticket is None]:
+            if worker.is_alive():
+                return worker
+            self._workers.remove(worker)
+        while _idle:
+            worker = _idle.pop()
+            if worker.is_alive():
+                break
+        else:
+            worker = _Worker()
+        self._workers.append(worker)
+        return worker
+
+    def _receive(self, worker: _Worker) -> None:
+        """Take a worker's answer; without one the worker is dead."""
+        assert worker.ticket is not None
+        try:
+            answer = worker.pipe.recv_bytes()
+        except (EOFError, OSError):
+            self._bury(worker)
+            return
+        self._over.append(received(worker.ticket, answer))
+        worker.ticket = None
+
+    def _bury(self, worker: _Worker) -> None:
+        """Say that a worker's task is lost."""
+        assert worker.ticket is not None
+        worker.process.join(1.0)
+        self._workers.remove(worker)
+        seconds = time.monotonic() - worker.since
+        lost = TaskLostError(_cause(worker.process.exitcode))
+        self._over.append(Finished(worker.ticket, None, lost, seconds))
+        worker.end()
+
+    def _drop_parcel(self) -> None:
+        if self._parcel is not None and self._parcel.file is not None:
+            # Workers still map it; POSIX gives the room back when they let go.
+            with contextlib.suppress(OSError):
+                Path(self._parcel.file).unlink()
+        self._parcel = None
+
+
+@atexit.register
+def _end_idle() -> None:
+    """End the workers that were kept, or this process would wait for them."""
+    while _idle:
+        worker = _idle.pop()
+        if worker.home == os.getpid():
+            worker.end()
+
+
+def _cause(exitcode: int | None) -> str:
+    if exitcode is None:
+        return "its process is gone"
+    if exitcode >= 0:
+        return f"its process ended with code {exitcode}"
+    name = signal.Signals(-exitcode).name
+    memory = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    return f"its process was killed by {name}{memory}"

@@ -1,0 +1,189 @@
+"""The other side of every pool: one task with its surroundings, its time and its memory.
+
+:func:`perform` does a task wherever it runs and :func:`received` takes in what it returned;
+:func:`serve` is the loop of our own worker processes.
+"""
+
+import os
+import pickle
+import shutil
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import joblib
+import sklearn
+from cloudpickle import dumps
+
+from foldwise.engine.executor import Finished, without_frames
+from foldwise.engine.processes.packing import Parcel
+
+IDLE_SECONDS = 300.0
+FOLLOW_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a task elsewhere must find as it is here: scikit-learn's settings, warning filters."""
+
+    settings: dict[str, Any] = field(default_factory=sklearn.get_config)
+    filters: tuple[Any, ...] = field(default_factory=lambda: tuple(warnings.filters))
+
+    @contextmanager
+    def __call__(self) -> Iterator[list[warnings.WarningMessage]]:
+        """Set them for a while; warnings are collected, to be issued at home."""
+        with (
+            sklearn.config_context(**self.settings),
+            joblib.parallel_config(backend="sequential"),
+            warnings.catch_warnings(record=True) as said,
+        ):
+            warnings.filters = list(self.filters)
+            yield said
+
+
+# What was said already, by place, as every module keeps for its own warnings.
+_said: dict[Any, Any] = {}
+
+
+def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:
+    """Do one task in another process and return everything about it, pickled.
+
+    ``work, shared, job``: ``work(shared, job)`` is called. If it returns a list, each item travels
+    on its own, so that one that cannot be pickled does not take the others with it.
+    """
+    result, error = None, None
+    said: list[warnings.WarningMessage] = []
+    before = resident()
+    start = time.perf_counter()
+    try:
+        with around() as said:
+            result = work(shared, job)
+    except Exception as raised:
+        error = without_frames(raised)
+    seconds = time.perf_counter() - start
+    memory = max(highest() - before, 0)
+    parts = result if isinstance(result, list) else [result]
+    warned = [(str(w.message), w.category, w.filename, w.lineno) for w in said]
+    return pickle.dumps(
+        {
+            "parts": [_portable(part) for part in parts],
+            "several": isinstance(result, list),
+            "error": _portable(error),
+            "seconds": seconds,
+            "memory": memory,
+            "warned": [_portable(warning) for warning in warned],
+        }
+    )
+
+
+def received(ticket: int, answer: bytes) -> Finished:
+    """Return a task's end from what :func:`perform` returned, and issue its warnings."""
+    told = pickle.loads(answer)
+    for warning in map(_opened, told["warned"]):
+        if not isinstance(warning, UnsendableError):
+            text, category, filename, line = warning
+            warnings.warn_explicit(text, category, filename, line, registry=_said)
+    results = [_opened(part) for part in told["parts"]]
+    result = results if told["several"] else results[0]
+    error = _opened(told["error"]) or (result if isinstance(result, UnsendableError) else None)
+    result = result if error is None else None
+    return Finished(ticket, result, error, told["seconds"], told["memory"])
+
+
+class UnsendableError(Exception):
+    """A result could not be sent from the process it was made in."""
+
+
+def _portable(value: Any) -> bytes:
+    """Pickle something, or an error that says why not; some errors only fail when read."""
+    try:
+        packed = dumps(value)
+        if isinstance(value, BaseException):
+            pickle.loads(packed)
+    except Exception as why:
+        if isinstance(value, BaseException):
+            kept: Exception = RuntimeError(f"{type(value).__name__}: {value}")
+        else:
+            kept = UnsendableError(
+                f"its model cannot be sent between processes ({type(why).__name__}: {why})"
+            )
+        return bytes(dumps(kept))
+    return bytes(packed)
+
+
+def _opened(packed: bytes) -> Any:
+    try:
+        return pickle.loads(packed)
+    except Exception as why:
+        return UnsendableError(
+            f"its model cannot be read back from another process ({type(why).__name__}: {why})"
+        )
+
+
+def resident() -> int:
+    """Return the bytes this process holds, and start its high-water mark anew; 0 if unknown."""
+    try:
+        # Linux: 5 sets the high-water mark back to what is held now.
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return highest()
+    return _status("VmRSS:")
+
+
+def highest() -> int:
+    """Return the most bytes this process held since :func:`resident`; 0 if unknown."""
+    return _status("VmHWM:")
+
+
+def _status(name: str) -> int:
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(name)), 0)
+
+
+def serve(connection: Connection, parent: int) -> None:
+    """Do what comes through the connection until it closes."""
+    # Ctrl-C reaches every process of a terminal; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "setsid"):
+        os.setsid()
+    folders: list[str] = []
+    follow = threading.Thread(target=_follow, args=(parent, folders), daemon=True)
+    follow.start()
+    placed: Any = None
+    parcel: Parcel | None = None
+    while connection.poll(IDLE_SECONDS):
+        try:
+            kind, *content = pickle.loads(connection.recv_bytes())
+        except (EOFError, OSError):
+            # A parent that was killed leaves its data to be cleared away.
+            follow.join(2 * FOLLOW_SECONDS)
+            return
+        if kind == "task":
+            assert parcel is not None
+            placed = placed or parcel.open()
+            work, shared, around = placed
+            connection.send_bytes(perform(work, shared, pickle.loads(content[0]), around))
+            del work, shared
+            continue
+        placed, parcel = None, None
+        if kind == "place":
+            parcel, folders[:] = content[0], [content[1]]
+
+
+def _follow(parent: int, folders: list[str]) -> None:
+    """End with a parent that was killed, and clear away the data it left behind."""
+    while os.getppid() == parent:
+        time.sleep(FOLLOW_SECONDS)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)

@@ -1,0 +1,84 @@
+"""Whether prediction intervals and sets hold what they promise."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from foldwise.arrays import Array, FloatArray
+from foldwise.report.blocks import Column, Figure, Figures, PageTable, Section
+from foldwise.report.drawing.lines import Line, lines
+from foldwise.report.stack_values import StackValues
+from foldwise.wording import number, percent
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+IN_TABLE = (0.5, 0.8, 0.9, 0.95)
+
+
+def held_shares(
+    misfits: Sequence[Array], levels: Sequence[float] = LEVELS, *, in_order: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Return how often a quantile of the other folds' misfits holds a fold's own.
+
+    Examples
+    --------
+    >>> held, widths = held_shares([np.arange(1.0, 10.0), np.arange(1.0, 10.0)], [0.8])
+    >>> held.round(2), widths
+    (array([0.89]), array([8.]))
+    """
+    held, widths = np.zeros(len(levels)), np.zeros(len(levels))
+    first = 1 if in_order else 0
+    total = sum(len(own) for own in misfits[first:])
+    for i, own in enumerate(misfits[first:], first):
+        among = misfits[:i] if in_order else [m for j, m in enumerate(misfits) if j != i]
+        others = np.sort(np.concatenate(among))
+        ranks = np.ceil(np.asarray(levels) * (len(others) + 1) - 1e-9).astype(int)
+        reach = np.where(ranks <= len(others), others[np.minimum(ranks, len(others)) - 1], np.inf)
+        held += np.array([(own <= r).sum() for r in reach])
+        widths += len(own) * reach
+    return held / total, widths / total
+
+
+def coverage_section(stack: StackValues) -> Section | None:
+    """Return the coverage of intervals or sets, fold by fold from the other folds' errors."""
+    if len(stack.misfits) < 2:
+        return None
+    held, widths = held_shares(stack.misfits, in_order=stack.reading.in_order)
+    n_rows = sum(len(m) for m in stack.misfits[1 if stack.reading.in_order else 0 :])
+    half = 1.96 * np.sqrt(held * (1 - held) / n_rows)
+    kind = "intervals" if stack.target.labels is None else "sets"
+    drawing = lines(
+        LEVELS,
+        [Line(held, low=held - half, high=held + half)],
+        axes=("promised", "held"),
+        title=f"coverage of prediction {kind}",
+        diagonal=True,
+    )
+    caption = f"On the dashed line, prediction {kind} hold as much as they promise."
+    figures = Figures([Figure("Coverage", drawing, caption), _sizes(held, widths, stack)])
+    lead = (
+        f"Prediction {kind} that promise 90 % hold {percent(held[LEVELS.index(0.9)], 1)} of "
+        f"{n_rows:,} judged rows, when each fold is checked against the errors of "
+        f"{'earlier ones' if stack.reading.in_order else 'the others'}."
+    )
+    if stack.reading.in_order or stack.groups is not None:
+        lead += " With groups or forward in time there is no guarantee for new rows."
+    return Section("coverage", f"Prediction {kind}", lead, [figures])
+
+
+def _sizes(held: Array, widths: Array, stack: StackValues) -> PageTable:
+    """Return how wide intervals are, or how many classes are not ruled out on average."""
+    sizes, last, note = widths, "prediction ±", "The width is nearly the same for all rows."
+    if stack.target.labels is not None:
+        last, note = "classes in a set", ""
+        shares = None if stack.judged is None else stack.judged.probabilities
+        sizes = np.full(len(widths), np.nan)
+        if shares is not None:
+            inside = [(1 - shares <= w).sum(axis=1).mean() for w in widths]
+            sizes = np.maximum(inside, 1.0)
+    rows = [
+        [percent(level), percent(held[i], 1), number(sizes[i])]
+        for i, level in enumerate(LEVELS)
+        if level in IN_TABLE
+    ]
+    columns = [Column("promised"), Column("held", "number"), Column(last, "number")]
+    return PageTable(columns, rows, title="Size", note=note)

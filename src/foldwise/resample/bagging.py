@@ -1,0 +1,629 @@
+"""Bagging of numbers and of classes."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.checks import check_number, check_whole, check_word, checked_groups, checked_weights
+from foldwise.engine import progress
+from foldwise.errors import NoScoreWarning, Plain, invalid_parameter, unsupported, warn
+from foldwise.learners.one_learner import (
+    LearnerInput,
+    check_features,
+    check_targets,
+    input_for,
+    learners_tags,
+    require_weights,
+)
+from foldwise.resample.bag import (
+    BagMember,
+    BagPlan,
+    accuracy_with_error,
+    fit_members,
+    mean_answer,
+    out_of_bag,
+    r2_with_error,
+)
+from foldwise.resample.draws import (
+    ROW_SCHEMES,
+    TARGET_SCHEMES,
+    Draws,
+    NewTargets,
+    new_classes,
+    new_numbers,
+)
+from foldwise.resample.variance import (
+    BaggingVariance,
+    VarianceCurve,
+    infinitesimal_jackknife,
+    subsample_factor,
+)
+
+POINTS_AT_ONCE = 5_000
+
+
+class Bagging(BaseEstimator):
+    """Draws, fits, and asks the learners.
+
+    A subclass has a ``_default_learner`` and a ``_tally`` of what a member answers.
+    """
+
+    _schemes: tuple[str, ...] = ROW_SCHEMES
+
+    def _prototype(self) -> Any:
+        return self._default_learner() if self.estimator is None else self.estimator
+
+    def _learner(self) -> Any:
+        learner = clone(self._prototype())
+        if self.split_features is not None:
+            learner.set_params(max_features=self.split_features)
+        return learner
+
+    def _check_parameters(self, groups: Any) -> None:
+        owner = type(self).__name__
+        check_whole(owner, "n_estimators", self.n_estimators, 1, try_=100)
+        check_word(owner, "sampling", self.sampling, self._schemes)
+        check_number(owner, "max_features", self.max_features, above=0, most=1, try_=1.0)
+        if isinstance(self.max_samples, float):
+            check_number(owner, "max_samples", self.max_samples, above=0, most=1, try_=1.0)
+        else:
+            check_whole(owner, "max_samples", self.max_samples, 1, try_=100)
+        learner = self._prototype()
+        if self.split_features is not None and "max_features" not in learner.get_params():
+            raise unsupported(
+                owner,
+                "estimator",
+                must="be a tree with max_features to draw features at each split",
+                got=Plain(type(learner).__name__),
+                fix="Use max_features to draw them for each learner.",
+            )
+        if self.sampling == "bayesian":
+            require_weights(owner, learner, "for sampling='bayesian'", "Use sampling='bootstrap'.")
+        if self.sampling in TARGET_SCHEMES and (groups is not None or self.oob_score):
+            raise invalid_parameter(
+                owner,
+                "sampling",
+                must="draw rows for groups and for the out-of-bag score",
+                got=self.sampling,
+                fix="Use sampling='bootstrap'.",
+            )
+        if self.sampling == "bayesian" and self.oob_score:
+            raise invalid_parameter(
+                owner,
+                "oob_score",
+                must="be False for sampling='bayesian', which leaves no row out",
+                got=True,
+                fix="Use sampling='bootstrap'.",
+            )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the learners.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training features.
+        y : array-like of shape (n_samples,)
+            Training targets; of a classifier, training classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group are drawn together.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        owner = type(self).__name__
+        self._check_parameters(groups)
+        learner = self._learner()
+        X = check_features(self, X, [learner], reset=True)
+        y = check_targets(self, X, y, classes=isinstance(self, ClassifierMixin))
+        if isinstance(self, ClassifierMixin):
+            self.classes_, y = np.unique(y, return_inverse=True)
+        weight = checked_weights(owner, sample_weight, len(y))
+        table = input_for(X, [learner])
+        rng = check_random_state(self.random_state)
+        *seeds, last = (int(seed) for seed in rng.randint(2**31 - 1, size=self.n_estimators + 1))
+        self.seeds_ = seeds
+        self.draws_ = self._draws(len(y), weight, groups)
+        passed = None if self.draws_.probability is not None else weight
+        if passed is not None:
+            require_weights(
+                owner,
+                learner,
+                f"when weights are given with sampling={self.sampling!r}",
+                "Use sampling='bootstrap', which draws by weight.",
+            )
+        n_columns = max(1, int(self.max_features * self.n_features_in_))
+        targets = self._new_targets(X, learner, y, weight, last)
+        plan = BagPlan(learner, table, y, passed, self.draws_, n_columns, targets)
+        with progress(owner, self.n_estimators, self.verbose) as told:
+            self.members_ = fit_members(plan, self.seeds_, self.n_jobs, told)
+        if self.oob_score:
+            self._score_out_of_bag(table, y, weight)
+        return self
+
+    def _new_targets(
+        self, X: Any, learner: Any, y: Array, weight: FloatArray | None, seed: int
+    ) -> NewTargets | None:
+        if self.sampling not in TARGET_SCHEMES:
+            return None
+        generator = learner if self.generator is None else self.generator
+        table = input_for(X, [generator])
+        if isinstance(self, ClassifierMixin):
+            return new_classes(generator, table, y, weight, seed)
+        return new_numbers(self.sampling, generator, table, y, weight, self.noise, seed)
+
+    def _draws(self, n_samples: int, weight: FloatArray | None, groups: Any) -> Draws:
+        group = checked_groups(type(self).__name__, groups, n_samples)
+        n_units = n_samples if group is None else int(group.max()) + 1
+        share = isinstance(self.max_samples, float)
+        size = round(self.max_samples * n_units) if share else int(self.max_samples)
+        if self.sampling == "subsample":
+            size = min(size, n_units)
+        by_weight = weight is not None and group is None and self.sampling == "bootstrap"
+        probability = weight / weight.sum() if by_weight and weight is not None else None
+        return Draws(self.sampling, n_units, max(1, size), group, probability)
+
+    def _score_out_of_bag(self, table: LearnerInput, y: Array, weight: FloatArray | None) -> None:
+        classes = isinstance(self, ClassifierMixin)
+        width = len(self.classes_) if classes else 1
+        said = out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, width)
+        weight = np.ones(len(said)) if weight is None else weight
+        seen = np.flatnonzero(~np.isnan(said[:, 0]) & (weight > 0))
+        if not len(seen):
+            warn(
+                f"{type(self).__name__}: every learner had every row, so oob_score_ is NaN. "
+                "Use more learners or a smaller max_samples.",
+                NoScoreWarning,
+            )
+        group = None if self.draws_.group is None else self.draws_.group[seen]
+        if classes:
+            self.oob_decision_function_ = said
+            score = accuracy_with_error(y[seen], said[seen], weight[seen], group)
+        else:
+            self.oob_prediction_ = said[:, 0]
+            score = r2_with_error(y[seen], said[seen, 0], weight[seen], group)
+        self.oob_score_, self.oob_score_se_ = score
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The fitted learners."""
+        check_is_fitted(self)
+        return [member.learner for member in self.members_]
+
+    @property
+    def estimators_features_(self) -> list[IntArray]:
+        """The columns each learner reads."""
+        check_is_fitted(self)
+        every = np.arange(self.n_features_in_)
+        return [every if m.columns is None else m.columns for m in self.members_]
+
+    def _table(self, X: Any) -> LearnerInput:
+        check_is_fitted(self)
+        learner = self._learner()
+        return input_for(check_features(self, X, [learner], reset=False), [learner])
+
+    def _mean(self, X: Any) -> FloatArray:
+        table = self._table(X)
+        return mean_answer(self.members_, table, self._tally, self.n_jobs)
+
+    def variance(self, X: Any) -> BaggingVariance:
+        """Return how much a learner's prediction varies, between and within training sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points to predict.
+
+        Returns
+        -------
+        BaggingVariance
+            ρσ² by the bias-corrected infinitesimal jackknife, (1−ρ)σ² from the learners; for
+            each point, and each class of several.
+        """
+        table = self._table(X)
+        if self.sampling not in ROW_SCHEMES or self._takes_all_rows():
+            raise unsupported(
+                type(self).__name__,
+                "sampling",
+                must="leave rows out or weight them to tell ρ",
+                got=self.sampling,
+                fix="Use sampling='bootstrap'.",
+            )
+        counts = np.array([self.draws_.units(seed) for seed in self.seeds_])
+        factor = 1.0
+        if self.sampling == "subsample":
+            factor = subsample_factor(self.draws_.n_units, self.draws_.size)
+        between, within = [], []
+        for start in range(0, len(table), POINTS_AT_ONCE):
+            stop = min(start + POINTS_AT_ONCE, len(table))
+            answers = self._answers(table.rows(np.arange(start, stop)))
+            flat = answers.reshape(len(answers), -1)
+            between.append(infinitesimal_jackknife(counts, flat, factor))
+            within.append(flat.var(axis=0, ddof=1 if len(flat) > 1 else 0))
+        return BaggingVariance(np.concatenate(between), np.concatenate(within), len(self.members_))
+
+    def _takes_all_rows(self) -> bool:
+        return self.sampling == "subsample" and self.draws_.size >= self.draws_.n_units
+
+    def _answers(self, table: LearnerInput) -> FloatArray:
+        """Return what each learner says, shape (n_learners, n_samples[, n_classes])."""
+        return np.array([self._tally(member, table) for member in self.members_])
+
+    def variance_curve(self, X: Any, n_learners: Any = None) -> VarianceCurve:
+        """Return ρσ² + (1−ρ)σ²/n, the variance of the bagged prediction against n.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points to average it over.
+        n_learners : array-like of int, optional
+            Where to evaluate it; 1 to ten times the learners there are by default.
+
+        Returns
+        -------
+        VarianceCurve
+            The curve; its ``enough()`` says when more learners no longer help.
+        """
+        at = None if n_learners is None else np.asarray(n_learners, dtype=int)
+        return self.variance(X).curve(at)
+
+    def _interval(self, X: Any, level: float) -> FloatArray:
+        check_number(type(self).__name__, "level", level, above=0, below=1, try_=0.9)
+        table = self._table(X)
+        if self.sampling in TARGET_SCHEMES:
+            spread = self._answers(table).std(axis=0, ddof=1)
+        else:
+            spread = np.sqrt(self.variance(X).of_mean)
+        centre = mean_answer(self.members_, table, self._tally, self.n_jobs)
+        reach = norm.ppf((1 + level) / 2) * spread.reshape(centre.shape)
+        return np.stack([centre - reach, centre + reach], axis=-1)
+
+    def __sklearn_tags__(self) -> Tags:
+        return learners_tags(super().__sklearn_tags__(), [self._prototype()])
+
+
+class BaggingRegressor(RegressorMixin, Bagging):
+    """The mean of learners fitted on resampled data, and how much it varies.
+
+    Parameters
+    ----------
+    estimator : regressor, optional
+        The learner; a fully grown tree by default.
+    n_estimators : int, default=100
+        How many learners.
+    sampling : str, default="bootstrap"
+        What each learner is fitted on. "bootstrap": rows drawn with replacement; "subsample":
+        without; "bayesian": all rows, with exponential weights; "parametric":
+        all rows with y* = f̂(x) + ε, ε Gaussian; "residual": the same with ε drawn from
+        residuals; "noise": all rows with y + ε, ε Gaussian.
+    max_samples : float or int, default=1.0
+        Share or number of the rows (of the groups, if there are any) drawn.
+    max_features : float, default=1.0
+        Share of the columns drawn for each learner, without replacement.
+    split_features : int, float, "sqrt" or "log2", optional
+        Columns drawn at each split, for learners that are trees: their ``max_features``. With
+        the bootstrap that makes a random forest.
+    generator : regressor, optional
+        The model of f̂; the learner by default.
+    noise : float, optional
+        Standard deviation of ε; by default the root mean square of five-fold residuals of the
+        generator.
+    oob_score : bool, default=False
+        Whether to predict each row by the learners that did not have it.
+    n_jobs : int or None, default=None
+        Workers; the result does not depend on them.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws, and learners whose own is None.
+    verbose : int, default=0
+        1: a line now and then on the logger "foldwise"; 2: a line every ten learners.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The learners.
+    estimators_features_ : list of ndarray
+        The columns each of them reads.
+    oob_prediction_ : ndarray of shape (n_samples,)
+        Out-of-bag predictions, if ``oob_score``; NaN for rows that every learner had.
+    oob_score_ : float
+        R² of the out-of-bag predictions, if ``oob_score``.
+    oob_score_se_ : float
+        Its standard error, from the rows (from the groups, if there are any).
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if they had any.
+
+    Notes
+    -----
+    Weights: the bootstrap of rows draws by them; all other schemes pass them to the learners.
+    Groups are drawn whole. Rows a learner was not given are absent from its fit, not given a
+    weight of zero.
+
+    References
+    ----------
+    .. [1] Breiman (1996). Bagging predictors.
+    .. [2] Wager, Hastie, Efron (2014). Confidence intervals for random forests: the jackknife
+       and the infinitesimal jackknife.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> forest = BaggingRegressor(split_features=0.33, oob_score=True, random_state=0).fit(X, y)
+    >>> forest.oob_score_ > 0.7
+    True
+    >>> forest.confidence_interval(X[:3]).shape
+    (3, 2)
+    """
+
+    _schemes = ROW_SCHEMES + TARGET_SCHEMES
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        sampling: str = "bootstrap",
+        max_samples: float | int = 1.0,
+        max_features: float = 1.0,
+        split_features: Any = None,
+        generator: Any = None,
+        noise: float | None = None,
+        oob_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.split_features = split_features
+        self.generator = generator
+        self.noise = noise
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _default_learner(self) -> Any:
+        return DecisionTreeRegressor()
+
+    def _check_parameters(self, groups: Any) -> None:
+        super()._check_parameters(groups)
+        if self.noise is not None:
+            check_number(type(self).__name__, "noise", self.noise, above=0, try_=1.0)
+
+    def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
+        return member.answer(table, "predict")
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the mean of the learners' predictions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
+        """
+        return self._mean(X)
+
+    def confidence_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Return an interval for the expected prediction, over training sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        level : float, default=0.9
+            How often it should hold.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper ends. It tells the error of the model's mean, not of a new y. Draws
+            of rows: by the infinitesimal jackknife. New targets: from the learners' spread.
+        """
+        return self._interval(X, level)
+
+
+class BaggingClassifier(ClassifierMixin, Bagging):
+    """The vote of learners fitted on resampled data, and how much it varies.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        The learner; a fully grown tree by default.
+    n_estimators : int, default=100
+        How many learners.
+    sampling : str, default="bootstrap"
+        What each learner is fitted on. "bootstrap": rows drawn with replacement; "subsample":
+        without; "bayesian": all rows, with exponential weights; "parametric":
+        all rows with new classes y* ~ p̂(x).
+    max_samples : float or int, default=1.0
+        Share or number of the rows (of the groups, if there are any) drawn.
+    max_features : float, default=1.0
+        Share of the columns drawn for each learner, without replacement.
+    split_features : int, float, "sqrt" or "log2", optional
+        Columns drawn at each split, for learners that are trees: their ``max_features``. With
+        the bootstrap that makes a random forest.
+    combine : {"auto", "soft", "vote"}, default="auto"
+        "soft": the mean of the probabilities; "vote": one vote a learner; "auto": soft if the
+        learner has ``predict_proba``.
+    generator : classifier, optional
+        The model of p̂; the learner by default. One that is sure of its training rows, as a full
+        tree is, gives back y itself: use a smoother one.
+    oob_score : bool, default=False
+        Whether to predict each row by the learners that did not have it.
+    n_jobs : int or None, default=None
+        Workers; the result does not depend on them.
+    random_state : int, RandomState or None, default=None
+        Seeds the draws, and learners whose own is None.
+    verbose : int, default=0
+        1: a line now and then on the logger "foldwise"; 2: a line every ten learners.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    estimators_ : list of estimators
+        The learners.
+    estimators_features_ : list of ndarray
+        The columns each of them reads.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Out-of-bag probabilities, if ``oob_score``; NaN for rows that every learner had.
+    oob_score_ : float
+        Accuracy of the out-of-bag predictions, if ``oob_score``.
+    oob_score_se_ : float
+        Its standard error, from the rows (from the groups, if there are any).
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if they had any.
+
+    Notes
+    -----
+    Weights: the bootstrap of rows draws by them; all other schemes pass them to the learners.
+    Groups are drawn whole. Rows a learner was not given are absent from its fit, not given a
+    weight of zero.
+
+    References
+    ----------
+    .. [1] Breiman (1996). Bagging predictors.
+    .. [2] Breiman (2001). Random forests.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = BaggingClassifier(
+    ...     n_estimators=50, split_features="sqrt", oob_score=True, random_state=0
+    ... ).fit(X, y)
+    >>> forest.oob_score_ > 0.94
+    True
+    """
+
+    _schemes = (*ROW_SCHEMES, "parametric")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 100,
+        *,
+        sampling: str = "bootstrap",
+        max_samples: float | int = 1.0,
+        max_features: float = 1.0,
+        split_features: Any = None,
+        combine: str = "auto",
+        generator: Any = None,
+        oob_score: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.sampling = sampling
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.split_features = split_features
+        self.combine = combine
+        self.generator = generator
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _default_learner(self) -> Any:
+        return DecisionTreeClassifier()
+
+    def _check_parameters(self, groups: Any) -> None:
+        super()._check_parameters(groups)
+        owner, learner = type(self).__name__, self._learner()
+        check_word(owner, "combine", self.combine, ["auto", "soft", "vote"])
+        if self.combine == "soft" and not hasattr(learner, "predict_proba"):
+            raise unsupported(
+                owner,
+                "estimator",
+                must="have predict_proba for combine='soft'",
+                got=Plain(type(learner).__name__),
+                fix="Use combine='vote'.",
+            )
+
+    def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
+        """Return one learner's probabilities, or its vote as zeros and a one."""
+        result = np.zeros((len(table), len(self.classes_)))
+        soft = self.combine == "soft" or (
+            self.combine == "auto" and hasattr(member.learner, "predict_proba")
+        )
+        if soft:
+            codes = np.asarray(member.learner.classes_, dtype=np.intp)
+            result[:, codes] = member.answer(table, "predict_proba")
+        else:
+            said = member.answer(table, "predict").astype(np.intp)
+            result[np.arange(len(said)), said] = 1
+        return result
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the mean probabilities, or the shares of the votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities.
+        """
+        return self._mean(X)
+
+    def predict(self, X: Any) -> Array:
+        """Return the class with the highest mean probability, or the most votes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Classes; of equals the first.
+        """
+        best = self._mean(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def confidence_interval(self, X: Any, level: float = 0.9) -> FloatArray:
+        """Return an interval for the expected probability of each class, over training sets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Features.
+        level : float, default=0.9
+            How often it should hold.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes, 2)
+            Lower and upper ends, within 0 and 1.
+        """
+        return self._interval(X, level).clip(0, 1)

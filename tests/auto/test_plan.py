@@ -1,0 +1,133 @@
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import Ridge
+
+from foldwise.auto.plan import FILE, TRIAL_ROWS, FitPlan, fits_of, plan_for, planned, trial_seconds
+from foldwise.folds import deal, needs_of, read_lattice
+from foldwise.learners import TrainingData
+
+
+class Clock:
+    """Each look at it costs a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("folds", [3, 5, 8])
+def test_the_work_of_a_member_is_that_of_its_nodes(folds: int) -> None:
+    n_rows = folds * 20
+    lattice = deal(folds, n_rows, seed=0)
+    nodes = needs_of(read_lattice(lattice), lattice, 1)[0].rows
+    assert sum(len(lattice.rows(node)) for node in nodes) / n_rows == pytest.approx(fits_of(folds))
+
+
+def test_trials_end_at_their_limit_but_one_is_always_made() -> None:
+    data = TrainingData(np.zeros((20, 1)), np.arange(20.0))
+    learners = {name: DummyRegressor() for name in "abcd"}
+    powers = dict.fromkeys("abcd", 1.0)
+    one = trial_seconds(learners, powers, data, limit=0.0, seed=0, clock=Clock())
+    assert list(one) == ["a"]
+    all_four = trial_seconds(learners, powers, data, limit=99.0, seed=0, clock=Clock())
+    assert list(all_four) == list("abcd")
+
+
+def test_times_grow_with_their_power_of_the_rows() -> None:
+    n_rows = 3 * TRIAL_ROWS
+    data = TrainingData(np.zeros((n_rows, 1)), np.arange(float(n_rows)))
+    learners = {"linear": DummyRegressor(), "cubic": DummyRegressor()}
+    seconds = trial_seconds(
+        learners, {"linear": 1.0, "cubic": 3.0}, data, limit=99.0, seed=0, clock=Clock()
+    )
+    assert seconds["cubic"] == pytest.approx(9 * seconds["linear"])
+
+
+def test_a_trial_meets_every_class_however_rare() -> None:
+    y = np.zeros(5 * TRIAL_ROWS, dtype=int)
+    y[-1], y[7] = 1, 2
+    data = TrainingData(np.zeros((len(y), 1)), y, n_classes=3)
+    seen = []
+
+    class Watching(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(set(y))
+            return super().fit(X, y, sample_weight)
+
+    trial_seconds({"a": Watching()}, {"a": 1.0}, data, limit=9.0, seed=0)
+    assert seen == [{0, 1, 2}]
+
+
+def test_a_member_that_fails_has_no_time() -> None:
+    data = TrainingData(np.full((20, 1), np.nan), np.arange(20.0))
+    learners = {"bad": Ridge(), "good": DummyRegressor()}
+    seconds = trial_seconds(learners, {"bad": 1.0, "good": 1.0}, data, limit=9.0, seed=0)
+    assert list(seconds) == ["good"]
+
+
+def test_everything_is_kept_with_all_folds_when_there_is_time() -> None:
+    plan = plan_for("abc", dict.fromkeys("abc", 0.01), budget=60, workers=1, folds=(8, 5))
+    assert plan.names == ("a", "b", "c")
+    assert plan.folds == 8
+    assert plan.skipped == {}
+
+
+def test_folds_are_given_up_before_most_of_the_members() -> None:
+    seconds = {"a": 1.0, "b": 1.0, "c": 1.0, "d": 50.0}
+    plan = plan_for("abcd", seconds, budget=20, workers=1, folds=(8, 5, 3))
+    assert plan.folds == 3
+    assert plan.names == ("a", "b", "c")
+    assert plan.skipped == {"d": "time budget: too slow for 3 folds"}
+
+
+def test_a_single_split_is_the_last_resort_and_one_member_always_stays() -> None:
+    seconds = {"slow": 100.0, "slower": 200.0}
+    plan = plan_for(["slower", "slow"], seconds, budget=1, workers=1, folds=(5, 3))
+    assert plan.folds == 1
+    assert plan.names == ("slow",)
+    assert plan.skipped == {"slower": "time budget"}
+
+
+def test_workers_multiply_the_time() -> None:
+    seconds = {"a": 1.0, "b": 1.0}
+    one = plan_for("ab", seconds, budget=13, workers=1, folds=(8,))
+    eight = plan_for("ab", seconds, budget=13, workers=8, folds=(8,))
+    assert (one.folds, eight.folds) == (1, 8)
+
+
+def test_what_perhaps_fits_comes_after_what_fits() -> None:
+    seconds = {"a": 0.9, "b": 0.8, "c": 0.1, "d": 9.0}
+    plan = plan_for("abcd", seconds, budget=12, workers=1, folds=(5,))
+    assert plan.names == ("a", "c", "b")
+    assert list(plan.skipped) == ["d"]
+
+
+def test_members_that_were_not_tried_are_kept_but_buy_no_folds() -> None:
+    plan = plan_for("abcd", {"a": 0.01, "b": 0.01}, budget=60, workers=1, folds=(8, 5))
+    assert plan.names == ("a", "b", "c", "d")
+    assert plan.folds == 5
+
+
+FIRST = FitPlan(("a", "b"), 5, {"c": "time budget"})
+OTHER = FitPlan(("a",), 3, {})
+
+
+def test_a_plan_is_made_once_for_the_same_problem(tmp_path) -> None:
+    assert planned(tmp_path / "run", "key", lambda: FIRST) == FIRST
+    assert planned(tmp_path / "run", "key", lambda: OTHER) == FIRST
+
+
+def test_another_problem_has_another_plan(tmp_path) -> None:
+    planned(tmp_path, "key", lambda: FIRST)
+    assert planned(tmp_path, "other", lambda: OTHER) == OTHER
+
+
+def test_a_damaged_note_is_made_again(tmp_path) -> None:
+    (tmp_path / FILE).write_text('{"key": "key"')
+    assert planned(tmp_path, "key", lambda: OTHER) == OTHER
+    (tmp_path / FILE).write_text('{"key": "key", "names": 3}')
+    assert planned(tmp_path, "key", lambda: FIRST) == FIRST

@@ -1,0 +1,137 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from foldwise import files
+from foldwise.cli.models import harmless
+from tests.cli.conftest import CLASSES
+
+
+def test_predictions_are_those_of_the_model(prices, flats, typed):
+    folder, _ = prices
+    result = typed("predict", folder, flats, "--interval", 0.8)
+    assert result.code == 0, result.err
+    told = pd.read_csv(io.StringIO(result.out))
+    model = files.load(folder / "model.foldwise")
+    table = pd.read_csv(flats)[list(model.feature_names_in_)]
+    np.testing.assert_allclose(told["prediction"], model.predict(table), rtol=1e-12)
+    assert (told["low"] < told["high"]).all()
+
+
+def test_columns_may_come_in_any_order_with_others(prices, flats, typed, tmp_path):
+    folder, _ = prices
+    turned = pd.read_csv(flats).iloc[:9, ::-1].assign(more=1)
+    turned.to_csv(tmp_path / "turned.csv", index=False)
+    first = typed("predict", folder, flats).out.splitlines()[:10]
+    assert typed("predict", folder, tmp_path / "turned.csv").out.splitlines() == first
+
+
+def test_a_missing_column_is_named(prices, flats, typed, tmp_path):
+    pd.read_csv(flats).drop(columns="rooms").to_csv(tmp_path / "t.csv", index=False)
+    result = typed("predict", prices[0], tmp_path / "t.csv")
+    assert result.code == 1
+    assert result.last.startswith(
+        "Error: TABLE must have all columns the model was fitted on; got none named 'rooms'."
+    )
+
+
+def test_unseen_and_missing_cells_are_predicted(prices, flats, typed, tmp_path):
+    strange = pd.read_csv(flats).head(3).astype(object)
+    strange.loc[0] = None
+    strange["district"] = "Atlantis"
+    strange["listed"] = "never"
+    strange.to_csv(tmp_path / "t.csv", index=False)
+    result = typed("predict", prices[0], tmp_path / "t.csv")
+    assert result.code == 0, result.err
+    assert np.isfinite(pd.read_csv(io.StringIO(result.out))["prediction"]).all()
+
+
+def test_classes_that_are_formulas_are_written_as_text(kinds, hostile, typed, tmp_path):
+    folder, _ = kinds
+    out = tmp_path / "p.csv"
+    result = typed("predict", folder, hostile, "--proba", "--interval", 0.9, "-o", out)
+    assert result.code == 0, result.err
+    told = pd.read_csv(out)
+    shares = told[[f"probability of {c}" for c in sorted(CLASSES)]]
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
+    assert set(told["prediction"]) <= {"'=1+1", "'@[bold]b", "ünï"}
+    assert not told["set"].str.startswith(("=", "@")).any()
+
+
+def test_parquet_keeps_the_classes_as_they_are(kinds, hostile, typed, tmp_path):
+    out = tmp_path / "p.parquet"
+    assert typed("predict", kinds[0], hostile, "-o", out).code == 0
+    assert set(pd.read_parquet(out)["prediction"]) <= set(CLASSES)
+
+
+def test_probabilities_of_a_quantity_are_misuse(prices, flats, typed):
+    result = typed("predict", prices[0], flats, "--proba")
+    assert result.code == 2
+    assert result.last == (
+        "Error: --proba must be left out for a model of a quantity; got it. Use --interval."
+    )
+
+
+def test_the_table_is_not_written_over(prices, flats, typed):
+    result = typed("predict", prices[0], flats, "-o", flats)
+    assert result.code == 2
+    assert "-o must not be the table itself" in result.last
+
+
+def test_a_model_that_is_not_there_is_misuse(typed, flats, tmp_path):
+    result = typed("predict", tmp_path / "nothing", flats)
+    assert result.code == 2
+    assert result.last.startswith("Error: MODEL must be there; got ")
+
+
+def test_a_damaged_model_is_refused_in_one_sentence(prices, flats, typed, tmp_path):
+    content = bytearray((prices[0] / "model.foldwise").read_bytes())
+    content[len(content) // 2] ^= 255
+    (tmp_path / "bad.foldwise").write_bytes(content)
+    result = typed("predict", tmp_path / "bad.foldwise", flats)
+    assert result.code == 1
+    assert "nobody foresaw" not in result.err
+
+
+def test_numbers_are_never_marked():
+    frame = harmless(pd.DataFrame({"a": [-1.0, 2.0], "b": ["-x", "y"]}))
+    assert frame["a"].tolist() == [-1.0, 2.0]
+    assert frame["b"].tolist() == ["'-x", "y"]
+
+
+def test_the_leaderboard_is_that_of_the_fit(typed, prices):
+    folder, told = prices
+    result = typed("leaderboard", folder, "--json")
+    assert result.code == 0, result.err
+    assert [row["model"] for row in result.json] == [row["model"] for row in told["leaderboard"]]
+    assert "root mean squared error" in typed("leaderboard", folder).out
+
+
+def test_the_report_is_written_again(typed, prices, tmp_path):
+    out = tmp_path / "again.html"
+    result = typed("report", prices[0], "-o", out)
+    assert result.code == 0, result.err
+    assert out.read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_effects_add_up_to_the_prediction(typed, prices, flats):
+    result = typed("explain", prices[0], flats, "--row", 3, "--json")
+    assert result.code == 0, result.err
+    told = result.json
+    added = told["base"] + sum(column["adds"] for column in told["columns"])
+    assert added == pytest.approx(told["prediction"])
+
+
+@pytest.mark.parametrize("row", [0, 81])
+def test_a_row_that_is_not_there_is_misuse(row, typed, prices, flats):
+    result = typed("explain", prices[0], flats, "--row", row)
+    assert result.code == 2
+    assert result.last == f"Error: --row must be 1 to 80, the table's rows; got {row}."
+
+
+def test_a_class_is_explained_by_its_probability(typed, kinds, hostile):
+    result = typed("explain", kinds[0], hostile, "--row", 1)
+    assert result.code == 0, result.err
+    assert result.out.startswith("Probability of ")

@@ -1,0 +1,91 @@
+import multiprocessing
+import os
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from foldwise.engine.executor import TaskLostError
+from foldwise.engine.processes import futures
+from foldwise.engine.processes.futures import Futures
+
+
+class AtOnce(Executor):
+    """Does everything in submit, as a remote executor of a few lines would."""
+
+    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Refusing(Executor):
+    """Takes nothing."""
+
+    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        raise RuntimeError("cannot schedule new futures after shutdown")
+
+
+def total(shared: Any, job: float) -> float:
+    return float(shared.sum()) * job
+
+
+def dies(_shared: Any, _job: Any) -> None:
+    os._exit(1)
+
+
+def test_an_executor_of_a_few_lines_will_do() -> None:
+    executor = Futures(AtOnce(), 2)
+    for size in (3, 300_000):
+        executor.place(total, np.ones(size))
+        executor.submit(size, 2.0)
+        assert executor.wait(1.0)[0].result == 2.0 * size
+    executor.close()
+
+
+def test_the_data_is_opened_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(futures, "_opened", {})
+    executor = Futures(AtOnce(), 2)
+    executor.place(total, np.ones(300_000))
+    executor.submit(0, 1.0)
+    placed = dict(futures._opened)
+    executor.submit(1, 2.0)
+    assert len(placed) == 1
+    assert all(futures._opened[key] is value for key, value in placed.items())
+    executor.close()
+
+
+def test_data_that_cannot_be_read_there_is_said() -> None:
+    executor = Futures(AtOnce(), 2)
+    executor.place(total, np.ones(300_000))
+    executor._folder.cleanup()
+    executor.submit(0, 1.0)
+    error = executor.wait(1.0)[0].error
+    assert isinstance(error, TaskLostError)
+    assert "Set TMPDIR to a folder that all workers see." in str(error)
+    executor.close()
+
+
+def test_an_executor_that_takes_nothing_loses_every_task() -> None:
+    executor = Futures(Refusing(), 2)
+    executor.place(total, np.ones(3))
+    executor.submit(0, 1.0)
+    assert str(executor.wait(1.0)[0].error) == (
+        "its executor failed (RuntimeError: cannot schedule new futures after shutdown)"
+    )
+    executor.close()
+
+
+def test_a_pool_that_breaks_loses_the_task() -> None:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as pool:
+        executor = Futures(pool)
+        executor.place(dies, None)
+        executor.submit(0, 1.0)
+        error = executor.wait(60.0)[0].error
+        assert isinstance(error, TaskLostError)
+        assert str(error).startswith("its process died (BrokenProcessPool")
+        executor.close()

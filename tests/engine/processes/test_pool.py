@@ -1,0 +1,219 @@
+"""Real processes that are killed, hang, fork and are left behind."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
+from foldwise.engine.processes import pool as processes
+from foldwise.engine.processes.pool import Processes
+
+LONG = 60.0
+
+
+def work(shared: Any, job: Any) -> Any:
+    match job:
+        case "pid":
+            return os.getpid()
+        case "child":
+            child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(0,))
+            child.start()
+            child.join()
+            return child.exitcode
+        case "threads":
+            np.ones((2, 2)) @ np.ones((2, 2))
+            return {pool["num_threads"] for pool in threadpool_info()}
+        case "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "exit":
+            os._exit(3)
+        case "fork and die":
+            if os.fork() == 0:
+                time.sleep(30)
+                os._exit(0)
+            os.kill(os.getpid(), signal.SIGKILL)
+        case float():
+            time.sleep(job)
+    return float(np.sum(shared))
+
+
+@pytest.fixture
+def executor() -> Any:
+    made = Processes(2)
+    made.place(work, np.ones(300_000))
+    yield made
+    made.close()
+
+
+def first(executor: Processes) -> Finished:
+    end = time.monotonic() + LONG
+    while time.monotonic() < end:
+        for finished in executor.wait(1.0):
+            return finished
+    raise TimeoutError
+
+
+def test_a_worker_that_dies_loses_its_own_task_and_no_other(executor: Processes) -> None:
+    executor.submit(0, 1.5)
+    executor.submit(1, "die")
+    found = {f.ticket: f for f in [first(executor), first(executor)]}
+    assert isinstance(found[1].error, TaskLostError)
+    assert str(found[1].error) == (
+        "its process was killed by SIGKILL, as the system does when memory runs out"
+    )
+    assert found[0].result == 300_000
+
+
+def test_a_worker_that_exits_is_lost_with_its_code(executor: Processes) -> None:
+    executor.submit(0, "exit")
+    assert str(first(executor).error) == "its process ended with code 3"
+
+
+def test_a_death_is_noticed_though_a_child_of_it_holds_the_pipe(executor: Processes) -> None:
+    executor.submit(0, "fork and die")
+    start = time.monotonic()
+    assert isinstance(first(executor).error, TaskLostError)
+    assert time.monotonic() - start < 20
+
+
+def test_a_task_that_hangs_is_ended_at_once_with_its_process(executor: Processes) -> None:
+    executor.submit(0, "pid")
+    executor.submit(1, 500.0)
+    pid = first(executor).result
+    assert list(executor.running()) == [1]
+    start = time.monotonic()
+    executor.cancel(1, "too slow")
+    finished = first(executor)
+    assert isinstance(finished.error, TaskEndedError)
+    assert time.monotonic() - start < 2
+    executor.submit(2, "pid")
+    assert first(executor).result == pid
+
+
+def test_idle_workers_are_used_again_by_the_next_executor(executor: Processes) -> None:
+    executor.submit(0, "pid")
+    pid = first(executor).result
+    executor.close()
+    again = Processes(1)
+    again.place(work, np.ones(1))
+    again.submit(0, "pid")
+    assert first(again).result == pid
+    again.close()
+
+
+def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:
+    executor.submit(0, "pid")
+    pid = first(executor).result
+    os.kill(pid, signal.SIGKILL)
+    time.sleep(0.3)
+    executor.submit(1, "pid")
+    assert first(executor).result != pid
+
+
+def test_a_learner_may_have_processes_of_its_own(executor: Processes) -> None:
+    executor.submit(0, "child")
+    assert first(executor).result == 0
+
+
+def test_an_idle_worker_holds_no_data(executor: Processes) -> None:
+    executor.submit(0, "pid")
+    maps = Path(f"/proc/{first(executor).result}/maps")
+    if not maps.exists():
+        pytest.skip("this system does not tell")
+    assert ".parcel" in maps.read_text()
+    executor.close()
+    end = time.monotonic() + 20
+    while ".parcel" in maps.read_text() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert ".parcel" not in maps.read_text()
+
+
+def test_workers_end_with_a_process_that_ends() -> None:
+    script = """
+from foldwise.engine.processes.pool import Processes
+executor = Processes(1)
+executor.place(lambda shared, job: job, None)
+executor.submit(0, 5)
+assert executor.wait(60)[0].result == 5
+executor.close()
+"""
+    source = str(Path(__file__).parents[3] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": source},
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_new_worker_has_one_thread_whatever_the_user_set(monkeypatch: Any) -> None:
+    monkeypatch.setattr(processes, "_idle", [])
+    for name in processes.ONE_THREAD:
+        monkeypatch.setenv(name, "2")
+    executor = Processes(1)
+    executor.place(work, np.ones(1))
+    executor.submit(0, "threads")
+    assert first(executor).result == {1}
+    executor.close()
+
+
+def test_the_data_file_is_gone_afterwards(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    executor = Processes(1)
+    executor.place(work, np.ones(300_000))
+    assert len(list(tmp_path.rglob("*.parcel"))) == 1
+    executor.place(work, np.ones(300_001))
+    assert len(list(tmp_path.rglob("*.parcel"))) == 1
+    executor.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_workers_and_data_go_when_the_parent_is_killed(tmp_path: Path, busy: bool) -> None:
+    script = f"""
+import numpy as np, os, sys, time
+from foldwise.engine.processes.pool import Processes
+def work(shared, job):
+    if job == "pid":
+        return os.getpid()
+    time.sleep(500)
+executor = Processes(1)
+executor.place(work, np.ones(300_000))
+executor.submit(0, "pid")
+print(executor.wait(60)[0].result, flush=True)
+if {busy}:
+    executor.submit(1, "sleep")
+time.sleep(500)
+"""
+    source = str(Path(__file__).parents[3] / "src")
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": source}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        assert len(list(tmp_path.rglob("*.parcel"))) == 1
+        parent.kill()
+    end = time.monotonic() + 20
+    while time.monotonic() < end and (_is_running(worker) or any(tmp_path.glob("foldwise-*"))):
+        time.sleep(0.1)
+    assert not _is_running(worker)
+    assert not any(tmp_path.glob("foldwise-*"))
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
