@@ -249,7 +249,7 @@ def test_squared_error_is_the_same_from_moments_and_from_rows(make_problem, monk
     D, y, w = make_problem("squared")
     options = {"sample_weight": w, "offset": np.sin(np.arange(len(y))), "tol": 1e-13}
     moments = penalised_path(D, y, n_lambdas=20, **options)
-    monkeypatch.setattr("foldwise.paths.rows.WeightedRows.from_moments", lambda _: False)
+    monkeypatch.setattr("foldwise.paths.rows.PathRows.from_moments", lambda _: False)
     rows = penalised_path(D, y, n_lambdas=20, **options)
     np.testing.assert_allclose(rows.lambdas, moments.lambdas, rtol=1e-9)
     np.testing.assert_allclose(rows.coefs, moments.coefs, atol=1e-6)

@@ -11,7 +11,7 @@ from foldwise.arrays import FloatArray, IntArray
 from foldwise.paths.path import Path
 from foldwise.paths.penalised import Grid, path_of_moments, path_of_rows
 from foldwise.paths.penalty import Penalty, checked_penalty
-from foldwise.paths.rows import WeightedRows, checked_folds, checked_rows
+from foldwise.paths.rows import PathRows, checked_folds, checked_rows
 from foldwise.paths.threads import one_blas_thread
 
 
@@ -106,7 +106,7 @@ non_negative, penalty_factor, max_nonzero, tol, huber_delta
     return judged_path(rows, penalty, folds, grid)
 
 
-def judged_path(rows: WeightedRows, penalty: Penalty, folds: IntArray, grid: Grid) -> CVPath:
+def judged_path(rows: PathRows, penalty: Penalty, folds: IntArray, grid: Grid) -> CVPath:
     """Return the path of some rows and the loss of each fold under the path of the others."""
     if rows.from_moments():
         moments = rows.moments_without(folds)
@@ -125,7 +125,7 @@ def held_out(folds: IntArray) -> IntArray:
     return names[names >= 0]
 
 
-def judged(whole: Path, parts: list[Path], rows: WeightedRows, folds: IntArray) -> CVPath:
+def judged(whole: Path, parts: list[Path], rows: PathRows, folds: IntArray) -> CVPath:
     """Return the path of all rows with the loss of each fold under the path without it."""
     groups = [rows.take(folds == k) for k in held_out(folds)]
     fold_loss = np.array([_mean_loss(*pair) for pair in zip(groups, parts, strict=True)])
@@ -162,6 +162,6 @@ def chosen_index(loss: FloatArray, error: FloatArray, choose: str) -> int:
     return best if choose == "min" else int(np.flatnonzero(loss <= loss[best] + error[best])[0])
 
 
-def _mean_loss(rows: WeightedRows, path: Path) -> FloatArray:
+def _mean_loss(rows: PathRows, path: Path) -> FloatArray:
     losses = rows.losses(path.predictor(rows.D, rows.offset))
     return np.asarray(losses @ rows.weights / rows.weights.sum())

@@ -15,7 +15,7 @@ from foldwise.paths.multinomial import Classes
 from foldwise.paths.newton import DictionaryColumns, NewtonSolver, OnePredictor
 from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty, checked_penalty, lambda_grid
-from foldwise.paths.rows import WeightedRows, checked_rows
+from foldwise.paths.rows import PathRows, checked_rows
 from foldwise.paths.squared import MomentsPath
 from foldwise.paths.threads import one_blas_thread
 
@@ -74,7 +74,7 @@ class Grid:
         return Grid(lambdas, 0, 0.0, None, self.tol)
 
 
-def path_of_rows(rows: WeightedRows, penalty: Penalty, grid: Grid) -> Path:
+def path_of_rows(rows: PathRows, penalty: Penalty, grid: Grid) -> Path:
     """Return the path of some rows."""
     if rows.from_moments():
         return path_of_moments(rows.moments(), penalty, grid)
@@ -96,7 +96,7 @@ def path_of_moments(moments: CentredMoments, penalty: Penalty, grid: Grid) -> Pa
 class Follower:
     """Follows a path of one or several predictors from the null model down."""
 
-    def __init__(self, rows: WeightedRows, solver: NewtonSolver) -> None:
+    def __init__(self, rows: PathRows, solver: NewtonSolver) -> None:
         self.rows, self.several = rows, rows.loss == "multinomial"
         self.at: Classes | OnePredictor = (
             Classes(solver, rows.y, rows.offset)

@@ -16,7 +16,7 @@ from foldwise.paths.path import Path
 from foldwise.paths.penalised import Grid, path_of_rows
 from foldwise.paths.penalty import Penalty, checked_penalty
 from foldwise.paths.quadratic import ridge
-from foldwise.paths.rows import WeightedRows, checked_folds, checked_rows
+from foldwise.paths.rows import PathRows, checked_folds, checked_rows
 from foldwise.paths.threads import one_blas_thread
 
 # Columns that separate classes have no finite refit; this much ridge ends the journey there.
@@ -182,7 +182,7 @@ def _blend(penalised: Path, refit: Path, share: float) -> Path:
     )
 
 
-def _refitted(rows: WeightedRows, path: Path) -> Path:
+def _refitted(rows: PathRows, path: Path) -> Path:
     moments = rows.moments() if rows.from_moments() else None
     coefs, intercepts = np.zeros_like(path.coefs), np.zeros_like(path.intercepts)
     before: BoolArray | None = None
@@ -197,7 +197,7 @@ def _refitted(rows: WeightedRows, path: Path) -> Path:
 
 
 def _refit(
-    rows: WeightedRows, moments: CentredMoments | None, used: BoolArray
+    rows: PathRows, moments: CentredMoments | None, used: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     if moments is None:
         penalty = Penalty(0.0, np.ones(len(used)), used, False)

@@ -21,7 +21,7 @@ LOSSES = ("squared", "logistic", "multinomial", "poisson", "huber")
 
 
 @dataclass(frozen=True)
-class WeightedRows:
+class PathRows:
     """Checked input of a path: a dictionary, its target, weights and offset."""
 
     D: Any
@@ -32,7 +32,7 @@ class WeightedRows:
     scale: Loss
     n_classes: int
 
-    def take(self, rows: NDArray) -> WeightedRows:
+    def take(self, rows: NDArray) -> PathRows:
         """Return some of the rows."""
         D = self.D.tocsr()[rows] if sparse.issparse(self.D) else self.D[rows]
         y, weights, offset = self.y[rows], self.weights[rows], self.offset[..., rows]
@@ -71,7 +71,7 @@ class WeightedRows:
 
 def checked_rows(
     D: Any, y: Any, loss: str, sample_weight: Any, offset: Any, huber_delta: float | None
-) -> WeightedRows:
+) -> PathRows:
     """Return the input as arrays of the right kind, or say what is wrong with it."""
     check_word("penalised_path", "loss", loss, LOSSES)
     D = D if sparse.issparse(D) else np.asarray(D, dtype=float)
@@ -98,7 +98,7 @@ def checked_rows(
         "poisson": CappedPoisson(),
         "huber": Huber(threshold=huber_delta),
     }
-    return WeightedRows(D, target, weights, moved, loss, made[loss], n_classes)
+    return PathRows(D, target, weights, moved, loss, made[loss], n_classes)
 
 
 def check_counts(owner: str, y: FloatArray, *, some: bool = False) -> None:

@@ -17,7 +17,7 @@ from foldwise.paths.gram import CentredMoments
 from foldwise.paths.newton import DictionaryColumns
 from foldwise.paths.path import Path
 from foldwise.paths.pivoting import ActiveSet
-from foldwise.paths.rows import WeightedRows, checked_folds, checked_rows
+from foldwise.paths.rows import PathRows, checked_folds, checked_rows
 from foldwise.paths.threads import one_blas_thread
 
 # Relative to the largest correlation: how near counts as equal to it.
@@ -195,7 +195,7 @@ class MomentsWalker:
 class RowsWalker:
     """Forward stagewise on rows: any loss, one or several linear predictors."""
 
-    def __init__(self, rows: WeightedRows, epsilon: float) -> None:
+    def __init__(self, rows: PathRows, epsilon: float) -> None:
         self.rows, self.epsilon, self.steps = rows, epsilon, 0
         self.dictionary = DictionaryColumns(rows.D)
         self.weights = rows.weights / rows.weights.sum()
@@ -258,7 +258,7 @@ class RowsWalker:
         return float(self.weights @ self.rows.losses(eta))
 
 
-def walker(rows: WeightedRows, epsilon: float) -> MomentsWalker | RowsWalker:
+def walker(rows: PathRows, epsilon: float) -> MomentsWalker | RowsWalker:
     """Return the cheapest walker for some rows."""
     if rows.loss != "squared":
         return RowsWalker(rows, epsilon)
@@ -476,7 +476,7 @@ def cross_validated_stagewise_path(
 
 
 def _walks(
-    rows: WeightedRows, folds: IntArray, epsilon: float, max_steps: int, n_points: int, end: float
+    rows: PathRows, folds: IntArray, epsilon: float, max_steps: int, n_points: int, end: float
 ) -> list[StagewisePath]:
     """Return the path of all rows, then those without each fold."""
     walkers: Iterable[MomentsWalker | RowsWalker]
