@@ -102,7 +102,7 @@ def test_other_functions_are_not(name) -> None:
 def test_trusted_types_are_names_that_skops_takes() -> None:
     names = trusted_types()
     assert names == sorted(set(names))
-    assert "foldwise.sparse.rules.Rule" in names
+    assert "foldwise.rules.rule.Rule" in names
     assert not [name for name in names if name.startswith("foldwise.engine.store")]
     model = Ridge().fit([[1.0], [2.0]], [1.0, 2.0])
     assert skops.io.loads(skops.io.dumps(model), trusted=names).predict([[1.0]]) > 0
