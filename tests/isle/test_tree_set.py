@@ -89,6 +89,6 @@ def test_a_model_without_trees_is_refused():
 
 def test_lightgbms_own_pandas_categories_are_refused():
     X = pd.DataFrame({"c": pd.Categorical(list("abcd") * 20)})
-    model = LGBMRegressor(n_estimators=2, verbose=-1).fit(X, np.arange(80) % 4)
+    model = LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1).fit(X, np.arange(80) % 4)
     with pytest.raises(UnsupportedError, match="must be fitted on columns of numbers"):
         read_trees("test", model)
