@@ -29,7 +29,7 @@ from foldwise.engine import RunOptions, check_options
 from foldwise.engine.keys import fingerprint
 from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter, listing
 from foldwise.learners import TrainingData
-from foldwise.stack.running import LIVE, MOST_SEEDS, without_live
+from foldwise.stack.estimator import LIVE, MOST_SEEDS, without_live
 
 READ_FROM_STACK = (
     "score_", "score_se_", "fold_scores_", "leaderboard_", "failures_", "n_fits_", "stacker_",

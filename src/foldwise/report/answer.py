@@ -51,7 +51,7 @@ def _score_tile(own: Standing, metric: Metric, stack: Any) -> Tile:
     meaning = "Its standard error could not be found."
     if decimals is not None:
         ends = interval(own.value - half, own.value + half, decimals)
-        units = "groups" if stack.deals_[0].top.problem.unit is not None else "rows"
+        units = "groups" if stack.deals_[0].top.problem.data.groups is not None else "rows"
         meaning = f"95 % interval {ends}, over {units}."
     return Tile(
         f"Honest {metric_name(metric.name)} of the stack", with_error(own.value, own.error), meaning

@@ -40,7 +40,7 @@ def held_shares(
 
 def coverage_section(stack: Any) -> Section | None:
     """Return the coverage of intervals or sets, fold by fold from the other folds' errors."""
-    misfits = [m for each in stack._conformity[:1] for m in each if len(m)]
+    misfits = [f.misfits for f in stack.deals_[0].verdict.folds if len(f.misfits)]
     if len(misfits) < 2:
         return None
     in_order = stack.deals_[0].reading.in_order
@@ -72,7 +72,7 @@ def coverage_section(stack: Any) -> Section | None:
         f"Prediction {kind} that promise 90 % hold {percent(at_90, 1)} of {n_rows:,} judged rows, "
         f"when each fold is checked against the errors of {others}."
     )
-    if in_order or stack.deals_[0].top.problem.unit is not None:
+    if in_order or stack.deals_[0].top.problem.data.groups is not None:
         lead += " With groups or forward in time there is no guarantee for new rows."
     return Section("coverage", f"Prediction {kind}", lead, blocks)
 

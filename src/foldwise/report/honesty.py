@@ -8,7 +8,7 @@ import numpy as np
 from foldwise.diagnose import LeakAudit, OutOfFoldTable, leak_audit
 from foldwise.report.blocks import Block, Column, Facts, Prose, Section, Table
 from foldwise.report.wording import metric_name, stacker_name
-from foldwise.stack.build import Deal
+from foldwise.stack.fit import FittedStack
 from foldwise.wording import counted, decimals_for, number, percent, shortened, with_error
 
 KINDS = {
@@ -44,10 +44,10 @@ class RowAudit:
         return self.n_seen == 0 and self.n_shared_groups == 0
 
 
-def audit_rows(deal: Deal) -> RowAudit:
+def audit_rows(deal: FittedStack) -> RowAudit:
     """Trace every prediction used for judging to the rows its model was fitted on."""
     n_reads = n_seen = n_shared = 0
-    unit = deal.top.problem.unit
+    unit = deal.top.problem.data.groups
     for judgement in deal.reading.judgements:
         held = np.zeros(deal.lattice.n_rows, dtype=bool)
         held[judgement.test.rows] = True
@@ -142,15 +142,15 @@ def _audit_prose(stack: Any) -> Prose:
     )
 
 
-def _deployed(deal: Deal) -> str:
+def _deployed(deal: FittedStack) -> str:
     mode = deal.reading.predict_with
     if deal.lattice.kind == "single" and mode == "folds":
         return "the models fitted without the held-out part"
     return DEPLOYED.get(mode, mode)
 
 
-def _groups(deal: Deal) -> str:
-    unit = deal.top.problem.unit
+def _groups(deal: FittedStack) -> str:
+    unit = deal.top.problem.data.groups
     if unit is None:
         return ""
     return f"{len(np.unique(unit)):,}, each in one fold; standard errors are over groups"

@@ -22,7 +22,7 @@ from foldwise.report.quality import quality_section
 from foldwise.report.reproduce import reproduce_section
 from foldwise.report.rules import rules_section
 from foldwise.report.standings import standings
-from foldwise.stack.base import BaseStacking
+from foldwise.stack.estimator import BaseStacking
 
 
 def sections_of(model: Any, X: Any, y: Any, rules: bool) -> list[Section]:
@@ -76,7 +76,7 @@ def _table(stack: Any) -> OutOfFoldTable | None:
 def seconds_a_row(stack: Any) -> float:
     """Return how long a prediction of one row takes, by the times measured while fitting."""
     total = 0.0
-    for reader in stack.deals_[0].readers:
+    for reader in stack.deals_[0].layers:
         asked: Counter[str] = Counter()
         for (name, _, _), (rows, _) in reader.table.predictions.items():
             asked[name] += len(rows)

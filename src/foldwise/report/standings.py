@@ -9,11 +9,10 @@ from sklearn.metrics import mean_absolute_error, median_absolute_error
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.scores.metric import Evaluation, Metric
-from foldwise.scores.response import Response
-from foldwise.stack.build import Deal
-from foldwise.stack.entries import TITLES
-from foldwise.stack.judge import joined
-from foldwise.stack.reader import rows_of
+from foldwise.scores.response import Response, joined
+from foldwise.stack.fit import FittedStack
+from foldwise.stack.problem import TITLES
+from foldwise.stack.table.table import rows_of
 
 STACK, BEST, MEAN = TITLES
 NAIVE = "naive guess"
@@ -62,7 +61,7 @@ def standings(stack: Any) -> list[Standing]:
     return sorted(every, key=lambda s: np.nan_to_num(-metric.sign * s.value, nan=np.inf))
 
 
-def naive_standing(deals: Sequence[Deal], metric: Metric) -> Standing | None:
+def naive_standing(deals: Sequence[FittedStack], metric: Metric) -> Standing | None:
     """Return how a guess from the training targets alone does on the judged rows."""
     pairs: list[tuple[Evaluation, Evaluation]] = []
     for deal in deals:
@@ -85,7 +84,7 @@ def naive_standing(deals: Sequence[Deal], metric: Metric) -> Standing | None:
     )
 
 
-def _guess(deal: Deal, metric: Metric) -> Response:
+def _guess(deal: FittedStack, metric: Metric) -> Response:
     data, labels = deal.top.problem.data, deal.top.problem.labels
     each = []
     for judgement in deal.reading.judgements:

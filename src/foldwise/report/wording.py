@@ -101,7 +101,7 @@ def stacker_name(stacker: Any) -> str:
 
     Examples
     --------
-    >>> from foldwise.stack.own_stackers import WeightedMean
+    >>> from foldwise.stack.stackers.means import WeightedMean
     >>> stacker_name(WeightedMean("best")), stacker_name(WeightedMean("pseudo_bma"))
     ('the best single learner', 'pseudo bma')
     """

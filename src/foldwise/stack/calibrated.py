@@ -13,8 +13,8 @@ from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import invalid_parameter
 from foldwise.scores.metric import Metric
 from foldwise.stack.classifier import StackingClassifier
-from foldwise.stack.reader import Problem
-from foldwise.stack.stackers import Candidate
+from foldwise.stack.problem import Problem
+from foldwise.stack.stackers.candidates import Candidate
 
 LEARNER = "model"
 

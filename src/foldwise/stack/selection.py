@@ -10,13 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.errors import invalid_parameter
 from foldwise.scores.metric import Metric
-from foldwise.stack.base import BaseStacking
 from foldwise.stack.classifier import StackingClassifier
-from foldwise.stack.diagram import diagram
-from foldwise.stack.greedy_stacker import GreedyStacker
-from foldwise.stack.reader import Problem
+from foldwise.stack.estimator import BaseStacking
+from foldwise.stack.problem import Problem
 from foldwise.stack.regressor import StackingRegressor
-from foldwise.stack.stackers import Candidate, linear_weights
+from foldwise.stack.stackers.candidates import Candidate, linear_weights
+from foldwise.stack.stackers.greedy import GreedyStacker
 
 
 class BaseSelection(BaseStacking):
@@ -34,10 +33,10 @@ class BaseSelection(BaseStacking):
         """The learners' weights by name, the mean over repeats; zero for those not picked."""
         check_is_fitted(self, "deals_")
         each = []
-        for deal in self.deals_:
-            names = [entry.name for entry in deal.top.entries]
-            own = deal.verdict.stacker.weights_
-            shown = linear_weights(deal.verdict.stacker, [1] * len(names))
+        for stack in self.deals_:
+            names = [entry.name for entry in stack.top.entries]
+            own = stack.verdict.stacker.weights_
+            shown = linear_weights(stack.verdict.stacker, [1] * len(names))
             mean = shown if own.ndim == 1 else own.mean(axis=0)
             each.append(pd.Series(mean, index=names))
         return pd.concat(each, axis=1).mean(axis=1)
@@ -79,9 +78,6 @@ class BaseSelection(BaseStacking):
                     got=getattr(self, name),
                     fix=f"Use {defaults[name]}, the default.",
                 )
-
-    def _sk_visual_block_(self) -> Any:
-        return diagram(self.estimators, "greedy")
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -185,6 +181,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     ) -> None:
         super().__init__(
             estimators,
+            "greedy",
             cv=cv,
             predict_with=predict_with,
             hold_out=hold_out,
@@ -294,6 +291,7 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     ) -> None:
         super().__init__(
             estimators,
+            "greedy",
             cv=cv,
             predict_with=predict_with,
             hold_out=hold_out,

@@ -1,0 +1,228 @@
+"""What can stand on top: weighted means, and any estimator, with or without a grid."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ParameterGrid
+
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
+from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
+from foldwise.scores.metric import Metric
+from foldwise.scores.response import Response
+from foldwise.stack.stackers.means import MemberStacker, OneClass, Stacker
+from foldwise.stack.stackers.named import LINEAR, known_names
+from foldwise.stack.table.read import Features
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A stacker that may be chosen."""
+
+    name: str  # its name in messages and results
+    estimator: Any  # never fitted itself
+    # the parameters to choose among; one empty dict if there is no choice
+    grid: tuple[dict[str, Any], ...] = ({},)
+
+    def fit(
+        self,
+        features: Features,
+        y: Array,
+        sample_weight: FloatArray | None,
+        *,
+        point: int = 0,
+        seed: int | None = None,
+    ) -> Any:
+        """Return the stacker fitted at one point of its grid."""
+        (fitted,) = replace(self, grid=(self.grid[point],)).fit_grid(
+            features, y, sample_weight, seed
+        )
+        return fitted
+
+    def fit_grid(
+        self,
+        features: Features,
+        y: Array,
+        sample_weight: FloatArray | None,
+        seed: int | None = None,
+    ) -> list[Any]:
+        """Return the stacker fitted at every point of its grid."""
+        points = [prepared(self.estimator, seed).set_params(**point) for point in self.grid]
+        one_class = features.n_classes is not None and len(np.unique(y)) == 1
+        if one_class and not isinstance(self.estimator, MemberStacker):
+            return [OneClass(int(y[0]), response_kind(point)) for point in points]
+        if isinstance(self.estimator, Stacker):
+            read = self.estimator.read(features)
+            return self.estimator.fit_points(read, y, sample_weight, points)
+        fitted = []
+        for point in points:
+            argument = weight_argument(point)
+            weights = {} if sample_weight is None or argument is None else {argument: sample_weight}
+            fitted.append(point.fit(features.matrix, y, **weights))
+        return fitted
+
+
+def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
+    """Return a fitted stacker's response to the learners' predictions."""
+    if isinstance(stacker, MemberStacker):
+        return stacker.respond(stacker.read(features))
+    if isinstance(stacker, OneClass):
+        return stacker.respond(features)
+    X = features.matrix
+    if features.n_classes is None:
+        values = np.asarray(stacker.predict(X, **parameters), dtype=np.float64)
+        return Response("value", values.reshape(len(values), -1))
+    for method, kind in (("predict_proba", "probability"), ("decision_function", "decision")):
+        if hasattr(stacker, method):
+            values = np.asarray(getattr(stacker, method)(X), dtype=np.float64)
+            values = values.reshape(len(values), -1)
+            values = over_all_classes(
+                values, stacker.classes_, features.n_classes, int(features.amount), method
+            )
+            return Response(kind, values, _own_labels(stacker, X))
+    values = np.asarray(stacker.predict(X), dtype=np.float64)
+    return Response("label", values.reshape(len(values), -1))
+
+
+def _own_labels(stacker: Any, X: Any) -> IntArray | None:
+    """Return what the stacker itself decides, e.g. by a threshold of its own."""
+    if type(stacker) is LogisticRegression:
+        return None
+    return np.asarray(stacker.predict(X), dtype=np.intp)
+
+
+def response_kind(estimator: Any) -> str:
+    """Return what kind of response a classifying stacker will give."""
+    if isinstance(estimator, Stacker) or hasattr(estimator, "predict_proba"):
+        return "probability"
+    return "decision" if hasattr(estimator, "decision_function") else "label"
+
+
+def candidates_from(
+    final_estimator: Any,
+    *,
+    owner: str,
+    metric: Metric,
+    labels: Any,
+    weighted: bool,
+    linear: bool = True,
+    passes: bool = False,
+) -> tuple[Candidate, ...]:
+    """Return the stackers that `final_estimator` names, simplest first."""
+    if final_estimator is None:
+        return _default(metric, labels, linear=linear, passes=passes)
+    wanted = final_estimator if isinstance(final_estimator, list) else [final_estimator]
+    reads = {item for item in wanted if isinstance(item, str)} & set(LINEAR)
+    if not linear and reads:
+        raise invalid_parameter(
+            owner,
+            "passthrough",
+            must=f"hold dense numbers for {listing(reads)}",
+            got=Plain("sparse columns or columns of other types"),
+            fix="Use a Pipeline that encodes them as the final estimator.",
+        )
+    if not wanted:
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must="name at least one stacker",
+            got=final_estimator,
+            fix="Use None for the default bake-off.",
+        )
+    if weighted:
+        for item in wanted:
+            _check_weights(owner, item[0] if isinstance(item, tuple) and item else item)
+    return tuple(_candidate(item, owner, metric, labels) for item in wanted)
+
+
+def _default(metric: Metric, labels: Any, *, linear: bool, passes: bool) -> tuple[Candidate, ...]:
+    """Return the bake-off that is hardly ever worse than the best learner.
+
+    Settled by benchmarks/combiners.py. Convex weights come first, since they hold the best
+    learner and the plain mean; they are found for squared error or log-loss, whatever the metric.
+    """
+    names = ["best", "ridge"] if labels is None else ["best", "pool"]
+    if passes and labels is not None:
+        names.append("logistic")
+    known = known_names(labels)
+    made = [("simplex", *known["simplex"](None, labels))]
+    made += [(n, *known[n](metric, labels)) for n in names if linear or n not in LINEAR]
+    return tuple(Candidate(name, estimator, _points(grid)) for name, estimator, grid in made)
+
+
+def _check_weights(owner: str, estimator: Any) -> None:
+    if hasattr(estimator, "fit") and weight_argument(estimator) is None:
+        raise unsupported(
+            owner,
+            "sample_weight",
+            must="reach the final estimator",
+            got=Plain(
+                f"underlying estimator {type(estimator).__name__}, which does not support "
+                "sample weights"
+            ),
+            fix="Use a final estimator whose fit takes sample_weight.",
+        )
+
+
+def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
+    if isinstance(item, str):
+        return _named(item, owner, metric, labels)
+    estimator, grid = item if isinstance(item, tuple) and len(item) == 2 else (item, {})
+    if isinstance(estimator, str):
+        return Candidate(
+            estimator, _named(estimator, owner, metric, labels).estimator, _points(grid)
+        )
+    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must="be None, a name, an estimator, (estimator, grid) or a list of these",
+            got=item,
+            fix="Use None for the default bake-off.",
+        )
+    wrong = is_classifier if labels is None else is_regressor
+    if wrong(estimator):
+        kind = "regressor" if labels is None else "classifier"
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must=f"be a {kind}",
+            got=estimator,
+            fix=f"The 'final_estimator' parameter should be a {kind}, or None for a bake-off.",
+        )
+    return Candidate(type(estimator).__name__, estimator, _points(grid))
+
+
+def _points(grid: Any) -> tuple[dict[str, Any], ...]:
+    return tuple(ParameterGrid(grid))
+
+
+def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
+    known = known_names(labels)
+    if name not in known:
+        raise invalid_parameter(
+            owner,
+            "final_estimator",
+            must="be a known name or an estimator",
+            got=name,
+            fix=did_you_mean(name, known),
+        )
+    estimator, grid = known[name](metric, labels)
+    return Candidate(name, estimator, _points(grid))
+
+
+def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
+    """Return each learner's weight in a fitted stacker, NaN where there is none to speak of."""
+    weights = getattr(stacker, "weights_", None) if isinstance(stacker, MemberStacker) else None
+    if weights is not None and weights.ndim == 1:
+        return [float(weight) for weight in weights]
+    coefficients = np.asarray(getattr(stacker, "coef_", np.empty(0)))
+    one_target = coefficients.ndim == 1 or 1 in coefficients.shape
+    if coefficients.size < len(widths) or not one_target or max(widths) > 1:
+        return [float("nan")] * len(widths)
+    flat = coefficients.ravel()
+    return [float(weight) for weight in flat[: len(widths)]]
