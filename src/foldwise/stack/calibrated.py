@@ -165,21 +165,10 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         only_decides = not hasattr(self.estimator, "predict_proba") and hasattr(
             self.estimator, "decision_function"
         )
-        return _Underneath(
-            [(LEARNER, self.estimator)],
-            AsDecided() if only_decides else "mean",
-            cv=self.cv,
-            predict_with=self.predict_with,
-            hold_out=self.hold_out,
-            calibrate=self.method,
-            threshold=self.threshold,
-            scoring=self.scoring,
-            n_repeats=self.n_repeats,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            on_error="raise",
-            verbose=self.verbose,
-        )
+        top = AsDecided() if only_decides else "mean"
+        shared = self.get_params(deep=False)
+        learner, method = shared.pop("estimator"), shared.pop("method")
+        return _Underneath([(LEARNER, learner)], top, calibrate=method, on_error="raise", **shared)
 
     def predict(self, X: Any) -> Array:
         """Predict classes.

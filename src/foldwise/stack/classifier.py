@@ -13,7 +13,7 @@ from foldwise.stack.estimator import KEEP, BaseStacking, tops_of
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.inputs import checked_classes
 from foldwise.stack.judge.calibrate import check_kinds, checked_methods, checked_threshold
-from foldwise.stack.judge.intervals import check_coverage, cv_plus_set, quantile_set
+from foldwise.stack.judge.intervals import cv_plus_set, quantile_set
 from foldwise.stack.judge.judge import Contest
 from foldwise.stack.problem import Problem
 from foldwise.stack.stackers.candidates import respond
@@ -205,6 +205,8 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     """
 
     _classifies = True
+    calibrate: Any
+    threshold: Any
 
     def __init__(
         self,
@@ -231,29 +233,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         on_interrupt: str = "raise",
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimators,
-            final_estimator,
-            cv=cv,
-            stack_method=stack_method,
-            passthrough=passthrough,
-            predict_with=predict_with,
-            hold_out=hold_out,
-            tune=tune,
-            scoring=scoring,
-            n_repeats=n_repeats,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            on_error=on_error,
-            run_dir=run_dir,
-            time_budget=time_budget,
-            executor=executor,
-            callback=callback,
-            on_interrupt=on_interrupt,
-            verbose=verbose,
-        )
-        self.calibrate = calibrate
-        self.threshold = threshold
+        self._keep(locals())
 
     def _read_target(self, y: Any) -> tuple[Array, Array]:
         codes, self.classes_ = checked_classes(self._owner, y)
@@ -406,10 +386,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         For exchangeable rows the sets hold the class of at least ``1 - 2 * (1 - coverage)`` of
         new rows, and ``coverage`` or a little more in practice.
         """
-        check_coverage(self._owner, coverage)
-        X = self._new_rows(X)
-        self._check_judged("predict_set")
-        self._warn_if_not_exchangeable("predict_set")
+        X = self._check_coverage("predict_set", X, coverage)
         n_classes, votes = len(self.classes_), []
         given_mean = self._respond(X).probabilities(n_classes)
         for stack in self.deals_:

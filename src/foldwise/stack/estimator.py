@@ -17,10 +17,17 @@ from threadpoolctl import threadpool_limits
 
 from foldwise._sklearn import VisualBlock, feature_names_in
 from foldwise.arrays import Array
-from foldwise.checks import check_lengths, checked_groups, checked_weights
+from foldwise.checks import (
+    check_lengths,
+    check_number,
+    check_whole,
+    check_word,
+    checked_groups,
+    checked_weights,
+)
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options, fingerprint
-from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported, warn
+from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
 from foldwise.learners import TrainingData
 from foldwise.learners.columns import PickColumns
 from foldwise.scores.metric import Metric, as_metric
@@ -102,6 +109,11 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self.on_interrupt = on_interrupt
         self.verbose = verbose
 
+    def _keep(self, parameters: dict[str, Any]) -> None:
+        """Store the arguments of a constructor under their names."""
+        for name in self._get_param_names():
+            setattr(self, name, parameters[name])
+
     @abstractmethod
     def _read_target(self, y: Any) -> tuple[Array, Array | None]:
         """Return targets and None, or class codes and classes."""
@@ -166,27 +178,20 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _options(self) -> StackOptions:
         """Return the parameters that say how a stack is made, checked."""
-        self._check_choices()
+        for name, words in CHOICES.items():
+            check_word(self._owner, name, getattr(self, name), words)
+        check_whole(self._owner, "n_repeats", self.n_repeats, 1, try_=1)
         run = RunOptions(
-            n_jobs=self.n_jobs,
-            executor=self.executor,
-            run_dir=self.run_dir,
-            time_budget=self.time_budget,
+            **self._parameters("n_jobs", "executor", "run_dir", "time_budget", "on_interrupt"),
             callback=self._listener(),
-            on_interrupt=self.on_interrupt,
             verbose=int(self.verbose),
         )
         check_options(self._owner, run)
-        return StackOptions(
-            self._owner,
-            self.cv,
-            self.predict_with,
-            self.hold_out,
-            self.tune,
-            self.n_repeats,
-            self.on_error,
-            run,
-        )
+        how = self._parameters("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error")
+        return StackOptions(self._owner, run, **how)
+
+    def _parameters(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
 
     def _listener(self) -> Any:
         """Return the user's callback, together with scikit-learn's if there are any."""
@@ -200,26 +205,6 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 ours(event)
 
         return both
-
-    def _check_choices(self) -> None:
-        for name, known in CHOICES.items():
-            value = getattr(self, name)
-            if value not in known:
-                raise invalid_parameter(
-                    self._owner,
-                    name,
-                    must=f"be one of {', '.join(map(repr, known))}",
-                    got=value,
-                    fix=did_you_mean(value, known),
-                )
-        if not isinstance(self.n_repeats, int | np.integer) or self.n_repeats < 1:
-            raise invalid_parameter(
-                self._owner,
-                "n_repeats",
-                must="be an int of at least 1",
-                got=self.n_repeats,
-                fix="Use 1, the default.",
-            )
 
     def _problem(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Problem:
         """Return the data, checked before anything is fitted."""
@@ -277,15 +262,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         )
 
     def _candidates(self, metric: Metric, problem: Problem) -> tuple[Candidate, ...]:
-        return candidates_from(
-            self.final_estimator,
-            owner=self._owner,
-            metric=metric,
-            labels=problem.labels,
-            weighted=problem.data.sample_weight is not None,
-            linear=problem.passes_numbers_only,
-            passes=problem.passthrough is not None,
-        )
+        return candidates_from(self.final_estimator, problem, metric, self._owner)
 
     def _new_seed(self, data: TrainingData) -> int:
         """Return a seed; a run that is to be continued draws it from the data."""
@@ -418,9 +395,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 fix="Give the rows the stack was fitted on.",
             )
         check_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
-        X = checked_table(self._owner, X)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return X
+        return self._same_columns(X)
 
     def _with_training_rows(self, X: Any) -> list[FittedStack]:
         """Return the fitted stacks with the rows they were fitted on, if they pass columns on."""
@@ -506,22 +481,22 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _check_judged(self, method: str) -> None:
         if not self.deals_[0].reading.judgements:
-            raise unsupported(
-                self._owner,
-                "cv",
-                must=f"give an honest score for {method}",
-                got=self.cv,
-                fix="Fit with cv=5.",
-            )
+            must = f"give an honest score for {method}"
+            raise unsupported(self._owner, "cv", must=must, got=self.cv, fix="Fit with cv=5.")
 
-    def _warn_if_not_exchangeable(self, method: str) -> None:
-        deal = self.deals_[0]
-        what = "with groups" if deal.problem.data.groups is not None else "forward in time"
-        if deal.reading.in_order or deal.problem.data.groups is not None:
+    def _check_coverage(self, method: str, X: Any, coverage: float) -> Any:
+        """Return new rows, if the stack can say how sure it is about them."""
+        check_number(self._owner, "coverage", coverage, above=0, below=1, try_=0.9)
+        X, first = self._new_rows(X), self.deals_[0]
+        self._check_judged(method)
+        grouped = first.problem.data.groups is not None
+        if grouped or first.reading.in_order:
             warn(
-                f"{self._owner}: {method} has no guarantee {what}, where rows are not "
+                f"{self._owner}: {method} has no guarantee "
+                f"{'with groups' if grouped else 'forward in time'}, where rows are not "
                 "exchangeable. Check its coverage on later or other data."
             )
+        return X
 
     def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
         """Return what the stacker's own predict says with further arguments."""
@@ -539,6 +514,9 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "deals_")
+        return self._same_columns(X)
+
+    def _same_columns(self, X: Any) -> Any:
         X = checked_table(self._owner, X)
         validate_data(self, X, skip_check_array=True, reset=False)
         return X

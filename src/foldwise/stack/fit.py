@@ -42,13 +42,13 @@ class StackOptions:
     """How a stack is made; the fields are parameters of the estimators."""
 
     owner: str
+    run: RunOptions
     cv: Any
     predict_with: str
     hold_out: str
     tune: Any
     n_repeats: int
     on_error: str
-    run: RunOptions
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from sklearn.base import is_classifier
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, IntArray
-from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
+from foldwise.checks import check_word
+from foldwise.errors import Plain, invalid_parameter, listing, unsupported
 from foldwise.learners import TrainingData
 from foldwise.learners.general import take_rows
 from foldwise.learners.prepare import weight_argument
@@ -118,6 +119,10 @@ def _is_entry(item: Any) -> bool:
     return len(item) in (2, 3) and isinstance(item[0], str)
 
 
+def _wrong(owner: str, must: str, got: Any, fix: str = "Rename it.") -> Exception:
+    return invalid_parameter(owner, "estimators", must=must, got=got, fix=fix)
+
+
 def checked_layers(
     owner: str,
     estimators: Any,
@@ -130,157 +135,92 @@ def checked_layers(
     """Return layers of entries, after checking names, learners and abilities."""
     layers = as_layers(estimators)
     if not any(layers):
-        raise invalid_parameter(
-            owner,
-            "estimators",
-            must="be a non-empty list of (name, learner) tuples (Invalid 'estimators' attribute, "
-            "'estimators' should be a non-empty list)",
-            got=estimators,
-            fix="Give at least one learner, e.g. [('ridge', Ridge())].",
+        must = (
+            "be a non-empty list of (name, learner) tuples (Invalid 'estimators' attribute, "
+            "'estimators' should be a non-empty list)"
         )
+        fix = "Give at least one learner, e.g. [('ridge', Ridge())]."
+        raise _wrong(owner, must, estimators, fix)
     _check_names(owner, [entry for layer in layers for entry in layer], set(reserved))
-    _check_method(owner, stack_method)
+    check_word(owner, "stack_method", stack_method, ("auto", *METHODS))
+    wanted = stack_method if classify else "predict"
     read = [
         [
-            _entry(owner, item, classify=classify, stack_method=stack_method, weighted=weighted)
+            _entry(owner, item, classify, wanted, weighted)
             for item in layer
             if not (isinstance(item[1], str) and item[1] == "drop")
         ]
         for layer in layers
     ]
     if not all(read):
-        raise invalid_parameter(
-            owner,
-            "estimators",
-            must="keep at least one learner in every layer: at least one estimator is required "
-            "and not all may be dropped",
-            got=Plain("all estimators are dropped"),
-            fix="Remove a 'drop'.",
+        must = (
+            "keep at least one learner in every layer: at least one estimator is required "
+            "and not all may be dropped"
         )
-    if any(entry.columns is not None for layer in read[1:] for entry in layer):
-        raise invalid_parameter(
-            owner,
-            "estimators",
-            must="name columns in the first layer only",
-            got=listing(e.name for layer in read[1:] for e in layer if e.columns is not None),
-            fix="Upper layers read the layer below; leave the columns out.",
-        )
+        raise _wrong(owner, must, Plain("all estimators are dropped"), "Remove a 'drop'.")
+    above = [entry.name for layer in read[1:] for entry in layer if entry.columns is not None]
+    if above:
+        fix = "Upper layers read the layer below; leave the columns out."
+        raise _wrong(owner, "name columns in the first layer only", listing(above), fix)
     return read
 
 
 def _check_names(owner: str, entries: list[tuple[Any, ...]], reserved: set[str]) -> None:
     for entry in entries:
         if not _is_entry(entry):
-            raise invalid_parameter(
-                owner,
-                "estimators",
-                must="hold (name, learner) or (name, learner, columns) tuples",
-                got=entry,
-                fix="Give each learner a name, e.g. ('ridge', Ridge()).",
-            )
+            must = "hold (name, learner) or (name, learner, columns) tuples"
+            raise _wrong(owner, must, entry, "Give each learner a name, e.g. ('ridge', Ridge()).")
     names = [entry[0] for entry in entries]
     for name in names:
         if not name or "__" in name:
-            raise invalid_parameter(
-                owner,
-                "estimators",
-                must="have names that are not empty and hold no double underscore",
-                got=name,
-                fix="Rename it.",
-            )
+            raise _wrong(owner, "have names that are not empty and hold no double underscore", name)
         if name in TITLES:
-            raise invalid_parameter(
-                owner,
-                "estimators",
-                must=f"have names other than the leaderboard's own ({listing(TITLES)})",
-                got=name,
-                fix="Rename it.",
-            )
+            own = listing(TITLES)
+            raise _wrong(owner, f"have names other than the leaderboard's own ({own})", name)
         if name in reserved:
-            raise invalid_parameter(
-                owner,
-                "estimators",
-                must="have names that are no parameters of the stack (estimator names conflict "
-                "with constructor arguments)",
-                got=name,
-                fix="Rename it.",
+            must = (
+                "have names that are no parameters of the stack (estimator names conflict "
+                "with constructor arguments)"
             )
+            raise _wrong(owner, must, name)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise invalid_parameter(
-            owner,
-            "estimators",
-            must="have unique names",
-            got=Plain(f"{twice[0]!r} {'twice' if names.count(twice[0]) == 2 else 'repeatedly'}"),
-            fix="Rename one of them.",
-        )
+        got = Plain(f"{twice[0]!r} {'twice' if names.count(twice[0]) == 2 else 'repeatedly'}")
+        raise _wrong(owner, "have unique names", got, "Rename one of them.")
 
 
-def _check_method(owner: str, stack_method: str) -> None:
-    if stack_method not in ("auto", *METHODS):
-        raise invalid_parameter(
-            owner,
-            "stack_method",
-            must="be 'auto', 'predict_proba', 'decision_function' or 'predict'",
-            got=stack_method,
-            fix=did_you_mean(stack_method, ("auto", *METHODS)),
-        )
-
-
-def _entry(
-    owner: str, item: tuple[Any, ...], *, classify: bool, stack_method: str, weighted: bool
-) -> Entry:
+def _entry(owner: str, item: tuple[Any, ...], classify: bool, wanted: str, weighted: bool) -> Entry:
     name, learner = item[:2]
     is_learner = hasattr(learner, "fit") and not isinstance(learner, type)
     if weighted and is_learner and weight_argument(learner) is None:
+        kind = type(learner).__name__
         raise unsupported(
             owner,
             "sample_weight",
             must="reach every learner",
-            got=Plain(
-                f"{name!r}: underlying estimator {type(learner).__name__} does not support "
-                "sample weights"
-            ),
+            got=Plain(f"{name!r}: underlying estimator {kind} does not support sample weights"),
             fix="Replace that learner, or fit without sample_weight.",
         )
     if not is_learner or not hasattr(learner, "predict"):
-        raise invalid_parameter(
-            owner,
-            "estimators",
-            must="be learners with fit and predict",
-            got=Plain(f"{learner!r} as {name!r}"),
-            fix="Give an instance of a scikit-learn estimator.",
+        fix = "Give an instance of a scikit-learn estimator."
+        raise _wrong(
+            owner, "be learners with fit and predict", Plain(f"{learner!r} as {name!r}"), fix
         )
     classifies = is_classifier(learner)
     if classifies and not classify:
+        must = "be regressors: each estimator should be a regressor"
+        got = Plain(f"the classifier {learner!r} as {name!r}")
+        raise _wrong(owner, must, got, "Use StackingClassifier, or a regressor.")
+    methods = METHODS if wanted == "auto" else (wanted,)
+    method = next((method for method in methods if hasattr(learner, method)), None)
+    if method is None:
         raise invalid_parameter(
             owner,
-            "estimators",
-            must="be regressors: each estimator should be a regressor",
-            got=Plain(f"the classifier {learner!r} as {name!r}"),
-            fix="Use StackingClassifier, or a regressor.",
+            "stack_method",
+            must="be a method of every learner",
+            got=Plain(f"{wanted!r}, but estimator {name} does not implement the method {wanted}"),
+            fix="Use stack_method='auto'.",
         )
-    method = _method(owner, name, learner, stack_method if classify else "predict")
-    return Entry(
-        name, learner, item[2] if len(item) == 3 else None, method, _kind(method, classifies)
-    )
-
-
-def _method(owner: str, name: str, learner: Any, wanted: str) -> str:
-    methods = METHODS if wanted == "auto" else (wanted,)
-    for method in methods:
-        if hasattr(learner, method):
-            return method
-    raise invalid_parameter(
-        owner,
-        "stack_method",
-        must="be a method of every learner",
-        got=Plain(f"{wanted!r}, but estimator {name} does not implement the method {wanted}"),
-        fix="Use stack_method='auto'.",
-    )
-
-
-def _kind(method: str, classifies: bool) -> str:
-    if method == "predict":
-        return "label" if classifies else "value"
-    return "probability" if method == "predict_proba" else "decision"
+    kinds = {"predict_proba": "probability", "decision_function": "decision"}
+    kind = kinds.get(method, "label" if classifies else "value")
+    return Entry(name, learner, item[2] if len(item) == 3 else None, method, kind)

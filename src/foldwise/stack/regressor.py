@@ -9,7 +9,7 @@ from foldwise.arrays import Array, FloatArray
 from foldwise.errors import unsupported
 from foldwise.stack.estimator import BaseStacking
 from foldwise.stack.inputs import checked_values
-from foldwise.stack.judge.intervals import check_coverage, cv_plus_interval, quantile_interval
+from foldwise.stack.judge.intervals import cv_plus_interval, quantile_interval
 
 
 class StackingRegressor(RegressorMixin, BaseStacking):
@@ -180,9 +180,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         rows are not exchangeable: a warning says so, and forward in time the ends are the
         prediction plus and minus a quantile of the hold-out residuals.
         """
-        check_coverage(self._owner, coverage)
-        X = self._new_rows(X)
-        self._check_judged("predict_interval")
+        X = self._check_coverage("predict_interval", X, coverage)
         if self.deals_[0].problem.data.y.ndim > 1:
             raise unsupported(
                 self._owner,
@@ -191,7 +189,6 @@ class StackingRegressor(RegressorMixin, BaseStacking):
                 got=self.deals_[0].problem.data.y.shape,
                 fix="Fit one stack a target.",
             )
-        self._warn_if_not_exchangeable("predict_interval")
         ends = []
         for stack in self.deals_:
             residuals = [judged.misfits for judged in stack.verdict.folds]

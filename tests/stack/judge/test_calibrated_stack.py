@@ -82,7 +82,8 @@ def test_flipping_y_in_a_fold_changes_nothing_that_predicts_it(mode) -> None:
         assert corrected_prints(before, fold) == corrected_prints(after, fold)
         others = [i for i in range(len(splits)) if i != fold]
         anything_changed |= any(
-            corrected_prints(before, i).get("found") != corrected_prints(after, i).get("found")
+            corrected_prints(before, i).get("correction")
+            != corrected_prints(after, i).get("correction")
             for i in others
         )
     assert anything_changed, "the flip reached no correction, so this test shows nothing"

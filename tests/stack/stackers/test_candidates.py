@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestRegressor
@@ -18,7 +19,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.combine import nnls_weights
 from foldwise.errors import FoldsWarning, InvalidParameterError, UnsupportedError
+from foldwise.learners import TrainingData
 from foldwise.scores.metric import as_metric
+from foldwise.stack.problem import Problem
 from foldwise.stack.stackers.candidates import candidates_from
 from foldwise.stack.stackers.means import WeightedMean
 
@@ -31,7 +34,9 @@ CLASSIFIERS = [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2
 
 def candidates(final: object, labels: object = None, weighted: bool = False) -> tuple:
     metric = as_metric(None, owner="S", classify=labels is not None, has_probabilities=True)
-    return candidates_from(final, owner="S", metric=metric, labels=labels, weighted=weighted)
+    weight = np.ones(2) if weighted else None
+    problem = Problem(TrainingData(np.ones((2, 1)), np.arange(2), weight), labels)
+    return candidates_from(final, problem, metric, "S")
 
 
 def test_nnls_weights_are_those_of_the_out_of_fold_predictions() -> None:
@@ -156,11 +161,13 @@ def test_the_default_is_a_bake_off_with_convex_weights_first() -> None:
 
 def test_the_default_reads_what_is_passed_through() -> None:
     metric = as_metric(None, owner="S", classify=True, has_probabilities=True)
-    how = {"owner": "S", "metric": metric, "labels": np.array([0, 1]), "weighted": False}
-    dense = candidates_from(None, **how, passes=True)
-    assert [c.name for c in dense] == ["simplex", "best", "pool", "logistic"]
-    other = candidates_from(None, **how, passes=True, linear=False)
-    assert [c.name for c in other] == ["simplex", "best", "pool"]
+    for kind, names in (
+        (float, ["simplex", "best", "pool", "logistic"]),
+        (str, ["simplex", "best", "pool"]),
+    ):
+        data = TrainingData(pd.DataFrame({"a": [0, 1]}).astype(kind), np.arange(2), None, 2)
+        problem = Problem(data, np.array([0, 1]), ["a"])
+        assert [c.name for c in candidates_from(None, problem, metric, "S")] == names
 
 
 def test_a_grid_may_go_with_an_estimator_or_a_name() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import FloatArray
+from foldwise.checks import check_number, check_word
 from foldwise.combine.calibration import (
     Calibration,
     choose_calibration,
@@ -22,7 +23,7 @@ from foldwise.combine.threshold import (
     pick_threshold,
     thresholds_between,
 )
-from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
+from foldwise.errors import Plain, invalid_parameter, unsupported
 from foldwise.scores.metric import Metric, Target, as_metric
 from foldwise.scores.response import Response
 from foldwise.stack.stackers.candidates import Candidate, response_kind
@@ -169,24 +170,11 @@ def checked_methods(owner: str, calibrate: Any, n_classes: int) -> tuple[str, ..
     if isinstance(calibrate, str) and calibrate == AUTO:
         return default_methods(n_classes)
     methods = list(calibrate) if isinstance(calibrate, list | tuple) else [calibrate]
-    known = (NONE, *METHODS)
     for method in methods:
-        if not isinstance(method, str) or method not in known:
-            raise invalid_parameter(
-                owner,
-                "calibrate",
-                must="be None, 'auto', the name of a method or a list of names",
-                got=method,
-                fix=did_you_mean(method, (AUTO, *known)),
-            )
-    if not methods:
-        raise invalid_parameter(
-            owner,
-            "calibrate",
-            must="name at least one method",
-            got=calibrate,
-            fix="Use None for no calibration.",
-        )
+        check_word(owner, "calibrate", method, (AUTO, NONE, *METHODS))
+    if not methods or AUTO in methods:
+        must, fix = "name at least one method, or be 'auto'", "Use None for no calibration."
+        raise invalid_parameter(owner, "calibrate", must=must, got=calibrate, fix=fix)
     return tuple(dict.fromkeys(methods))
 
 
@@ -194,37 +182,20 @@ def checked_threshold(owner: str, threshold: Any, n_classes: int) -> float | Met
     """Return the threshold, or the metric it is to maximise."""
     if threshold is None:
         return None
+    must, fix = None, "Use 'balanced_accuracy', 'f1' or another scorer of labels."
     if n_classes != 2:
-        raise invalid_parameter(
-            owner,
-            "threshold",
-            must="be None for other than two classes",
-            got=threshold,
-            fix=f"There are {n_classes} classes; leave threshold out.",
-        )
-    if isinstance(threshold, str) or callable(threshold):
+        must = "be None for other than two classes"
+        fix = f"There are {n_classes} classes; leave threshold out."
+    elif isinstance(threshold, str) or callable(threshold):
         metric = as_metric(threshold, owner=owner, classify=True, has_probabilities=True)
-        if getattr(metric.scorer, "_response_method", "predict") != "predict":
-            raise invalid_parameter(
-                owner,
-                "threshold",
-                must="name a scorer of labels, which a threshold can change",
-                got=threshold,
-                fix="Use 'balanced_accuracy', 'f1' or another scorer of labels.",
-            )
-        return metric
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        raise invalid_parameter(
-            owner,
-            "threshold",
-            must="be None, a number, the name of a scorer or a scorer",
-            got=threshold,
-            fix="Use 'balanced_accuracy'.",
-        )
-    if not 0.0 <= threshold <= 1.0:
-        raise invalid_parameter(
-            owner, "threshold", must="be between 0 and 1", got=threshold, fix="Use 0.5."
-        )
+        if getattr(metric.scorer, "_response_method", "predict") == "predict":
+            return metric
+        must = "name a scorer of labels, which a threshold can change"
+    elif isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        must = "be None, a number, the name of a scorer or a scorer"
+    if must is not None:
+        raise invalid_parameter(owner, "threshold", must=must, got=threshold, fix=fix)
+    check_number(owner, "threshold", threshold, least=0, most=1, try_=0.5)
     return float(threshold)
 
 
@@ -233,33 +204,20 @@ def check_kinds(
 ) -> None:
     """Raise unless every stacker gives what calibration and threshold need."""
     kinds = {candidate.name: response_kind(candidate.estimator) for candidate in candidates}
-    if calibrate is not None and (set(kinds.values()) not in ({"probability"}, {"decision"})):
-        raise unsupported(
-            owner,
-            "final_estimator",
-            must="give probabilities, or decision values throughout, for calibrate",
-            got=_told(kinds),
-            fix="Use 'logistic', or leave calibrate out.",
-        )
-    if calibrate is None and threshold is not None and set(kinds.values()) != {"probability"}:
-        raise unsupported(
-            owner,
-            "final_estimator",
-            must="give probabilities for threshold",
-            got=_told(kinds),
-            fix="Use 'logistic', or calibrate='platt' with decision values.",
-        )
-    only_none = calibrate in (NONE, [NONE], (NONE,))
-    if only_none and "decision" in kinds.values():
-        raise invalid_parameter(
-            owner,
-            "calibrate",
-            must="name a method that makes probabilities of decision values",
-            got=calibrate,
-            fix="Use 'platt'.",
-        )
-
-
-def _told(kinds: dict[str, str]) -> Plain:
-    words = {"probability": "probabilities", "decision": "decision values", "label": "labels"}
-    return Plain(", ".join(f"{words[kind]} of {name}" for name, kind in kinds.items()))
+    found, words = (
+        set(kinds.values()),
+        {"probability": "probabilities", "decision": "decision values"},
+    )
+    must = None
+    if calibrate is not None and found not in ({"probability"}, {"decision"}):
+        must = "give probabilities, or decision values throughout, for calibrate"
+        fix = "Use 'logistic', or leave calibrate out."
+    elif calibrate is None and threshold is not None and found != {"probability"}:
+        must = "give probabilities for threshold"
+        fix = "Use 'logistic', or calibrate='platt' with decision values."
+    if must is not None:
+        told = [f"{words.get(kind, 'labels')} of {name}" for name, kind in kinds.items()]
+        raise unsupported(owner, "final_estimator", must=must, got=Plain(", ".join(told)), fix=fix)
+    if calibrate in (NONE, [NONE], (NONE,)) and "decision" in found:
+        must = "name a method that makes probabilities of decision values"
+        raise invalid_parameter(owner, "calibrate", must=must, got=calibrate, fix="Use 'platt'.")

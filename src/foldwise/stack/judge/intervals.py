@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from foldwise.arrays import BoolArray, FloatArray
-from foldwise.errors import invalid_parameter
 
 BISECTIONS = 60
 
@@ -101,11 +100,3 @@ def cv_plus_set(
     best = probabilities.mean(axis=0).argmax(axis=1)
     inside[np.arange(len(best)), best] = True
     return inside
-
-
-def check_coverage(owner: str, coverage: float) -> None:
-    """Raise unless the coverage is between 0 and 1."""
-    if not 0.0 < coverage < 1.0:
-        raise invalid_parameter(
-            owner, "coverage", must="be between 0 and 1", got=coverage, fix="Use 0.9."
-        )

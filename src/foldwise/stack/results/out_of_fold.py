@@ -122,7 +122,7 @@ class SubsetScore:
             if isinstance(bare, MemberStacker):
                 stacker = copy(bare).fit(bare.read(train), part.y, part.weight)
             else:
-                stacker = candidate.fit(train, part.y, part.weight, seed=judge.seed)
+                (stacker,) = candidate.fit_grid(train, part.y, part.weight, judge.seed)
             each.append(judge.respond(stacker, part.test.of(names)))
         return joined(each)
 

@@ -1,7 +1,7 @@
 """What can stand on top: weighted means, and any estimator, with or without a grid."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,12 +9,13 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, IntArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
 from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
 from foldwise.scores.metric import Metric
 from foldwise.scores.response import Response
-from foldwise.stack.stackers.means import MemberStacker, OneClass, Stacker
+from foldwise.stack.problem import Problem
+from foldwise.stack.stackers.means import MemberStacker, OneClass, Stacker, Weights
 from foldwise.stack.stackers.named import LINEAR, known_names
 from foldwise.stack.table.read import Features
 
@@ -28,27 +29,8 @@ class Candidate:
     # the parameters to choose among; one empty dict if there is no choice
     grid: tuple[dict[str, Any], ...] = ({},)
 
-    def fit(
-        self,
-        features: Features,
-        y: Array,
-        sample_weight: FloatArray | None,
-        *,
-        point: int = 0,
-        seed: int | None = None,
-    ) -> Any:
-        """Return the stacker fitted at one point of its grid."""
-        (fitted,) = replace(self, grid=(self.grid[point],)).fit_grid(
-            features, y, sample_weight, seed
-        )
-        return fitted
-
     def fit_grid(
-        self,
-        features: Features,
-        y: Array,
-        sample_weight: FloatArray | None,
-        seed: int | None = None,
+        self, features: Features, y: Array, sample_weight: Weights, seed: int | None = None
     ) -> list[Any]:
         """Return the stacker fitted at every point of its grid."""
         points = [prepared(self.estimator, seed).set_params(**point) for point in self.grid]
@@ -103,18 +85,12 @@ def response_kind(estimator: Any) -> str:
 
 
 def candidates_from(
-    final_estimator: Any,
-    *,
-    owner: str,
-    metric: Metric,
-    labels: Any,
-    weighted: bool,
-    linear: bool = True,
-    passes: bool = False,
+    final_estimator: Any, problem: Problem, metric: Metric, owner: str
 ) -> tuple[Candidate, ...]:
     """Return the stackers that `final_estimator` names, simplest first."""
+    linear = problem.passes_numbers_only
     if final_estimator is None:
-        return _default(metric, labels, linear=linear, passes=passes)
+        return _default(problem, metric, linear=linear)
     wanted = final_estimator if isinstance(final_estimator, list) else [final_estimator]
     reads = {item for item in wanted if isinstance(item, str)} & set(LINEAR)
     if not linear and reads:
@@ -126,32 +102,32 @@ def candidates_from(
             fix="Use a Pipeline that encodes them as the final estimator.",
         )
     if not wanted:
-        raise invalid_parameter(
-            owner,
-            "final_estimator",
-            must="name at least one stacker",
-            got=final_estimator,
-            fix="Use None for the default bake-off.",
-        )
-    if weighted:
+        fix = "Use None for the default bake-off."
+        raise _wrong(owner, "name at least one stacker", final_estimator, fix)
+    if problem.data.sample_weight is not None:
         for item in wanted:
             _check_weights(owner, item[0] if isinstance(item, tuple) and item else item)
-    return tuple(_candidate(item, owner, metric, labels) for item in wanted)
+    return tuple(_candidate(item, owner, metric, problem.labels) for item in wanted)
 
 
-def _default(metric: Metric, labels: Any, *, linear: bool, passes: bool) -> tuple[Candidate, ...]:
+def _wrong(owner: str, must: str, got: Any, fix: str) -> Exception:
+    return invalid_parameter(owner, "final_estimator", must=must, got=got, fix=fix)
+
+
+def _default(problem: Problem, metric: Metric, *, linear: bool) -> tuple[Candidate, ...]:
     """Return the bake-off that is hardly ever worse than the best learner.
 
     Settled by benchmarks/combiners.py. Convex weights come first, since they hold the best
     learner and the plain mean; they are found for squared error or log-loss, whatever the metric.
     """
+    labels = problem.labels
     names = ["best", "ridge"] if labels is None else ["best", "pool"]
-    if passes and labels is not None:
+    if problem.passthrough is not None and labels is not None:
         names.append("logistic")
     known = known_names(labels)
     made = [("simplex", *known["simplex"](None, labels))]
     made += [(n, *known[n](metric, labels)) for n in names if linear or n not in LINEAR]
-    return tuple(Candidate(name, estimator, _points(grid)) for name, estimator, grid in made)
+    return tuple(Candidate(name, top, tuple(ParameterGrid(grid))) for name, top, grid in made)
 
 
 def _check_weights(owner: str, estimator: Any) -> None:
@@ -169,50 +145,22 @@ def _check_weights(owner: str, estimator: Any) -> None:
 
 
 def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
-    if isinstance(item, str):
-        return _named(item, owner, metric, labels)
-    estimator, grid = item if isinstance(item, tuple) and len(item) == 2 else (item, {})
-    if isinstance(estimator, str):
-        return Candidate(
-            estimator, _named(estimator, owner, metric, labels).estimator, _points(grid)
-        )
-    if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
-        raise invalid_parameter(
-            owner,
-            "final_estimator",
-            must="be None, a name, an estimator, (estimator, grid) or a list of these",
-            got=item,
-            fix="Use None for the default bake-off.",
-        )
-    wrong = is_classifier if labels is None else is_regressor
-    if wrong(estimator):
+    top, grid = item if isinstance(item, tuple) and len(item) == 2 else (item, None)
+    if isinstance(top, str):
+        known = known_names(labels)
+        if top not in known:
+            must = "be a known name or an estimator"
+            raise _wrong(owner, must, top, did_you_mean(top, known))
+        estimator, own_grid = known[top](metric, labels)
+        return Candidate(top, estimator, tuple(ParameterGrid(own_grid if grid is None else grid)))
+    if not hasattr(top, "fit") or not hasattr(top, "predict"):
+        must = "be None, a name, an estimator, (estimator, grid) or a list of these"
+        raise _wrong(owner, must, item, "Use None for the default bake-off.")
+    if (is_classifier if labels is None else is_regressor)(top):
         kind = "regressor" if labels is None else "classifier"
-        raise invalid_parameter(
-            owner,
-            "final_estimator",
-            must=f"be a {kind}",
-            got=estimator,
-            fix=f"The 'final_estimator' parameter should be a {kind}, or None for a bake-off.",
-        )
-    return Candidate(type(estimator).__name__, estimator, _points(grid))
-
-
-def _points(grid: Any) -> tuple[dict[str, Any], ...]:
-    return tuple(ParameterGrid(grid))
-
-
-def _named(name: str, owner: str, metric: Metric, labels: Any) -> Candidate:
-    known = known_names(labels)
-    if name not in known:
-        raise invalid_parameter(
-            owner,
-            "final_estimator",
-            must="be a known name or an estimator",
-            got=name,
-            fix=did_you_mean(name, known),
-        )
-    estimator, grid = known[name](metric, labels)
-    return Candidate(name, estimator, _points(grid))
+        fix = f"The 'final_estimator' parameter should be a {kind}, or None for a bake-off."
+        raise _wrong(owner, f"be a {kind}", top, fix)
+    return Candidate(type(top).__name__, top, tuple(ParameterGrid({} if grid is None else grid)))
 
 
 def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:

@@ -8,7 +8,7 @@ import numpy as np
 from foldwise.arrays import Array, FloatArray
 from foldwise.combine.greedy import BaggedSelection, Selection, bagged_selection, running_sums
 from foldwise.combine.greedy import select as selected
-from foldwise.stack.stackers.means import WeightedMean
+from foldwise.stack.stackers.means import WeightedMean, Weights
 
 
 class GreedyStacker(WeightedMean):
@@ -41,12 +41,12 @@ class GreedyStacker(WeightedMean):
         self.shrinkage = shrinkage
         self.random_state = random_state
 
-    def fit(self, X: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
+    def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
         """Pick learners."""
         return self._weigh(self._paths(X, y, sample_weight, self.n_steps))
 
     def fit_points(
-        self, X: FloatArray, y: Array, sample_weight: FloatArray | None, points: Sequence[Any]
+        self, X: FloatArray, y: Array, sample_weight: Weights, points: Sequence[Any]
     ) -> list[Any]:
         """Return the points fitted; those that differ in steps and shrinkage share one path."""
         paths: dict[Any, list[Selection | BaggedSelection]] = {}
@@ -61,7 +61,7 @@ class GreedyStacker(WeightedMean):
         return self.replace, self.patience, self.n_bags, self.fraction, repr(self.random_state)
 
     def _paths(
-        self, members: FloatArray, y: Array, sample_weight: FloatArray | None, n_steps: int
+        self, members: FloatArray, y: Array, sample_weight: Weights, n_steps: int
     ) -> list[Selection | BaggedSelection]:
         loss = self._loss(y, sample_weight)
         how: dict[str, Any] = {

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.combine import lasso_coefficients, logit_pool, ridge_coefficients
 from foldwise.scores.response import Response
-from foldwise.stack.stackers.means import MemberStacker, Stacker
+from foldwise.stack.stackers.means import MemberStacker, Stacker, Weights
 from foldwise.stack.table.read import Features
 
 
@@ -35,7 +35,7 @@ class RidgeStacker(PathStacker):
         self.alpha = alpha
 
     def fit_points(
-        self, X: Any, y: Array, sample_weight: FloatArray | None, points: Sequence[Any]
+        self, X: Any, y: Array, sample_weight: Weights, points: Sequence[Any]
     ) -> list[Any]:
         """Return stackers that differ in their penalties, from one eigendecomposition."""
         targets = y.reshape(len(y), -1).astype(np.float64)
@@ -56,7 +56,7 @@ class LassoStacker(PathStacker):
         self.ratio = ratio
 
     def fit_points(
-        self, X: Any, y: Array, sample_weight: FloatArray | None, points: Sequence[Any]
+        self, X: Any, y: Array, sample_weight: Weights, points: Sequence[Any]
     ) -> list[Any]:
         """Return stackers that differ in their penalties, from one path."""
         targets = y.reshape(len(y), -1).astype(np.float64)
@@ -80,7 +80,7 @@ class LassoClassStacker(LassoStacker):
     classes_: IntArray  # codes of the classes seen
 
     def fit_points(
-        self, X: Any, y: Array, sample_weight: FloatArray | None, points: Sequence[Any]
+        self, X: Any, y: Array, sample_weight: Weights, points: Sequence[Any]
     ) -> list[Any]:
         """Return stackers that differ in their penalties, from one path."""
         classes, codes = np.unique(y, return_inverse=True)
@@ -124,7 +124,7 @@ class PoolStacker(MemberStacker):
         return features.logits
 
     def fit_points(
-        self, X: FloatArray, y: Array, sample_weight: FloatArray | None, points: Sequence[Any]
+        self, X: FloatArray, y: Array, sample_weight: Weights, points: Sequence[Any]
     ) -> list[Any]:
         """Return stackers that differ in their freedom, each started where the last one ended."""
         before: PoolStacker | None = None

@@ -8,23 +8,8 @@ from scipy.special import logit
 from sklearn import metrics
 from sklearn.base import BaseEstimator
 
+from foldwise import combine
 from foldwise.arrays import Array, FloatArray
-from foldwise.combine import (
-    best_weights,
-    bic_weights,
-    geometric_mean,
-    log_score_weights,
-    logit_pool,
-    majority_vote,
-    mean_weights,
-    median,
-    nnls_weights,
-    pseudo_bma_plus_weights,
-    pseudo_bma_weights,
-    rank_mean,
-    simplex_weights,
-    trimmed_mean,
-)
 from foldwise.combine.shapes import row_shares, truth_probabilities
 from foldwise.errors import invalid_parameter
 from foldwise.learners.prepare import aligned
@@ -40,6 +25,9 @@ SQUARED = (
 )
 
 
+Weights = FloatArray | None  # of rows
+
+
 class Stacker(BaseEstimator):
     """A stacker of our own: it says what it reads, and fits a whole grid at once."""
 
@@ -47,7 +35,7 @@ class Stacker(BaseEstimator):
         """Return what fit is given: the matrix that any estimator on top would get."""
         return features.matrix
 
-    def fit(self, X: Any, y: Array, sample_weight: FloatArray | None = None) -> Self:
+    def fit(self, X: Any, y: Array, sample_weight: Weights = None) -> Self:
         """Learn from out-of-fold predictions.
 
         Shapes: ``X`` (n_samples, n_columns) or (n_samples, n_learners, width).
@@ -56,7 +44,7 @@ class Stacker(BaseEstimator):
         return fitted
 
     def fit_points(
-        self, X: Any, y: Array, sample_weight: FloatArray | None, points: Sequence[Any]
+        self, X: Any, y: Array, sample_weight: Weights, points: Sequence[Any]
     ) -> list[Any]:
         """Return stackers that differ in their parameters, fitted on the same rows."""
         return [point.fit(X, y, sample_weight) for point in points]
@@ -88,9 +76,7 @@ class MemberStacker(Stacker):
             return Response("value", values)
         return Response("probability", all_classes(values))
 
-    def _loss(
-        self, y: Array, sample_weight: FloatArray | None
-    ) -> str | Callable[[FloatArray], float]:
+    def _loss(self, y: Array, sample_weight: Weights) -> str | Callable[[FloatArray], float]:
         """Return what is made small: the metric, or what it amounts to."""
         function = getattr(self.metric, "function", None)
         if getattr(getattr(self.metric, "scorer", None), "_kwargs", None):
@@ -137,7 +123,7 @@ class WeightedMean(MemberStacker):
         self.n_parameters = n_parameters
         self.random_state = random_state
 
-    def fit(self, X: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
+    def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
         """Find the weights."""
         self.weights_ = getattr(self, f"_{self.rule}")(X, y, sample_weight)
         return self
@@ -157,7 +143,7 @@ class WeightedMean(MemberStacker):
         return frozenset(n for n, weights in zip(names, columns, strict=True) if not weights.any())
 
     def _mean(self, members: FloatArray, *_: Any) -> FloatArray:
-        return mean_weights(members.shape[1])
+        return combine.mean_weights(members.shape[1])
 
     def _weighted_mean(self, members: FloatArray, *_: Any) -> FloatArray:
         weights = np.asarray(self.weights if self.weights is not None else [], dtype=np.float64)
@@ -171,36 +157,32 @@ class WeightedMean(MemberStacker):
             )
         return weights / weights.sum()
 
-    def _best(self, members: FloatArray, y: Array, sample_weight: FloatArray | None) -> FloatArray:
+    def _best(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
         responses = [self._response(members[:, m]) for m in range(members.shape[1])]
-        return best_weights(np.array([self.metric.score(r, target) for r in responses]))
+        return combine.best_weights(np.array([self.metric.score(r, target) for r in responses]))
 
-    def _nnls(self, members: FloatArray, y: Array, sample_weight: FloatArray | None) -> FloatArray:
+    def _nnls(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         n, n_learners, width = members.shape
         if self.labels is None:
-            return by_target(nnls_weights, members, y, sample_weight)
+            return by_target(combine.nnls_weights, members, y, sample_weight)
         targets = y.reshape(n, 1) if width == 1 else np.eye(width)[y]
         repeated = None if sample_weight is None else np.repeat(sample_weight, width)
         flat = members.transpose(0, 2, 1).reshape(n * width, n_learners)
-        weights = nnls_weights(flat, targets.ravel().astype(np.float64), repeated)
+        weights = combine.nnls_weights(flat, targets.ravel().astype(np.float64), repeated)
         total = weights.sum()
-        return weights / total if total > 0 else mean_weights(n_learners)
+        return weights / total if total > 0 else combine.mean_weights(n_learners)
 
-    def _simplex(
-        self, members: FloatArray, y: Array, sample_weight: FloatArray | None
-    ) -> FloatArray:
+    def _simplex(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         how: dict[str, Any] = {"loss": self._loss(y, sample_weight), "alpha": self.alpha}
         if self.labels is None:
-            return by_target(simplex_weights, members, y, sample_weight, **how)
-        return simplex_weights(members, y, sample_weight, **how)
+            return by_target(combine.simplex_weights, members, y, sample_weight, **how)
+        return combine.simplex_weights(members, y, sample_weight, **how)
 
-    def _log_score(
-        self, members: FloatArray, y: Array, sample_weight: FloatArray | None
-    ) -> FloatArray:
-        return log_score_weights(self._logs(members, y), sample_weight, alpha=self.alpha)
+    def _log_score(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        return combine.log_score_weights(self._logs(members, y), sample_weight, alpha=self.alpha)
 
-    def _bma(self, members: FloatArray, y: Array, sample_weight: FloatArray | None) -> FloatArray:
+    def _bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         n_learners = members.shape[1]
         counts = np.asarray(
             np.zeros(n_learners) if self.n_parameters is None else self.n_parameters, np.float64
@@ -214,18 +196,14 @@ class WeightedMean(MemberStacker):
                 fix="Use final_estimator=('bma', {'n_parameters': [[3, 10]]}).",
             )
         rows = np.ones(len(y)) if sample_weight is None else sample_weight
-        return bic_weights(rows @ self._logs(members, y), counts, float(rows.sum()))
+        return combine.bic_weights(rows @ self._logs(members, y), counts, float(rows.sum()))
 
-    def _pseudo_bma(
-        self, members: FloatArray, y: Array, sample_weight: FloatArray | None
-    ) -> FloatArray:
-        return pseudo_bma_weights(self._logs(members, y), sample_weight)
+    def _pseudo_bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        return combine.pseudo_bma_weights(self._logs(members, y), sample_weight)
 
-    def _pseudo_bma_plus(
-        self, members: FloatArray, y: Array, sample_weight: FloatArray | None
-    ) -> FloatArray:
+    def _pseudo_bma_plus(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         logs = self._logs(members, y)
-        return pseudo_bma_plus_weights(logs, sample_weight, random_state=self.random_state)
+        return combine.pseudo_bma_plus_weights(logs, sample_weight, random_state=self.random_state)
 
     def _logs(self, members: FloatArray, y: Array) -> FloatArray:
         """Return log probabilities of the truth, or normal log densities of the targets."""
@@ -246,7 +224,7 @@ def by_target(
     weights_of: Callable[..., FloatArray],
     members: FloatArray,
     y: Array,
-    sample_weight: FloatArray | None,
+    sample_weight: Weights,
     **how: Any,
 ) -> FloatArray:
     """Return the weights of one target, or a row of weights for each of several."""
@@ -276,7 +254,7 @@ class AverageStacker(MemberStacker):
         clip = clip_amount(features.amount)
         return np.clip(features.members, clip, 1.0 - clip)
 
-    def fit(self, X: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
+    def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
         """Do nothing."""
         return self
 
@@ -287,14 +265,14 @@ class AverageStacker(MemberStacker):
         if self.rule == "majority_vote":
             return self._vote(members)
         if self.rule == "trimmed_mean":
-            return self._response(trimmed_mean(members, self.trim, simplex=classes))
+            return self._response(combine.trimmed_mean(members, self.trim, simplex=classes))
         if self.rule == "median":
-            return self._response(median(members, simplex=classes))
-        values = geometric_mean(members)
+            return self._response(combine.median(members, simplex=classes))
+        values = combine.geometric_mean(members)
         return self._response(values / values.sum(axis=1, keepdims=True) if classes else values)
 
     def _vote(self, members: FloatArray) -> Response:
-        shares = majority_vote(members.argmax(axis=2), members.shape[2])
+        shares = combine.majority_vote(members.argmax(axis=2), members.shape[2])
         # A tie goes to the class with the greater mean probability.
         labels = (shares + 1e-6 * members.mean(axis=1)).argmax(axis=1)
         return Response("probability", shares, labels)
@@ -311,12 +289,12 @@ class RankStacker(MemberStacker):
         self.metric = metric
         self.labels = labels
 
-    def fit(self, X: FloatArray, y: Array, sample_weight: FloatArray | None = None) -> Self:
+    def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
         """Store the ranks of out-of-fold predictions."""
         width = X.shape[2]
-        self.ranks_ = [rank_mean(X[:, :, t], sample_weight) for t in range(width)]
+        self.ranks_ = [combine.rank_mean(X[:, :, t], sample_weight) for t in range(width)]
         if self.labels is not None:
-            self.pool_ = logit_pool(self._logits(X), y, sample_weight)
+            self.pool_ = combine.logit_pool(self._logits(X), y, sample_weight)
             return self
         self.quantiles_ = []
         targets, ranks = y.reshape(len(y), -1), self._ranks(X)

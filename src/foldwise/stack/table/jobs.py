@@ -133,28 +133,23 @@ def _first_step(learner: Any, cell: Cell) -> str:
     return joblib.hash((type(step), step.get_params())) if hasattr(step, "get_params") else ""
 
 
-@dataclass
 class StoredCells:
-    """Finds and keeps finished fits of one set of rows."""
+    """Finds and keeps the finished fits of some jobs in the run directory, if there is one."""
 
-    run: Run
-    data: TrainingData  # all rows
-    _rows: dict[int, tuple[Any, str]] = field(default_factory=dict)
-    _data: str = ""
-    _keys: dict[tuple[Cell, ...], dict[Cell, str]] = field(default_factory=dict)
+    def __init__(self, run: Run, data: TrainingData, jobs: Sequence[Job]) -> None:
+        self.run = run
+        self.keys = {} if run.store is None else keys_of(data, jobs)
 
-    def find(self, jobs: Sequence[Job]) -> dict[Cell, NodeFit]:
+    def find(self) -> dict[Cell, NodeFit]:
         """Return the fits that are there already, and say which are to come."""
         store = self.run.store
         if store is None:
             return {}
-        keys = {cell: key for job in jobs for cell, key in self.keys(job).items()}
-        plan = {key: about(cell) for cell, key in keys.items()}
-        fits = {cell: store.get(key) for cell, key in keys.items()}
+        fits = {cell: store.get(key) for cell, key in self.keys.items()}
         found = {cell: fit for cell, fit in fits.items() if isinstance(fit, NodeFit)}
         expect = getattr(store, "expect", None)
         if expect is not None:
-            expect(plan)
+            expect({key: about(cell) for cell, key in self.keys.items()})
         self.run.reused += len(found)
         return found
 
@@ -162,39 +157,28 @@ class StoredCells:
         """Keep what was fitted; what failed is tried again another time."""
         if self.run.store is None:
             return
-        for (cell, key), fit in zip(self.keys(job).items(), fits, strict=True):
+        for cell, fit in zip(job.cells, fits, strict=True):
             if isinstance(fit, NodeFit):
                 seconds = fit.fit_seconds + fit.predict_seconds
-                self.run.store.put(key, fit, {**about(cell), "seconds": seconds})
+                self.run.store.put(self.keys[cell], fit, {**about(cell), "seconds": seconds})
 
-    def keys(self, job: Job) -> dict[Cell, str]:
-        """Return the key of each cell: all that its result depends on."""
-        if job.cells in self._keys:
-            return self._keys[job.cells]
-        self._data = self._data or fingerprint(self.data)
-        keys = self._keys[job.cells] = {}
+
+def keys_of(data: TrainingData, jobs: Sequence[Job]) -> dict[Cell, str]:
+    """Return the key of each cell: all that its result depends on."""
+    whole = fingerprint(data)
+    # The same rows are asked for by every learner.
+    rows = {id(r): r for job in jobs for task in job.tasks for r in (task.train, task.test)}
+    prints = {key: fingerprint(r) for key, r in rows.items()}
+    keys = {}
+    for job in jobs:
         for position, cell in enumerate(job.cells):
             assignment = job.assignments[0 if job.shortcut else position]
             task = job.tasks[position if job.shortcut else 0]
-            keys[cell] = fingerprint(
-                (
-                    self._data,
-                    assignment.learner,
-                    assignment.method,
-                    self.rows(task.train),
-                    self.rows(task.test),
-                    task.seed if job.shortcut else assignment.seed,
-                    task.keep_model,
-                    job.shortcut,
-                )
-            )
-        return keys
-
-    def rows(self, rows: Any) -> str:
-        """Return the key of some rows; the same ones are asked for by every learner."""
-        if id(rows) not in self._rows:
-            self._rows[id(rows)] = (rows, fingerprint(rows))
-        return self._rows[id(rows)][1]
+            seed = task.seed if job.shortcut else assignment.seed
+            asked = assignment.learner, assignment.method
+            between = prints[id(task.train)], prints[id(task.test)]
+            keys[cell] = fingerprint((whole, *asked, *between, seed, task.keep_model, job.shortcut))
+    return keys
 
 
 def about(cell: Cell) -> dict[str, Any]:
@@ -221,8 +205,8 @@ def fit_cells(
         learners = {cell: by_name[cell[0]].learner for cell in tasks if not table.has(cell)}
     run = settings.run
     jobs = plan_jobs(by_name, learners, data, tasks, by_learner=run.by_learner)
-    stored = StoredCells(run, data)
-    known = stored.find(jobs)
+    stored = StoredCells(run, data, jobs)
+    known = stored.find()
     jobs_left = [job for job in jobs if any(cell not in known for cell in job.cells)]
     results: dict[Cell, NodeFit | Exception] = {}
 

@@ -26,49 +26,29 @@ from foldwise.stack.table.table import Cell, Table, fold_numbers, rows_of
 
 def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_folds: int) -> None:
     """Refuse what cannot be tuned inside the lattice."""
+
+    def wrong(must: str, got: Any, fix: str) -> Exception:
+        return invalid_parameter(owner, "tune", must=must, got=got, fix=fix)
+
     if not isinstance(tune, Mapping):
-        raise invalid_parameter(
-            owner,
-            "tune",
-            must="be a dict from learner names to grids",
-            got=tune,
-            fix="Use e.g. {'ridge': {'alpha': [0.1, 1, 10]}}.",
-        )
+        fix = "Use e.g. {'ridge': {'alpha': [0.1, 1, 10]}}."
+        raise wrong("be a dict from learner names to grids", tune, fix)
     wrap = "Wrap the learner in GridSearchCV, which is honest at every node."
     if len(layers) > 1:
-        raise invalid_parameter(
-            owner, "tune", must="be None with several layers", got=dict(tune), fix=wrap
-        )
+        raise wrong("be None with several layers", dict(tune), wrap)
     if kind != "partition" or n_folds < 3:
         what = {"forward": "forward in time", "single": "a single split"}.get(kind, "two folds")
-        raise invalid_parameter(
-            owner,
-            "tune",
-            must="be None unless cv deals at least three folds in no order",
-            got=Plain(f"{dict(tune)!r} with {what}"),
-            fix=wrap,
-        )
-    known = {entry.name: entry for entry in layers[0]}
+        must = "be None unless cv deals at least three folds in no order"
+        raise wrong(must, Plain(f"{dict(tune)!r} with {what}"), wrap)
+    known = {entry.name: entry.learner for entry in layers[0]}
     for name, grid in tune.items():
         if name not in known:
-            raise invalid_parameter(
-                owner,
-                "tune",
-                must="name learners of the stack",
-                got=name,
-                fix=did_you_mean(name, known),
-            )
-        wrong = {key for point in ParameterGrid(grid) for key in point} - set(
-            known[name].learner.get_params()
-        )
-        if wrong:
-            raise invalid_parameter(
-                owner,
-                "tune",
-                must=f"hold parameters of {name!r}",
-                got=min(wrong),
-                fix=did_you_mean(min(wrong), known[name].learner.get_params()),
-            )
+            raise wrong("name learners of the stack", name, did_you_mean(name, known))
+        parameters = known[name].get_params()
+        strange = {key for point in ParameterGrid(grid) for key in point} - set(parameters)
+        if strange:
+            first = min(strange)
+            raise wrong(f"hold parameters of {name!r}", first, did_you_mean(first, parameters))
 
 
 def tune_learner(
