@@ -156,13 +156,9 @@ class Metric:
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
                 return float(self.scorer(replay, X, y, **weights))
         except AttributeError as error:
-            raise invalid_parameter(
-                self.owner,
-                "scoring",
-                must="suit what the stack can predict",
-                got=f"{self.name}: {error}",
-                fix="Use stackers and learners with predict_proba, or scoring='accuracy'.",
-            ) from error
+            must, got = "suit what the stack can predict", f"{self.name}: {error}"
+            fix = "Use stackers and learners with predict_proba, or scoring='accuracy'."
+            raise invalid_parameter(self.owner, "scoring", must=must, got=got, fix=fix) from error
 
     def _pool(self, response: Response, target: Target) -> float:
         if self.pooled:
@@ -192,9 +188,7 @@ class Metric:
 
 
 def _takes_weights(scorer: Any) -> bool:
-    if hasattr(scorer, "_score_func"):
-        return "sample_weight" in inspect.signature(scorer._score_func).parameters
-    return "sample_weight" in inspect.signature(scorer).parameters
+    return "sample_weight" in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
 
 
 def _from_rows(
@@ -324,24 +318,15 @@ def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bo
     if isinstance(scoring, str):
         known = metrics.get_scorer_names()
         if scoring not in known:
-            raise invalid_parameter(
-                owner,
-                "scoring",
-                must="be the name of a scorer or a callable",
-                got=scoring,
-                fix=did_you_mean(scoring, known),
-            )
+            must, fix = "be the name of a scorer or a callable", did_you_mean(scoring, known)
+            raise invalid_parameter(owner, "scoring", must=must, got=scoring, fix=fix)
         scorer, name = metrics.get_scorer(scoring), scoring
     elif callable(scoring):
         scorer, name = scoring, getattr(scoring, "__name__", type(scoring).__name__)
     else:
-        raise invalid_parameter(
-            owner,
-            "scoring",
-            must="be None, the name of a scorer or a callable",
-            got=scoring,
-            fix="Use 'neg_log_loss' or another of scikit-learn's scorers.",
-        )
+        must = "be None, the name of a scorer or a callable"
+        fix = "Use 'neg_log_loss' or another of scikit-learn's scorers."
+        raise invalid_parameter(owner, "scoring", must=must, got=scoring, fix=fix)
     function = getattr(scorer, "_score_func", None)
     if function is not None and not isinstance(scoring, str):
         name = function.__name__

@@ -15,16 +15,9 @@ from sklearn.utils import Bunch, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from foldwise import checks
 from foldwise._sklearn import VisualBlock, feature_names_in
 from foldwise.arrays import Array
-from foldwise.checks import (
-    check_lengths,
-    check_number,
-    check_whole,
-    check_word,
-    checked_groups,
-    checked_weights,
-)
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
@@ -150,14 +143,12 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             The fitted stack.
         """
         if fit_params:
-            raise invalid_parameter(
-                self._owner,
-                "fit",
-                must="be called with X, y, sample_weight and groups only",
-                got=listing(fit_params),
-                fix="Passing more, as scikit-learn's stack does, is only supported if "
-                "enable_metadata_routing=True there; set it on the learner here.",
+            must = "be called with X, y, sample_weight and groups only"
+            fix = (
+                "Passing more, as scikit-learn's stack does, is only supported if "
+                "enable_metadata_routing=True there; set it on the learner here."
             )
+            raise invalid_parameter(self._owner, "fit", must=must, got=listing(fit_params), fix=fix)
         before, clock = dict(vars(self)), Clock(self.time_budget)
         heard = callbacks_around(self) if getattr(self, "_skl_callbacks", []) else nullcontext()
         try:
@@ -179,8 +170,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _options(self) -> StackOptions:
         """Return the parameters that say how a stack is made, checked."""
         for name, words in CHOICES.items():
-            check_word(self._owner, name, getattr(self, name), words)
-        check_whole(self._owner, "n_repeats", self.n_repeats, 1, try_=1)
+            checks.check_word(self._owner, name, getattr(self, name), words)
+        checks.check_whole(self._owner, "n_repeats", self.n_repeats, 1, try_=1)
         run = RunOptions(
             **self._parameters("n_jobs", "executor", "run_dir", "time_budget", "on_interrupt"),
             callback=self._listener(),
@@ -216,9 +207,9 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 f"{owner}: requires y to be passed, but the target y is None. Give the target."
             )
         n_rows = X.shape[0]
-        check_lengths(owner, n_rows, y=y)
-        weight = checked_weights(owner, sample_weight, n_rows)
-        codes = checked_groups(owner, groups, n_rows)
+        checks.check_lengths(owner, n_rows, y=y)
+        weight = checks.checked_weights(owner, sample_weight, n_rows)
+        codes = checks.checked_groups(owner, groups, n_rows)
         target, labels = self._read_target(y)
         data = TrainingData(X, target, weight, None if labels is None else len(labels), codes)
         passed = passed_columns(owner, self.passthrough, X, self._learners())
@@ -387,14 +378,10 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _training_rows(self, X: Any) -> Any:
         X = X if X is not None else self._X
         if X is None:
-            raise invalid_parameter(
-                self._owner,
-                "X",
-                must="be given after unpickling, since training rows are not pickled",
-                got=None,
-                fix="Give the rows the stack was fitted on.",
-            )
-        check_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
+            must = "be given after unpickling, since training rows are not pickled"
+            fix = "Give the rows the stack was fitted on."
+            raise invalid_parameter(self._owner, "X", must=must, got=None, fix=fix)
+        checks.check_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
         return self._same_columns(X)
 
     def _with_training_rows(self, X: Any) -> list[FittedStack]:
@@ -486,7 +473,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _check_coverage(self, method: str, X: Any, coverage: float) -> Any:
         """Return new rows, if the stack can say how sure it is about them."""
-        check_number(self._owner, "coverage", coverage, above=0, below=1, try_=0.9)
+        checks.check_number(self._owner, "coverage", coverage, above=0, below=1, try_=0.9)
         X, first = self._new_rows(X), self.deals_[0]
         self._check_judged(method)
         grouped = first.problem.data.groups is not None
@@ -501,13 +488,12 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
         """Return what the stacker's own predict says with further arguments."""
         if len(self.deals_) > 1:
-            raise unsupported(
-                self._owner,
-                "predict",
-                must="have no further arguments with n_repeats > 1",
-                got=Plain(", ".join(sorted(parameters))),
-                fix="Use n_repeats=1.",
+            must, got = (
+                "have no further arguments with n_repeats > 1",
+                ", ".join(sorted(parameters)),
             )
+            fix = "Use n_repeats=1."
+            raise unsupported(self._owner, "predict", must=must, got=Plain(got), fix=fix)
         stack = self.deals_[0]
         features = stack.fresh(self._new_rows(X), stack.reading.deployed)
         return self.stacker_.predict(features.matrix, **parameters)

@@ -195,13 +195,8 @@ def prefit_stack(
 ) -> FittedStack:
     """Put a stacker on learners that are fitted already."""
     if len(layers) > 1 or options.tune is not None:
-        raise invalid_parameter(
-            options.owner,
-            "cv",
-            must="not be 'prefit' with several layers or tune",
-            got=options.cv,
-            fix="Use cv=5.",
-        )
+        must = "not be 'prefit' with several layers or tune"
+        raise invalid_parameter(options.owner, "cv", must=must, got=options.cv, fix="Use cv=5.")
     warn(
         f"{options.owner}: no honest score with cv='prefit', the learners may have seen these "
         "rows. Use cv=5 for a score.",

@@ -34,13 +34,9 @@ def checked_table(owner: str, X: Any, fewest: int = 1) -> Any:
         kinds = {type(value) for value in table.ravel()}
         nested = kinds & {dict, list, tuple, set}
         if nested:
-            raise unsupported(
-                owner,
-                "X",
-                must="hold numbers or strings (each argument must be a string or a number)",
-                got=Plain(f"a {nested.pop().__name__}"),
-                fix="Spread it over columns of its own.",
-            )
+            must = "hold numbers or strings (each argument must be a string or a number)"
+            got, fix = Plain(f"a {nested.pop().__name__}"), "Spread it over columns of its own."
+            raise unsupported(owner, "X", must=must, got=got, fix=fix)
     return table
 
 
@@ -128,12 +124,8 @@ def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
         known = [str(c) for c in X.columns] if hasattr(X, "columns") else []
         wanted = columns if isinstance(columns, list) else [columns]
         unknown = [c for c in wanted if c not in known]
-        raise invalid_parameter(
-            owner,
-            "estimators",
-            must=f"name columns of X for {name!r}",
-            got=columns,
-            fix=did_you_mean(unknown[0], known)
-            if known and unknown
-            else f"X has columns 0 to {X.shape[1] - 1}.",
-        ) from error
+        fix = f"X has columns 0 to {X.shape[1] - 1}."
+        if known and unknown:
+            fix = did_you_mean(unknown[0], known)
+        must = f"name columns of X for {name!r}"
+        raise invalid_parameter(owner, "estimators", must=must, got=columns, fix=fix) from error

@@ -194,13 +194,9 @@ def _entry(owner: str, item: tuple[Any, ...], classify: bool, wanted: str, weigh
     is_learner = hasattr(learner, "fit") and not isinstance(learner, type)
     if weighted and is_learner and weight_argument(learner) is None:
         kind = type(learner).__name__
-        raise unsupported(
-            owner,
-            "sample_weight",
-            must="reach every learner",
-            got=Plain(f"{name!r}: underlying estimator {kind} does not support sample weights"),
-            fix="Replace that learner, or fit without sample_weight.",
-        )
+        got = Plain(f"{name!r}: underlying estimator {kind} does not support sample weights")
+        fix = "Replace that learner, or fit without sample_weight."
+        raise unsupported(owner, "sample_weight", must="reach every learner", got=got, fix=fix)
     if not is_learner or not hasattr(learner, "predict"):
         fix = "Give an instance of a scikit-learn estimator."
         raise _wrong(
@@ -214,13 +210,9 @@ def _entry(owner: str, item: tuple[Any, ...], classify: bool, wanted: str, weigh
     methods = METHODS if wanted == "auto" else (wanted,)
     method = next((method for method in methods if hasattr(learner, method)), None)
     if method is None:
-        raise invalid_parameter(
-            owner,
-            "stack_method",
-            must="be a method of every learner",
-            got=Plain(f"{wanted!r}, but estimator {name} does not implement the method {wanted}"),
-            fix="Use stack_method='auto'.",
-        )
+        got = Plain(f"{wanted!r}, but estimator {name} does not implement the method {wanted}")
+        must, fix = "be a method of every learner", "Use stack_method='auto'."
+        raise invalid_parameter(owner, "stack_method", must=must, got=got, fix=fix)
     kinds = {"predict_proba": "probability", "decision_function": "decision"}
     kind = kinds.get(method, "label" if classifies else "value")
     return Entry(name, learner, item[2] if len(item) == 3 else None, method, kind)

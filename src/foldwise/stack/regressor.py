@@ -182,13 +182,8 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         """
         X = self._check_coverage("predict_interval", X, coverage)
         if self.deals_[0].problem.data.y.ndim > 1:
-            raise unsupported(
-                self._owner,
-                "y",
-                must="be one target for predict_interval",
-                got=self.deals_[0].problem.data.y.shape,
-                fix="Fit one stack a target.",
-            )
+            must, got = "be one target for predict_interval", self.deals_[0].problem.data.y.shape
+            raise unsupported(self._owner, "y", must=must, got=got, fix="Fit one stack a target.")
         ends = []
         for stack in self.deals_:
             residuals = [judged.misfits for judged in stack.verdict.folds]

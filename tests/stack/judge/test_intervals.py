@@ -169,7 +169,9 @@ def test_groups_warn() -> None:
 def test_a_coverage_outside_zero_and_one_is_an_error(coverage: float) -> None:
     X, y = line(40, 0)
     stack = StackingRegressor([("ols", LinearRegression())], "mean", cv=3).fit(X, y)
-    with pytest.raises(InvalidParameterError, match=r"coverage must be between 0 and 1; got "):
+    with pytest.raises(
+        InvalidParameterError, match=r"coverage must be a number above 0 and below 1; got "
+    ):
         stack.predict_interval(X, coverage)
 
 

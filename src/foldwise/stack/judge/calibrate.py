@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.checks import check_number, check_word
+from foldwise.checks import check_number
 from foldwise.combine.calibration import (
     Calibration,
     choose_calibration,
@@ -17,13 +17,8 @@ from foldwise.combine.calibration import (
 )
 from foldwise.combine.calibration.choose import NONE
 from foldwise.combine.calibration.named import METHODS
-from foldwise.combine.threshold import (
-    METRICS,
-    best_threshold,
-    pick_threshold,
-    thresholds_between,
-)
-from foldwise.errors import Plain, invalid_parameter, unsupported
+from foldwise.combine.threshold import METRICS, best_threshold, pick_threshold, thresholds_between
+from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
 from foldwise.scores.metric import Metric, Target, as_metric
 from foldwise.scores.response import Response
 from foldwise.stack.stackers.candidates import Candidate, response_kind
@@ -126,11 +121,9 @@ class Corrector:
             sample_weight=target.weight,
             in_order=self.in_order,
         )
-        return (
-            (values, target.take(rows))
-            if len(rows)
-            else (correction.apply(response).values, target)
-        )
+        if not len(rows):
+            return correction.apply(response).values, target
+        return values, target.take(rows)
 
 
 def tuned_threshold(values: FloatArray, target: Target, metric: Metric) -> float:
@@ -170,10 +163,14 @@ def checked_methods(owner: str, calibrate: Any, n_classes: int) -> tuple[str, ..
     if isinstance(calibrate, str) and calibrate == AUTO:
         return default_methods(n_classes)
     methods = list(calibrate) if isinstance(calibrate, list | tuple) else [calibrate]
+    known = (NONE, *METHODS)
     for method in methods:
-        check_word(owner, "calibrate", method, (AUTO, NONE, *METHODS))
-    if not methods or AUTO in methods:
-        must, fix = "name at least one method, or be 'auto'", "Use None for no calibration."
+        if not isinstance(method, str) or method not in known:
+            must = "be None, 'auto', the name of a method or a list of names"
+            fix = did_you_mean(method, (AUTO, *known))
+            raise invalid_parameter(owner, "calibrate", must=must, got=method, fix=fix)
+    if not methods:
+        must, fix = "name at least one method", "Use None for no calibration."
         raise invalid_parameter(owner, "calibrate", must=must, got=calibrate, fix=fix)
     return tuple(dict.fromkeys(methods))
 
@@ -192,7 +189,10 @@ def checked_threshold(owner: str, threshold: Any, n_classes: int) -> float | Met
             return metric
         must = "name a scorer of labels, which a threshold can change"
     elif isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        must = "be None, a number, the name of a scorer or a scorer"
+        must, fix = (
+            "be None, a number, the name of a scorer or a scorer",
+            "Use 'balanced_accuracy'.",
+        )
     if must is not None:
         raise invalid_parameter(owner, "threshold", must=must, got=threshold, fix=fix)
     check_number(owner, "threshold", threshold, least=0, most=1, try_=0.5)

@@ -89,13 +89,9 @@ class Recoded(BaseEstimator):
             return model
         unknown = set(classes.tolist()) - set(np.asarray(labels).tolist())
         if unknown:
-            raise invalid_data(
-                type(model).__name__,
-                "y",
-                must="hold every class a prefit learner knows",
-                got=Plain(f"no row of {listing(unknown)}"),
-                fix="Fit the stack on rows of all classes.",
-            )
+            must, got = "hold every class a prefit learner knows", f"no row of {listing(unknown)}"
+            fix = "Fit the stack on rows of all classes."
+            raise invalid_data(type(model).__name__, "y", must=must, got=Plain(got), fix=fix)
         return cls(model, labels)
 
     @property

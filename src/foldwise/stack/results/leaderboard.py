@@ -1,6 +1,6 @@
 """The leaderboard: the stack, its learners, the best single one and the plain mean."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,25 +49,27 @@ def leaderboard(stacks: Sequence[FittedStack]) -> pd.DataFrame:
     titles = [TITLES[0], *top, *TITLES[1:], *(name for name in every if name not in top)]
     records = []
     for title in titles:
-        # What stands for several learners took the time of all of them.
-        whose = [title] if title in every else None
-        records.append(
-            {
-                "model": title,
-                **_scores(title, judged, metric),
-                "fit_seconds": sum(_seconds(t.fit_seconds, whose) for t in tables),
-                "predict_seconds": sum(_seconds(t.predict_seconds, whose) for t in tables),
-                "weight": weights.get(title, np.nan),
-            }
-        )
-    frame = pd.DataFrame(records)
-    return frame.sort_values(
-        metric.name, ascending=metric.sign < 0, kind="stable", na_position="last"
-    ).reset_index(drop=True)
+        # What is made of several learners took the time of all of them.
+        whose = title if title in every else None
+        seconds = {
+            "fit_seconds": _seconds([table.fit_seconds for table in tables], whose),
+            "predict_seconds": _seconds([table.predict_seconds for table in tables], whose),
+        }
+        scores, weight = _scores(title, judged, metric), weights.get(title, np.nan)
+        records.append({"model": title, **scores, **seconds, "weight": weight})
+    return (
+        pd.DataFrame(records)
+        .sort_values(metric.name, ascending=metric.sign < 0, kind="stable", na_position="last")
+        .reset_index(drop=True)
+    )
 
 
-def _seconds(spent: Mapping[str, float], names: Iterable[str] | None) -> float:
-    return sum(spent.values() if names is None else (spent.get(name, 0.0) for name in names))
+def _seconds(spent: Sequence[dict[str, float]], whose: str | None) -> float:
+    return sum(s for each in spent for name, s in each.items() if whose in (None, name))
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
 
 
 def _scores(
@@ -75,17 +77,12 @@ def _scores(
 ) -> dict[str, float]:
     if not judged or title not in judged[0]:
         return dict.fromkeys([metric.name, "se", "difference", "difference_se"], np.nan)
-    own = [rows[title] for rows in judged]
-    stack = [rows[TITLES[0]] for rows in judged]
+    pairs = [(rows[title], rows[TITLES[0]]) for rows in judged]
     return {
-        metric.name: metric.natural(float(np.mean([e.score for e in own]))),
-        "se": float(np.mean([e.standard_error for e in own])),
-        "difference": metric.natural(
-            float(np.mean([e.score - s.score for e, s in zip(own, stack, strict=True)]))
-        ),
-        "difference_se": float(
-            np.mean([e.error_of_difference(s) for e, s in zip(own, stack, strict=True)])
-        ),
+        metric.name: metric.natural(_mean(own.score for own, _ in pairs)),
+        "se": _mean(own.standard_error for own, _ in pairs),
+        "difference": metric.natural(_mean(own.score - stack.score for own, stack in pairs)),
+        "difference_se": _mean(own.error_of_difference(stack) for own, stack in pairs),
     }
 
 
@@ -95,9 +92,7 @@ def _weights(stacks: Sequence[FittedStack]) -> dict[str, float]:
         widths = stack.top.features(stack.reading.final[:1]).widths
         names = [entry.name for entry in stack.top.entries]
         each.append(dict(zip(names, linear_weights(stack.verdict.stacker, widths), strict=True)))
-    return {
-        name: float(np.mean([weights.get(name, np.nan) for weights in each])) for name in each[0]
-    }
+    return {name: _mean(weights.get(name, np.nan) for weights in each) for name in each[0]}
 
 
 def out_of_fold(stacks: Sequence[FittedStack], index: Any) -> pd.DataFrame:
@@ -140,10 +135,7 @@ def honest_score(stacks: Sequence[FittedStack]) -> tuple[float, float]:
     each = [s.verdict.evaluation for s in stacks if s.verdict.evaluation is not None]
     if not each:
         return float("nan"), float("nan")
-    return (
-        float(np.mean([e.score for e in each])),
-        float(np.mean([e.standard_error for e in each])),
-    )
+    return _mean(e.score for e in each), _mean(e.standard_error for e in each)
 
 
 def fold_scores(stacks: Sequence[FittedStack]) -> FloatArray:

@@ -94,13 +94,10 @@ def candidates_from(
     wanted = final_estimator if isinstance(final_estimator, list) else [final_estimator]
     reads = {item for item in wanted if isinstance(item, str)} & set(LINEAR)
     if not linear and reads:
-        raise invalid_parameter(
-            owner,
-            "passthrough",
-            must=f"hold dense numbers for {listing(reads)}",
-            got=Plain("sparse columns or columns of other types"),
-            fix="Use a Pipeline that encodes them as the final estimator.",
-        )
+        must = f"hold dense numbers for {listing(reads)}"
+        got = Plain("sparse columns or columns of other types")
+        fix = "Use a Pipeline that encodes them as the final estimator."
+        raise invalid_parameter(owner, "passthrough", must=must, got=got, fix=fix)
     if not wanted:
         fix = "Use None for the default bake-off."
         raise _wrong(owner, "name at least one stacker", final_estimator, fix)
@@ -132,16 +129,13 @@ def _default(problem: Problem, metric: Metric, *, linear: bool) -> tuple[Candida
 
 def _check_weights(owner: str, estimator: Any) -> None:
     if hasattr(estimator, "fit") and weight_argument(estimator) is None:
-        raise unsupported(
-            owner,
-            "sample_weight",
-            must="reach the final estimator",
-            got=Plain(
-                f"underlying estimator {type(estimator).__name__}, which does not support "
-                "sample weights"
-            ),
-            fix="Use a final estimator whose fit takes sample_weight.",
+        kind = type(estimator).__name__
+        got = Plain(f"underlying estimator {kind}, which does not support sample weights")
+        must, fix = (
+            "reach the final estimator",
+            "Use a final estimator whose fit takes sample_weight.",
         )
+        raise unsupported(owner, "sample_weight", must=must, got=got, fix=fix)
 
 
 def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:

@@ -148,13 +148,9 @@ class WeightedMean(MemberStacker):
     def _weighted_mean(self, members: FloatArray, *_: Any) -> FloatArray:
         weights = np.asarray(self.weights if self.weights is not None else [], dtype=np.float64)
         if weights.shape != (members.shape[1],) or not weights.sum() > 0:
-            raise invalid_parameter(
-                "weighted_mean",
-                "weights",
-                must=f"be {members.shape[1]} numbers with a positive sum, one a learner",
-                got=self.weights,
-                fix="Use final_estimator=('weighted_mean', {'weights': [[0.7, 0.3]]}).",
-            )
+            must = f"be {members.shape[1]} numbers with a positive sum, one a learner"
+            fix = "Use final_estimator=('weighted_mean', {'weights': [[0.7, 0.3]]})."
+            raise invalid_parameter(self.rule, "weights", must=must, got=self.weights, fix=fix)
         return weights / weights.sum()
 
     def _best(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
@@ -184,16 +180,13 @@ class WeightedMean(MemberStacker):
 
     def _bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         n_learners = members.shape[1]
-        counts = np.asarray(
-            np.zeros(n_learners) if self.n_parameters is None else self.n_parameters, np.float64
-        )
+        given = np.zeros(n_learners) if self.n_parameters is None else self.n_parameters
+        counts = np.asarray(given, np.float64)
         if counts.shape != (n_learners,) or not (counts >= 0).all():
+            must = f"be {n_learners} numbers, one a learner, none negative"
+            fix = "Use final_estimator=('bma', {'n_parameters': [[3, 10]]})."
             raise invalid_parameter(
-                "bma",
-                "n_parameters",
-                must=f"be {n_learners} numbers, one a learner, none negative",
-                got=self.n_parameters,
-                fix="Use final_estimator=('bma', {'n_parameters': [[3, 10]]}).",
+                "bma", "n_parameters", must=must, got=self.n_parameters, fix=fix
             )
         rows = np.ones(len(y)) if sample_weight is None else sample_weight
         return combine.bic_weights(rows @ self._logs(members, y), counts, float(rows.sum()))

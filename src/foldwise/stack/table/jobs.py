@@ -1,7 +1,7 @@
 """Fitting cells of the table: which fits go together, in which order, and what becomes of them."""
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,24 +105,15 @@ def plan_jobs(
         if len(cells) > 1
     ]
     single = [cells for cells in by_shortcut.values() if len(cells) == 1]
+    # Every learner is asked about the same rows at a node, so one task serves them all.
     jobs = [
-        Job(tuple(part), tuple(assignment(c) for c in part), (tasks[part[0]],))
+        Job(tuple(cells), tuple(assignment(cell) for cell in cells), (tasks[cells[0]],))
         for cells in [*single, *by_node.values()]
-        for part in _same_test_rows(cells, tasks)
     ]
     if by_learner:
         order = list(entries)
         jobs.sort(key=lambda job: order.index(job.names[0]))
     return shortcuts + jobs
-
-
-def _same_test_rows(cells: Sequence[Cell], tasks: Mapping[Cell, NodeTask]) -> Iterator[list[Cell]]:
-    """Split cells of one node by what they predict, so that one task serves each part."""
-    parts: dict[tuple[bytes, bool], list[Cell]] = {}
-    for cell in cells:
-        task = tasks[cell]
-        parts.setdefault((task.test.tobytes(), task.keep_model), []).append(cell)
-    yield from parts.values()
 
 
 def _first_step(learner: Any, cell: Cell) -> str:
@@ -217,7 +208,10 @@ def fit_cells(
         results.update(zip(job.cells, fits, strict=True))
         failed = [cell for cell in job.cells if isinstance(results[cell], Exception)]
         if failed and settings.on_error == "raise":
-            raise _with_place(results[failed[0]], failed[0], settings.owner)
+            (name, node, _), error = failed[0], results[failed[0]]
+            assert isinstance(error, Exception)
+            error.add_note(f"{settings.owner}: learner {name!r} failed {_node_words(node)}.")
+            raise error
         return {cell[0] for cell in failed}
 
     plan = [
@@ -233,11 +227,6 @@ def fit_cells(
     for name in by_name:
         if name in run.dropped and name not in table.failures:
             table.drop(name, run.dropped[name])
-
-
-def _with_place(error: Any, cell: Cell, owner: str) -> Exception:
-    error.add_note(f"{owner}: learner {cell[0]!r} failed {_node_words(cell[1])}.")
-    return error
 
 
 def _record(

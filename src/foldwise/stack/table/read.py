@@ -234,17 +234,13 @@ class Layer:
 
         Learners whose answer is ignored are not asked, if it is known how wide it would be.
         """
-        asked = [entry for entry in self.entries if entry.name not in ignored]
-        outputs = {entry.name: self._mean_response(entry, X, refs) for entry in asked}
-        like = {entry.kind: outputs[entry.name] for entry in asked}
-        for entry in self.entries:
-            if entry.name in ignored:
-                known = entry.kind in like
-                outputs[entry.name] = (
-                    np.zeros_like(like[entry.kind])
-                    if known
-                    else self._mean_response(entry, X, refs)
-                )
+        outputs: dict[str, FloatArray] = {}
+        like: dict[str, FloatArray] = {}
+        for entry in sorted(self.entries, key=lambda entry: entry.name in ignored):
+            if entry.name in ignored and entry.kind in like:
+                outputs[entry.name] = np.zeros_like(like[entry.kind])
+            else:
+                like[entry.kind] = outputs[entry.name] = self._mean_response(entry, X, refs)
         each = [outputs[entry.name] for entry in self.entries]
         return self._features(each, self.problem.extra(original))
 
