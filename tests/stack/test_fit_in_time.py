@@ -14,7 +14,7 @@ from foldwise.errors import AllLearnersFailedError, FoldwiseWarning
 from foldwise.folds import Lattice
 from foldwise.learners import TrainingData
 from foldwise.stack.fit import combining_seconds
-from foldwise.stack.problem import Problem
+from foldwise.stack.problem import StackProblem
 from foldwise.stack.table.layers import fit_layers
 from tests.engine.odd import Odd
 
@@ -116,7 +116,7 @@ def test_a_tuned_learner_without_time_is_left_out() -> None:
 
 def test_time_for_combining_is_set_aside() -> None:
     X, y = make_classification(1000, random_state=0)
-    problem = Problem(TrainingData(X, y, None, 2), labels=[0, 1])
+    problem = StackProblem(TrainingData(X, y, None, 2), labels=[0, 1])
     lattice = Lattice.from_splits(KFold(5).split(X), 1000)
     layers: Any = [[None] * 3]
 

@@ -13,7 +13,7 @@ from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import invalid_parameter
 from foldwise.scores.metric import Metric
 from foldwise.stack.classifier import StackingClassifier
-from foldwise.stack.problem import Problem
+from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import Candidate
 
 LEARNER = "model"
@@ -231,7 +231,7 @@ class _Underneath(StackingClassifier):
     def _owner(self) -> str:
         return CalibratedClassifier.__name__
 
-    def _candidates(self, metric: Metric, problem: Problem) -> tuple[Candidate, ...]:
+    def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
         (top,) = super()._candidates(metric, problem)
         if isinstance(top.estimator, AsDecided):
             return (replace(top, estimator=AsDecided(len(self.classes_))),)

@@ -15,7 +15,7 @@ from foldwise.stack.inputs import checked_classes
 from foldwise.stack.judge.calibrate import check_kinds, checked_methods, checked_threshold
 from foldwise.stack.judge.intervals import cv_plus_set, quantile_set
 from foldwise.stack.judge.judge import Contest
-from foldwise.stack.problem import Problem
+from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import respond
 from foldwise.stack.stackers.means import OneClass, Stacker
 from foldwise.stack.table.read import Features
@@ -171,7 +171,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         Whether something is missing for want of time or by Ctrl-C.
     unjudged_folds_ : tuple of int
         Folds that could not be judged (the first, forward in time).
-    deals_ : list of Deal
+    deals_ : list of FittedStack
         The lattice, the table of all predictions and the hold-out stacks of each repeat.
     classes_ : ndarray
         The classes.
@@ -242,7 +242,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     def _gives_probabilities(self) -> bool:
         return self.calibrate is not None or super()._gives_probabilities()
 
-    def _contest(self, problem: Problem) -> Contest:
+    def _contest(self, problem: StackProblem) -> Contest:
         contest, n_classes = super()._contest(problem), len(self.classes_)
         methods = checked_methods(self._owner, self.calibrate, n_classes)
         threshold = checked_threshold(self._owner, self.threshold, n_classes)

@@ -29,7 +29,7 @@ from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_a
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack, prefit_stack
 from foldwise.stack.inputs import check_columns, checked_table, passed_columns
 from foldwise.stack.judge.judge import Contest
-from foldwise.stack.problem import Entry, Problem, as_layers, checked_layers
+from foldwise.stack.problem import Entry, StackProblem, as_layers, checked_layers
 from foldwise.stack.results.fold_models import FoldModels
 from foldwise.stack.results.leaderboard import (
     columns_of,
@@ -197,7 +197,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         return both
 
-    def _problem(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Problem:
+    def _problem(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> StackProblem:
         """Return the data, checked before anything is fitted."""
         owner = self._owner
         X = checked_table(owner, X, fewest=2)
@@ -213,9 +213,9 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         target, labels = self._read_target(y)
         data = TrainingData(X, target, weight, None if labels is None else len(labels), codes)
         passed = passed_columns(owner, self.passthrough, X, self._learners())
-        return Problem(data, labels, passed, (y, groups))
+        return StackProblem(data, labels, passed, (y, groups))
 
-    def _layers(self, problem: Problem) -> list[list[Entry]]:
+    def _layers(self, problem: StackProblem) -> list[list[Entry]]:
         """Return the learners, checked, each of the lowest layer with the columns it sees."""
         layers = checked_layers(
             self._owner,
@@ -235,7 +235,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         picked = Pipeline([("columns", PickColumns(entry.columns)), ("learner", entry.learner)])
         return replace(entry, learner=picked)
 
-    def _contest(self, problem: Problem) -> Contest:
+    def _contest(self, problem: StackProblem) -> Contest:
         """Return what may stand on top, and by what it is chosen."""
         metric = as_metric(
             self.scoring,
@@ -252,7 +252,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             for top in tops_of(self.final_estimator)
         )
 
-    def _candidates(self, metric: Metric, problem: Problem) -> tuple[Candidate, ...]:
+    def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
         return candidates_from(self.final_estimator, problem, metric, self._owner)
 
     def _new_seed(self, data: TrainingData) -> int:

@@ -25,13 +25,13 @@ from foldwise.scores.metric import Metric
 from foldwise.scores.response import Response
 from foldwise.stack.inputs import plain
 from foldwise.stack.judge.judge import Contest, Judge, Verdict
-from foldwise.stack.problem import Entry, Problem
+from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.results.fold_models import Recoded
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.jobs import FitSettings
 from foldwise.stack.table.layers import Dealt, fit_layers
 from foldwise.stack.table.read import Features, Layer, compact
-from foldwise.stack.table.table import Table
+from foldwise.stack.table.table import NodeTable
 from foldwise.stack.table.tuning import check_tune
 
 INNER_FOLDS = 5
@@ -66,7 +66,7 @@ class FittedStack:
         return self.layers[-1]
 
     @property
-    def problem(self) -> Problem:
+    def problem(self) -> StackProblem:
         """The data."""
         return self.top.problem
 
@@ -123,7 +123,7 @@ class FittedStack:
 
 
 def fit_stacks(
-    problem: Problem,
+    problem: StackProblem,
     layers: list[list[Entry]],
     contest: Contest,
     options: StackOptions,
@@ -187,7 +187,7 @@ def judged_stack(
 
 
 def prefit_stack(
-    problem: Problem,
+    problem: StackProblem,
     layers: list[list[Entry]],
     contest: Contest,
     options: StackOptions,
@@ -202,7 +202,7 @@ def prefit_stack(
         "rows. Use cv=5 for a score.",
         NoScoreWarning,
     )
-    table, rows = Table(), np.arange(problem.n_rows)
+    table, rows = NodeTable(), np.arange(problem.n_rows)
     for entry in layers[0]:
         check_is_fitted(entry.learner)
         model = Recoded.where_needed(entry.learner, problem.labels)
@@ -218,7 +218,7 @@ def prefit_stack(
 
 
 def _deal(
-    problem: Problem, options: StackOptions, seed: int, repeat: int, n_layers: int
+    problem: StackProblem, options: StackOptions, seed: int, repeat: int, n_layers: int
 ) -> Lattice:
     return deal(
         options.cv,
@@ -234,7 +234,7 @@ def _deal(
 
 
 def _read(
-    lattice: Lattice, problem: Problem, options: StackOptions, seed: int, n_layers: int
+    lattice: Lattice, problem: StackProblem, options: StackOptions, seed: int, n_layers: int
 ) -> Dealt:
     """Say what is read from which node, and what must be fitted for it."""
     reading = read_lattice(
@@ -248,7 +248,9 @@ def _read(
     return Dealt(lattice, reading, needs_of(reading, lattice, n_layers))
 
 
-def _inner(lattice: Lattice, problem: Problem, options: StackOptions, seed: int) -> Lattice | None:
+def _inner(
+    lattice: Lattice, problem: StackProblem, options: StackOptions, seed: int
+) -> Lattice | None:
     """Deal the test rows of a single split, keeping its order and groups."""
     test, data = lattice.tests[0], problem.data
     if len(test) <= INNER_FOLDS:
@@ -264,7 +266,9 @@ def _inner(lattice: Lattice, problem: Problem, options: StackOptions, seed: int)
     )
 
 
-def _warn_of_limits(owner: str, problem: Problem, deals: Sequence[Dealt], n_layers: int) -> None:
+def _warn_of_limits(
+    owner: str, problem: StackProblem, deals: Sequence[Dealt], n_layers: int
+) -> None:
     """Say once what the folds cannot give."""
     if not deals[0].reading.judgements:
         warn(
@@ -281,7 +285,7 @@ def _warn_of_limits(owner: str, problem: Problem, deals: Sequence[Dealt], n_laye
         )
 
 
-def _missing_class(problem: Problem, deals: Sequence[Dealt]) -> Any:
+def _missing_class(problem: StackProblem, deals: Sequence[Dealt]) -> Any:
     if problem.labels is None:
         return None
     for dealt in deals:
@@ -312,7 +316,7 @@ def _n_fits(
 
 
 def combining_seconds(
-    problem: Problem, layers: list[list[Entry]], lattice: Lattice, options: RunOptions
+    problem: StackProblem, layers: list[list[Entry]], lattice: Lattice, options: RunOptions
 ) -> float:
     """Return the time that choosing and judging the stacker is given out of a time budget.
 
@@ -334,9 +338,9 @@ def _has_time(run: Run, repeat: int) -> bool:
     return not run.interrupted and run.clock.spent / repeat < run.clock.left()
 
 
-def _known(before: Sequence[FittedStack], first: Sequence[tuple[Layer, ...]]) -> list[Table]:
+def _known(before: Sequence[FittedStack], first: Sequence[tuple[Layer, ...]]) -> list[NodeTable]:
     """Return what need not be fitted again: an earlier stack's cells, and models of all rows."""
-    tables = [copy(layer.table) for old in before for layer in old.layers] or [Table()]
+    tables = [copy(layer.table) for old in before for layer in old.layers] or [NodeTable()]
     if first:
         everything = first[0][0].table.models
         shared = {cell: m for cell, m in everything.items() if cell[1:] == (EVERYTHING, None)}
@@ -353,7 +357,7 @@ def _left(layers: list[list[Entry]], fitted: Sequence[tuple[Layer, ...]]) -> lis
 def _without_failures(
     fitted: Sequence[tuple[Layer, ...]],
     layers: list[list[Entry]],
-    problem: Problem,
+    problem: StackProblem,
     deals: Sequence[Dealt],
     settings: FitSettings,
 ) -> list[tuple[Layer, ...]]:

@@ -34,7 +34,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Problem:
+class StackProblem:
     """The data of a stack."""
 
     data: TrainingData  # features, targets, weights, groups

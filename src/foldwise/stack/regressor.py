@@ -105,7 +105,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Whether something is missing for want of time or by Ctrl-C.
     unjudged_folds_ : tuple of int
         Folds that could not be judged (the first, forward in time).
-    deals_ : list of Deal
+    deals_ : list of FittedStack
         The lattice, the table of all predictions and the hold-out stacks of each repeat.
     n_features_in_, feature_names_in_ : int, ndarray
         What the stack was fitted on.

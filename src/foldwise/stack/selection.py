@@ -13,7 +13,7 @@ from foldwise.errors import invalid_parameter
 from foldwise.scores.metric import Metric
 from foldwise.stack.classifier import StackingClassifier
 from foldwise.stack.estimator import BaseStacking
-from foldwise.stack.problem import Problem
+from foldwise.stack.problem import StackProblem
 from foldwise.stack.regressor import StackingRegressor
 from foldwise.stack.stackers.candidates import Candidate, linear_weights
 from foldwise.stack.stackers.greedy import GreedyStacker
@@ -45,7 +45,7 @@ class BaseSelection(BaseStacking):
             each.append(pd.Series(mean, index=names))
         return pd.concat(each, axis=1).mean(axis=1)
 
-    def _candidates(self, metric: Metric, problem: Problem) -> tuple[Candidate, ...]:
+    def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
         steps, shrinkages = _as_list(self.n_steps), _as_list(self.shrinkage)
         self._check_selection(steps, shrinkages)
         top = GreedyStacker(

@@ -60,7 +60,8 @@ REFUSED = {
     ),
     "threshold too great": (
         {"threshold": 1.5},
-        "StackingClassifier: threshold must be a number at least 0 and at most 1; got 1.5. Try 0.5.",
+        "StackingClassifier: threshold must be a number at least 0 and at most 1; got 1.5. "
+        "Try 0.5.",
     ),
     "threshold of another kind": (
         {"threshold": True},

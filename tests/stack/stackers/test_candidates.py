@@ -21,7 +21,7 @@ from foldwise.combine import nnls_weights
 from foldwise.errors import FoldsWarning, InvalidParameterError, UnsupportedError
 from foldwise.learners import TrainingData
 from foldwise.scores.metric import as_metric
-from foldwise.stack.problem import Problem
+from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import candidates_from
 from foldwise.stack.stackers.means import WeightedMean
 
@@ -35,7 +35,7 @@ CLASSIFIERS = [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=2
 def candidates(final: object, labels: object = None, weighted: bool = False) -> tuple:
     metric = as_metric(None, owner="S", classify=labels is not None, has_probabilities=True)
     weight = np.ones(2) if weighted else None
-    problem = Problem(TrainingData(np.ones((2, 1)), np.arange(2), weight), labels)
+    problem = StackProblem(TrainingData(np.ones((2, 1)), np.arange(2), weight), labels)
     return candidates_from(final, problem, metric, "S")
 
 
@@ -166,7 +166,7 @@ def test_the_default_reads_what_is_passed_through() -> None:
         (str, ["simplex", "best", "pool"]),
     ):
         data = TrainingData(pd.DataFrame({"a": [0, 1]}).astype(kind), np.arange(2), None, 2)
-        problem = Problem(data, np.array([0, 1]), ["a"])
+        problem = StackProblem(data, np.array([0, 1]), ["a"])
         assert [c.name for c in candidates_from(None, problem, metric, "S")] == names
 
 

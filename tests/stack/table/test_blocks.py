@@ -6,7 +6,7 @@ from scipy import sparse
 
 from foldwise.folds import Block, Ref
 from foldwise.learners import TrainingData
-from foldwise.stack.problem import Problem
+from foldwise.stack.problem import StackProblem
 from foldwise.stack.table.table import rows_of, weights_of
 
 REF = (Ref(frozenset({0})),)
@@ -32,14 +32,14 @@ def test_shares_multiply_the_weights_of_the_rows() -> None:
 )
 def test_an_integer_weight_counts_its_row_as_often(weight: object, amount: float) -> None:
     weight = None if weight is None else np.array(weight, dtype=float)
-    assert Problem(TrainingData(np.ones((4, 1)), np.ones(4), weight)).amount == amount
+    assert StackProblem(TrainingData(np.ones((4, 1)), np.ones(4), weight)).amount == amount
 
 
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, pd.DataFrame, pl.DataFrame])
 def test_columns_are_passed_on_by_number(make: object) -> None:
     X = make(np.arange(6.0).reshape(2, 3))
-    problem = Problem(TrainingData(X, np.ones(2)), passthrough=[2, 0])
+    problem = StackProblem(TrainingData(X, np.ones(2)), passthrough=[2, 0])
     found = problem.extra(X)
     found = found.toarray() if sparse.issparse(found) else np.asarray(found)
     assert found.tolist() == [[2, 0], [5, 3]]
-    assert Problem(TrainingData(X, np.ones(2))).extra(X) is None
+    assert StackProblem(TrainingData(X, np.ones(2))).extra(X) is None

@@ -14,7 +14,7 @@ from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, uns
 from foldwise.learners.prepare import over_all_classes, prepared, weight_argument
 from foldwise.scores.metric import Metric
 from foldwise.scores.response import Response
-from foldwise.stack.problem import Problem
+from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.means import MemberStacker, OneClass, Stacker, Weights
 from foldwise.stack.stackers.named import LINEAR, known_names
 from foldwise.stack.table.read import Features
@@ -85,7 +85,7 @@ def response_kind(estimator: Any) -> str:
 
 
 def candidates_from(
-    final_estimator: Any, problem: Problem, metric: Metric, owner: str
+    final_estimator: Any, problem: StackProblem, metric: Metric, owner: str
 ) -> tuple[Candidate, ...]:
     """Return the stackers that `final_estimator` names, simplest first."""
     linear = problem.passes_numbers_only
@@ -111,7 +111,7 @@ def _wrong(owner: str, must: str, got: Any, fix: str) -> Exception:
     return invalid_parameter(owner, "final_estimator", must=must, got=got, fix=fix)
 
 
-def _default(problem: Problem, metric: Metric, *, linear: bool) -> tuple[Candidate, ...]:
+def _default(problem: StackProblem, metric: Metric, *, linear: bool) -> tuple[Candidate, ...]:
     """Return the bake-off that is hardly ever worse than the best learner.
 
     Settled by benchmarks/combiners.py. Convex weights come first, since they hold the best

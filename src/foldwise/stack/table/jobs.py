@@ -18,7 +18,7 @@ from foldwise.learners.shortcuts import shortcut_for
 from foldwise.scores.metric import Metric
 from foldwise.stack.problem import Entry
 from foldwise.stack.table.read import compact
-from foldwise.stack.table.table import Cell, Table
+from foldwise.stack.table.table import Cell, NodeTable
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def about(cell: Cell) -> dict[str, Any]:
 
 
 def fit_cells(
-    table: Table,
+    table: NodeTable,
     entries: Sequence[Entry],
     data: TrainingData,
     tasks: Mapping[Cell, NodeTask],
@@ -230,7 +230,7 @@ def fit_cells(
 
 
 def _record(
-    table: Table,
+    table: NodeTable,
     entry: Entry,
     cell: Cell,
     task: NodeTask,
@@ -261,7 +261,7 @@ def _node_words(node: Node) -> str:
 
 
 def check_failures(
-    table: Table, entries: Sequence[Entry], settings: FitSettings
+    table: NodeTable, entries: Sequence[Entry], settings: FitSettings
 ) -> tuple[Entry, ...]:
     """Warn once for each learner that failed; return those that are left."""
     left = tuple(entry for entry in entries if entry.name not in table.failures)
@@ -278,7 +278,7 @@ def check_failures(
     return left
 
 
-def _refuse(failed: Sequence[Entry], table: Table, settings: FitSettings) -> None:
+def _refuse(failed: Sequence[Entry], table: NodeTable, settings: FitSettings) -> None:
     """Say why nothing is left."""
     if settings.run.interrupted:
         raise KeyboardInterrupt

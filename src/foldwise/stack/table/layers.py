@@ -12,10 +12,10 @@ from foldwise.folds import Block, Lattice, Node, Reading, Ref
 from foldwise.folds.needs import Needs, upper_blocks
 from foldwise.folds.reading import first_folds
 from foldwise.learners import NodeTask, TrainingData
-from foldwise.stack.problem import Entry, Problem
+from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
 from foldwise.stack.table.read import Layer
-from foldwise.stack.table.table import Cell, Table, rows_of, weights_of
+from foldwise.stack.table.table import Cell, NodeTable, rows_of, weights_of
 from foldwise.stack.table.tuning import tune_learner
 
 
@@ -30,17 +30,17 @@ class Dealt:
 
 def fit_layers(
     layers: Sequence[Sequence[Entry]],
-    problem: Problem,
+    problem: StackProblem,
     dealt: Dealt,
     settings: FitSettings,
-    known: Sequence[Table],
+    known: Sequence[NodeTable],
 ) -> tuple[Layer, ...]:
     """Fit every learner at every node that something is read from; what is known is taken over."""
     tune = settings.tune
     fitted: list[Layer] = []
     shares = _shares(layers, dealt.needs)
     for level, (entries, needs) in enumerate(zip(layers, dealt.needs, strict=True)):
-        table, before = Table(), known[level] if level < len(known) else Table()
+        table, before = NodeTable(), known[level] if level < len(known) else NodeTable()
         settings.run.clock.slice(shares[level])
         if level == 0:
             tasks = _lowest_tasks([e for e in entries if e.name not in tune], dealt, settings)
@@ -83,7 +83,7 @@ def _lowest_tasks(
 
 
 def _fit_upper(
-    table: Table,
+    table: NodeTable,
     entries: Sequence[Entry],
     below: Layer,
     dealt: Dealt,

@@ -15,8 +15,8 @@ from foldwise.arrays import Array, FloatArray
 from foldwise.folds import Block, Ref
 from foldwise.learners.general import respond, take_rows
 from foldwise.scores.response import Response
-from foldwise.stack.problem import Entry, Problem
-from foldwise.stack.table.table import Table, rows_of
+from foldwise.stack.problem import Entry, StackProblem
+from foldwise.stack.table.table import NodeTable, rows_of
 
 
 def clip_amount(n_rows: float) -> float:
@@ -213,8 +213,8 @@ class Layer:
     """The learners of one layer, and the table to read them from."""
 
     entries: tuple[Entry, ...]
-    table: Table
-    problem: Problem
+    table: NodeTable
+    problem: StackProblem
 
     def features(self, blocks: Sequence[Block]) -> Features:
         """Return the features of the blocks' rows, one block below the other."""

@@ -14,7 +14,7 @@ Cell = tuple[str, Node, int | None]
 
 
 @dataclass
-class Table:
+class NodeTable:
     """Predictions and models by learner, node and, for tuned learners, grid point."""
 
     # maps (name, node, grid point) to sorted rows and their compact predictions
@@ -85,7 +85,7 @@ class Table:
         """Tell whether a cell was fitted."""
         return cell in self.predictions or cell in self.models
 
-    def take_over(self, other: "Table", cells: Iterable[Cell]) -> None:
+    def take_over(self, other: "NodeTable", cells: Iterable[Cell]) -> None:
         """Take cells from a table fitted before, with their share of time and count."""
         names = set()
         for cell in cells:
@@ -100,7 +100,7 @@ class Table:
             self.predict_seconds[name] = other.predict_seconds[name]
             self.n_fits[name] = other.n_fits[name]
 
-    def take_over_tuned(self, other: "Table", name: str) -> bool:
+    def take_over_tuned(self, other: "NodeTable", name: str) -> bool:
         """Take a tuned learner with its choices from a table fitted before, if it is there."""
         if name not in other.choices:
             return False

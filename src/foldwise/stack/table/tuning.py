@@ -18,10 +18,10 @@ from foldwise.folds import Block, Lattice, Node, Reading, Ref
 from foldwise.folds.lattice import EVERYTHING
 from foldwise.folds.reading import rows_inside
 from foldwise.learners import NodeTask
-from foldwise.stack.problem import Entry, Problem
+from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, fit_cells
 from foldwise.stack.table.read import Layer
-from foldwise.stack.table.table import Cell, Table, fold_numbers, rows_of
+from foldwise.stack.table.table import Cell, NodeTable, fold_numbers, rows_of
 
 
 def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_folds: int) -> None:
@@ -52,9 +52,9 @@ def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_fo
 
 
 def tune_learner(
-    table: Table,
+    table: NodeTable,
     entry: Entry,
-    problem: Problem,
+    problem: StackProblem,
     lattice: Lattice,
     reading: Reading,
     settings: FitSettings,
@@ -62,7 +62,7 @@ def tune_learner(
     """Fit a tuned learner wherever it is read, and write its choices into the table."""
     grid = ParameterGrid(settings.tune[entry.name])
     learners = [clone(entry.learner).set_params(**point) for point in grid]
-    search = _Search(table, entry, learners, problem, lattice, settings)
+    search = _PointSearch(table, entry, learners, problem, lattice, settings)
     folds = range(lattice.n_folds)
     pairs = {(i, j): lattice.canonical(frozenset({i, j})) for i in folds for j in folds if i != j}
     single = {i: lattice.canonical(frozenset({i})) for i in folds}
@@ -91,13 +91,13 @@ def tune_learner(
 
 
 @dataclass(frozen=True)
-class _Search:
+class _PointSearch:
     """One learner at the points of its grid."""
 
-    table: Table
+    table: NodeTable
     entry: Entry
     learners: list[Any]
-    problem: Problem
+    problem: StackProblem
     lattice: Lattice
     settings: FitSettings
 
