@@ -156,12 +156,13 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 options = self._options()
                 problem = self._problem(X, y, sample_weight, groups)
                 layers = self._layers(problem)
-                contest, seed = self._contest(problem), self._new_seed(problem.data)
+                contest = self._contest(problem)
+                options = replace(options, seed=self._new_seed(problem.data))
                 run = RunSummary()
                 if isinstance(self.cv, str) and self.cv == "prefit":
-                    stacks = [prefit_stack(problem, layers, contest, options, seed)]
+                    stacks = [prefit_stack(problem, layers, contest, options)]
                 else:
-                    stacks, run = fit_stacks(problem, layers, contest, options, seed, clock)
+                    stacks, run = fit_stacks(problem, layers, contest, options, clock)
                 return self._settle(stacks, run, X.index if isinstance(X, pd.DataFrame) else None)
         except BaseException:
             self.__dict__ = before
@@ -358,9 +359,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         ]
         contest = replace(old.judge.contest, candidates=new._candidates(self._metric, problem))
         with threadpool_limits(1, user_api="blas"):
-            stacks, run = fit_stacks(
-                problem, entries, contest, new._options(), old.judge.seed, clock, self.deals_
-            )
+            options = replace(new._options(), seed=old.judge.seed)
+            stacks, run = fit_stacks(problem, entries, contest, options, clock, self.deals_)
             run = replace(run, partial=run.partial or self.partial_)
             new._settle(stacks, run, self.oof_.index)
         new.failures_ = {**self.failures_, **new.failures_}

@@ -49,6 +49,7 @@ class StackOptions:
     tune: Any
     n_repeats: int
     on_error: str
+    seed: int = 0  # everything random is keyed to it
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,6 @@ def fit_stacks(
     layers: list[list[Entry]],
     contest: Contest,
     options: StackOptions,
-    seed: int,
     clock: Clock,
     before: Sequence[FittedStack] = (),
 ) -> tuple[list[FittedStack], RunSummary]:
@@ -136,9 +136,9 @@ def fit_stacks(
     ``before``: Stacks of fewer learners, whose deals are kept and whose fits are not done again.
     """
     lattices = [old.lattice for old in before] or [
-        _deal(problem, options, seed, repeat, len(layers)) for repeat in range(options.n_repeats)
+        _deal(problem, options, repeat, len(layers)) for repeat in range(options.n_repeats)
     ]
-    deals = [_read(lattice, problem, options, seed, len(layers)) for lattice in lattices]
+    deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
     if options.tune is not None:
         check_tune(options.owner, options.tune, layers, lattices[0].kind, lattices[0].n_folds)
     _warn_of_limits(options.owner, problem, deals, len(layers))
@@ -147,7 +147,7 @@ def fit_stacks(
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
         settings = FitSettings(
-            options.owner, seed, run, options.on_error, options.tune or {}, contest.metric
+            options.owner, options.seed, run, options.on_error, options.tune or {}, contest.metric
         )
         fitted: list[tuple[Layer, ...]] = []
         for repeat, dealt in enumerate(deals):
@@ -171,7 +171,7 @@ def fit_stacks(
         fitted = _without_failures(fitted, layers, problem, deals, settings)
         run.stream.tell("finished")
     stacks = [
-        judged_stack(dealt.lattice, grown, dealt.reading, contest, seed)
+        judged_stack(dealt.lattice, grown, dealt.reading, contest, options.seed)
         for dealt, grown in zip(deals, fitted, strict=False)
     ]
     failed = {name for grown in fitted for layer in grown for name in layer.table.failures}
@@ -187,11 +187,7 @@ def judged_stack(
 
 
 def prefit_stack(
-    problem: StackProblem,
-    layers: list[list[Entry]],
-    contest: Contest,
-    options: StackOptions,
-    seed: int,
+    problem: StackProblem, layers: list[list[Entry]], contest: Contest, options: StackOptions
 ) -> FittedStack:
     """Put a stacker on learners that are fitted already."""
     if len(layers) > 1 or options.tune is not None:
@@ -214,43 +210,37 @@ def prefit_stack(
     reading = Reading((), (Block(rows, everywhere),), everywhere, predict_with="refit")
     lattice = Lattice(problem.n_rows, (), (), "single")
     layer = Layer(tuple(layers[0]), table, problem)
-    return judged_stack(lattice, (layer,), reading, contest, seed)
+    return judged_stack(lattice, (layer,), reading, contest, options.seed)
 
 
-def _deal(
-    problem: StackProblem, options: StackOptions, seed: int, repeat: int, n_layers: int
-) -> Lattice:
+def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: int) -> Lattice:
     return deal(
         options.cv,
         problem.n_rows,
         classes=None if problem.labels is None else problem.data.y,
         groups=problem.data.groups,
         given=None if problem.given is None else (problem.data.X, *problem.given),
-        seed=seed,
+        seed=options.seed,
         repeat=repeat,
         n_layers=n_layers,
         owner=options.owner,
     )
 
 
-def _read(
-    lattice: Lattice, problem: StackProblem, options: StackOptions, seed: int, n_layers: int
-) -> Dealt:
+def _read(lattice: Lattice, problem: StackProblem, options: StackOptions, n_layers: int) -> Dealt:
     """Say what is read from which node, and what must be fitted for it."""
     reading = read_lattice(
         lattice,
         predict_with=options.predict_with,
         hold_out=options.hold_out,
         n_layers=n_layers,
-        inner=_inner(lattice, problem, options, seed) if lattice.kind == "single" else None,
+        inner=_inner(lattice, problem, options) if lattice.kind == "single" else None,
         owner=options.owner,
     )
     return Dealt(lattice, reading, needs_of(reading, lattice, n_layers))
 
 
-def _inner(
-    lattice: Lattice, problem: StackProblem, options: StackOptions, seed: int
-) -> Lattice | None:
+def _inner(lattice: Lattice, problem: StackProblem, options: StackOptions) -> Lattice | None:
     """Deal the test rows of a single split, keeping its order and groups."""
     test, data = lattice.tests[0], problem.data
     if len(test) <= INNER_FOLDS:
@@ -261,7 +251,7 @@ def _inner(
         len(test),
         classes=None if problem.labels is None else np.unique(data.y[test], return_inverse=True)[1],
         groups=None if data.groups is None else data.groups[test],
-        seed=seed,
+        seed=options.seed,
         owner=options.owner,
     )
 

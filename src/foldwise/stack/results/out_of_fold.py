@@ -15,8 +15,8 @@ from foldwise.learners.prepare import prepared
 from foldwise.scores.metric import Target
 from foldwise.scores.response import Response, joined
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.results.claims import claims_of
 from foldwise.stack.results.leaderboard import honest_score
+from foldwise.stack.results.optimism import optimistic_claims
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.read import Features, all_classes, clip_amount
 from foldwise.stack.table.table import rows_of, weights_of
@@ -35,7 +35,7 @@ def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
         _fold_of(stacks[0], rows),
         score_of=SubsetScore(tuple(stacks), names),
         metric=stacks[0].metric.name,
-        claims=lambda: claims_of(stacks),
+        claims=lambda: optimistic_claims(stacks),
         score=score,
         score_se=error,
     )

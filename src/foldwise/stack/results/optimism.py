@@ -22,7 +22,7 @@ WHY = {
 }
 
 
-def claims_of(stacks: Sequence[FittedStack]) -> tuple[Claim, ...]:
+def optimistic_claims(stacks: Sequence[FittedStack]) -> tuple[Claim, ...]:
     """Return the optimistic scores of a stack, each with its gap to the honest one."""
     found: dict[str, list[tuple[float, float, float]]] = {}
     for stack in stacks:
