@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -12,7 +11,6 @@ from threadpoolctl import ThreadpoolController
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.learners.prepare import prepared
-from foldwise.scores.metric import Target
 from foldwise.scores.response import Response, joined
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.results.leaderboard import honest_score
@@ -72,16 +70,6 @@ def _fold_of(stack: FittedStack, rows: IntArray) -> IntArray:
 
 
 @dataclass(frozen=True)
-class JudgedFeatures:
-    """What one judged fold's stacker is trained and asked on."""
-
-    train: Features
-    test: Features
-    y: Array
-    weight: FloatArray | None
-
-
-@dataclass(frozen=True)
 class SubsetScore:
     """The honest score of the stack that has only some of its learners."""
 
@@ -95,11 +83,7 @@ class SubsetScore:
         """
         names = [self.names[m] for m in subset]
         with self._threads.limit(limits=1, user_api="blas"):
-            scores = [
-                stack.metric.score(self._held(number, names), self._targets[number])
-                for number, stack in enumerate(self.stacks)
-            ]
-        return float(np.mean(scores))
+            return float(np.mean([repeat.score(names) for repeat in self._repeats]))
 
     @cached_property
     def _threads(self) -> ThreadpoolController:
@@ -107,57 +91,59 @@ class SubsetScore:
         return ThreadpoolController()
 
     @cached_property
-    def _targets(self) -> list[Target]:
-        return [stack.judge.judged_target() for stack in self.stacks]
+    def _repeats(self) -> list["_Repeat"]:
+        return [_Repeat(stack) for stack in self.stacks]
 
-    def _held(self, number: int, names: Sequence[str]) -> Response:
-        stack, bare = self.stacks[number], self._bare[number]
-        judge, candidate = stack.judge, stack.judge.candidate(stack.verdict.option)
-        each = []
-        for part in self._folds[number]:
-            if not names:
-                each.append(constant_response(part, len(part.test.outputs[0])))
-                continue
-            train = part.train.of(names)
-            if isinstance(bare, MemberStacker):
-                stacker = copy(bare).fit(bare.read(train), part.y, part.weight)
-            else:
-                (stacker,) = candidate.fit_grid(train, part.y, part.weight, judge.seed)
-            each.append(judge.respond(stacker, part.test.of(names)))
-        return joined(each)
 
-    @cached_property
-    def _bare(self) -> list[Any]:
-        """The stackers before they are fitted; a copy of one is quicker made than a clone."""
-        each = []
-        for stack in self.stacks:
-            candidate = stack.judge.candidate(stack.verdict.option)
-            bare = prepared(candidate.estimator, stack.judge.seed)
-            each.append(bare.set_params(**candidate.grid[0]))
-        return each
+class _Repeat:
+    """One fitted stack with its features read, to be judged again with some of its learners."""
 
-    @cached_property
-    def _folds(self) -> list[list[JudgedFeatures]]:
-        return [
-            [
-                JudgedFeatures(
-                    stack.top.features(judgement.train),
-                    stack.top.features((judgement.test,)),
-                    stack.problem.data.y[rows_of(judgement.train)],
-                    weights_of(judgement.train, stack.problem.data.sample_weight),
-                )
-                for judgement in stack.reading.judgements
-            ]
-            for stack in self.stacks
+    def __init__(self, stack: FittedStack) -> None:
+        self.judge, self.target, data = stack.judge, stack.judge.judged_target(), stack.problem.data
+        self.candidate = self.judge.candidate(stack.verdict.option)
+        self.bare = prepared(self.candidate.estimator, self.judge.seed)
+        self.bare.set_params(**self.candidate.grid[0])
+        self.folds = [
+            (
+                stack.top.features(judgement.train),
+                stack.top.features((judgement.test,)),
+                data.y[rows_of(judgement.train)],
+                weights_of(judgement.train, data.sample_weight),
+            )
+            for judgement in stack.reading.judgements
         ]
 
+    def score(self, names: Sequence[str]) -> float:
+        """Return the score of the stack of some learners."""
+        answers = joined([self._answer(names, *fold) for fold in self.folds])
+        return self.judge.contest.metric.score(answers, self.target)
 
-def constant_response(part: JudgedFeatures, n_rows: int) -> Response:
+    def _answer(
+        self,
+        names: Sequence[str],
+        train: Features,
+        test: Features,
+        y: Array,
+        weight: FloatArray | None,
+    ) -> Response:
+        if not names:
+            return constant_response(train, y, weight, len(test.outputs[0]))
+        train = train.of(names)
+        if isinstance(self.bare, MemberStacker):
+            # A copy is quicker made than a clone.
+            stacker = copy(self.bare).fit(self.bare.read(train), y, weight)
+        else:
+            (stacker,) = self.candidate.fit_grid(train, y, weight, self.judge.seed)
+        return self.judge.respond(stacker, test.of(names))
+
+
+def constant_response(
+    train: Features, y: Array, weight: FloatArray | None, n_rows: int
+) -> Response:
     """Return what is known without any learner: the mean target, or how frequent classes are."""
-    n_classes = part.train.n_classes
-    if n_classes is None:
-        mean = np.average(part.y.reshape(len(part.y), -1), axis=0, weights=part.weight)
+    if train.n_classes is None:
+        mean = np.average(y.reshape(len(y), -1), axis=0, weights=weight)
         return Response("value", np.tile(mean, (n_rows, 1)))
-    counts = np.bincount(part.y, weights=part.weight, minlength=n_classes)
-    shares = np.maximum(counts / counts.sum(), clip_amount(part.train.amount))
+    counts = np.bincount(y, weights=weight, minlength=train.n_classes)
+    shares = np.maximum(counts / counts.sum(), clip_amount(train.amount))
     return Response("probability", np.tile(shares / shares.sum(), (n_rows, 1)))
