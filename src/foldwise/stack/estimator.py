@@ -103,9 +103,11 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self.verbose = verbose
 
     def _keep(self, parameters: dict[str, Any]) -> None:
-        """Store the arguments of a constructor under their names."""
-        for name in self._get_param_names():
-            setattr(self, name, parameters[name])
+        """Store the arguments of a constructor under their names, given its local names."""
+        # Not by the signature: a subclass may have parameters of its own.
+        for name, value in parameters.items():
+            if name != "self":
+                setattr(self, name, value)
 
     @abstractmethod
     def _read_target(self, y: Any) -> tuple[Array, Array | None]:
