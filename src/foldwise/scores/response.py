@@ -1,9 +1,11 @@
 """A prediction and what it means, and estimators that replay one for scikit-learn's scorers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from foldwise.arrays import Array, FloatArray, IntArray
@@ -29,10 +31,29 @@ class Response:
             return (self.values[:, 0] > 0).astype(np.intp)
         return self.values.argmax(axis=1)
 
+    def probabilities(self, n_classes: int) -> FloatArray:
+        """Return the response as probabilities of all classes; labels are certainties."""
+        if self.kind == "probability":
+            return self.values
+        if self.kind == "decision" and self.values.shape[1] == 1:
+            positive = expit(self.values[:, 0])
+            return np.column_stack([1.0 - positive, positive])
+        return np.eye(n_classes)[self.labels]
+
     def take(self, rows: Any) -> "Response":
         """Return some rows."""
         own = None if self.own_labels is None else self.own_labels[rows]
         return Response(self.kind, self.values[rows], own)
+
+
+def joined(responses: Sequence[Response]) -> Response:
+    """Return responses one below the other."""
+    own = [r.own_labels for r in responses if r.own_labels is not None]
+    return Response(
+        responses[0].kind,
+        np.concatenate([r.values for r in responses]),
+        np.concatenate(own) if len(own) == len(responses) else None,
+    )
 
 
 class _Replay(BaseEstimator):

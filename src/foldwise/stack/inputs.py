@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.checks import check_two_classes
 from foldwise.errors import (
     Plain,
     did_you_mean,
@@ -33,14 +34,14 @@ def checked_table(owner: str, X: Any, fewest: int = 1) -> Any:
         kinds = {type(value) for value in table.ravel()}
         nested = kinds & {dict, list, tuple, set}
         if nested:
-            raise unsupported(
-                owner,
-                "X",
-                must="hold numbers or strings (each argument must be a string or a number)",
-                got=Plain(f"a {nested.pop().__name__}"),
-                fix="Spread it over columns of its own.",
-            )
+            must = "hold numbers or strings (each argument must be a string or a number)"
+            got, fix = Plain(f"a {nested.pop().__name__}"), "Spread it over columns of its own."
+            raise unsupported(owner, "X", must=must, got=got, fix=fix)
     return table
+
+
+def _bad_target(owner: str, must: str, got: str, fix: str = "Drop these rows.") -> Exception:
+    return invalid_data(owner, "y", must=must, got=Plain(got), fix=fix)
 
 
 def checked_values(owner: str, y: Any) -> FloatArray:
@@ -51,22 +52,13 @@ def checked_values(owner: str, y: Any) -> FloatArray:
     try:
         values = values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise invalid_data(
-            owner,
-            "y",
-            must="be numbers",
-            got=Plain(f"{values.dtype} values such as {values.ravel()[0]!r}"),
-            fix="Use StackingClassifier for classes.",
-        ) from error
+        got = f"{values.dtype} values such as {values.ravel()[0]!r}"
+        fix = "Use StackingClassifier for classes."
+        raise _bad_target(owner, "be numbers", got, fix) from error
     bad = int((~np.isfinite(values)).sum())
     if bad:
-        raise invalid_data(
-            owner,
-            "y",
-            must="hold no NaN or infinity (y contains NaN or inf)",
-            got=Plain(f"{bad} such value{'s' if bad > 1 else ''}"),
-            fix="Drop these rows.",
-        )
+        must = "hold no NaN or infinity (y contains NaN or inf)"
+        raise _bad_target(owner, must, f"{bad} such value{'s' if bad > 1 else ''}")
     return values
 
 
@@ -74,41 +66,20 @@ def checked_classes(owner: str, y: Any) -> tuple[IntArray, Array]:
     """Return class codes and the classes behind them."""
     array = np.asarray(y)
     if array.ndim > 1 and array.shape[1] > 1:
-        raise invalid_data(
-            owner,
-            "y",
-            must="hold one class a row; several labels a row (multilabel) are not supported yet",
-            got=Plain(f"shape {array.shape}"),
-            fix="Fit one stack a label.",
-        )
+        must = "hold one class a row; several labels a row (multilabel) are not supported yet"
+        raise _bad_target(owner, must, f"shape {array.shape}", "Fit one stack a label.")
     values = column_or_1d(array, warn=True)
+    infinite = int(np.isinf(values).sum()) if values.dtype.kind == "f" else 0
+    if infinite:
+        must = "hold classes, not infinity (y contains inf)"
+        raise _bad_target(owner, must, f"{infinite} infinite")
     missing = int(pd.isna(values).sum())
-    if values.dtype.kind == "f" and np.isinf(values).any():
-        raise invalid_data(
-            owner,
-            "y",
-            must="hold classes, not infinity (y contains inf)",
-            got=Plain(f"{int(np.isinf(values).sum())} infinite"),
-            fix="Drop these rows.",
-        )
     if missing:
-        raise invalid_data(
-            owner,
-            "y",
-            must="hold no missing class (y contains NaN)",
-            got=Plain(f"{missing} missing"),
-            fix="Drop these rows.",
-        )
+        must = "hold no missing class (y contains NaN)"
+        raise _bad_target(owner, must, f"{missing} missing")
     check_classification_targets(values)
     labels, codes = np.unique(values, return_inverse=True)
-    if len(labels) < 2:
-        raise invalid_data(
-            owner,
-            "y",
-            must="hold at least two classes",
-            got=Plain(f"one class, {plain(labels[0])!r}"),
-            fix="There is nothing to learn from one class: check how y was made.",
-        )
+    check_two_classes(owner, labels)
     return codes.astype(np.intp), labels
 
 
@@ -121,50 +92,28 @@ def passed_columns(owner: str, passthrough: Any, X: Any, learners: Iterable[str]
     """Return None, a full slice for all columns, or the names or numbers of some."""
     if passthrough is False or passthrough is None:
         return None
-    names = [str(name) for name in getattr(X, "columns", [])]
-    if passthrough is True:
-        _check_clash(owner, names, learners)
-        return slice(None)
-    wanted = [passthrough] if isinstance(passthrough, str) else list(passthrough)
-    if hasattr(X, "columns") and all(isinstance(name, str) for name in wanted):
-        known = names
-        unknown = [name for name in wanted if name not in known]
-        _check_clash(owner, wanted, learners)
+
+    def wrong(must: str, got: Iterable[Any], fix: str) -> Exception:
+        return invalid_parameter(owner, "passthrough", must=must, got=listing(got), fix=fix)
+
+    known, width = [str(name) for name in getattr(X, "columns", [])], X.shape[1]
+    wanted: list[Any] = [passthrough] if isinstance(passthrough, str | bool) else [*passthrough]
+    named = hasattr(X, "columns") and all(isinstance(name, str) for name in wanted)
+    if passthrough is True or named:
+        columns = known if passthrough is True else wanted
+        both = [c for c in columns if any(c == n or c.startswith(f"{n}__") for n in learners)]
+        unknown = [name for name in columns if name not in known]
+        if both:
+            raise wrong("hold no column named like a learner", both, "Rename the learner.")
         if unknown:
-            raise invalid_parameter(
-                owner,
-                "passthrough",
-                must="name columns of X",
-                got=listing(unknown),
-                fix=did_you_mean(unknown[0], known),
-            )
-        return wanted
-    beyond = [
-        c
-        for c in wanted
-        if not isinstance(c, numbers.Integral) or not -X.shape[1] <= c < X.shape[1]
-    ]
-    if beyond:
-        raise invalid_parameter(
-            owner,
-            "passthrough",
-            must=f"be a bool or columns of X, which has {X.shape[1]}",
-            got=listing(beyond),
-            fix="Use column names of a DataFrame, or column numbers.",
-        )
+            raise wrong("name columns of X", unknown, did_you_mean(unknown[0], known))
+        return slice(None) if passthrough is True else wanted
+    whole = [isinstance(c, numbers.Integral) and -width <= c < width for c in wanted]
+    if not all(whole):
+        beyond = [c for c, inside in zip(wanted, whole, strict=True) if not inside]
+        fix = "Use column names of a DataFrame, or column numbers."
+        raise wrong(f"be a bool or columns of X, which has {width}", beyond, fix)
     return [int(column) for column in wanted]
-
-
-def _check_clash(owner: str, columns: list[str], learners: Iterable[str]) -> None:
-    both = [c for c in columns if any(c == n or c.startswith(f"{n}__") for n in learners)]
-    if both:
-        raise invalid_parameter(
-            owner,
-            "passthrough",
-            must="hold no column named like a learner",
-            got=listing(both),
-            fix="Rename the learner.",
-        )
 
 
 def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
@@ -175,12 +124,8 @@ def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
         known = [str(c) for c in X.columns] if hasattr(X, "columns") else []
         wanted = columns if isinstance(columns, list) else [columns]
         unknown = [c for c in wanted if c not in known]
-        raise invalid_parameter(
-            owner,
-            "estimators",
-            must=f"name columns of X for {name!r}",
-            got=columns,
-            fix=did_you_mean(unknown[0], known)
-            if known and unknown
-            else f"X has columns 0 to {X.shape[1] - 1}.",
-        ) from error
+        fix = f"X has columns 0 to {X.shape[1] - 1}."
+        if known and unknown:
+            fix = did_you_mean(unknown[0], known)
+        must = f"name columns of X for {name!r}"
+        raise invalid_parameter(owner, "estimators", must=must, got=columns, fix=fix) from error
