@@ -14,8 +14,7 @@ from foldwise.diagnose import OutOfFoldTable
 from foldwise.errors import FoldwiseError
 from foldwise.folds import Lattice, Reading
 from foldwise.report.predictions import Predictions, naive_response
-from foldwise.scores.metric import Evaluation, Metric, Target
-from foldwise.scores.response import joined
+from foldwise.scores.metric import Evaluation, Metric, Target, joined
 from foldwise.stack.estimator import BaseStacking
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES

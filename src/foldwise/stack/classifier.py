@@ -11,11 +11,10 @@ from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.engine import RunSummary
 from foldwise.stack.estimator import KEEP, BaseStacking, tops_of
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.inputs import checked_classes
 from foldwise.stack.judge.calibrate import check_kinds, checked_methods, checked_threshold
 from foldwise.stack.judge.intervals import cv_plus_set, quantile_set
 from foldwise.stack.judge.judge import Contest
-from foldwise.stack.problem import StackProblem
+from foldwise.stack.problem import StackProblem, checked_classes
 from foldwise.stack.stackers.candidates import respond
 from foldwise.stack.stackers.means import OneClass, Stacker
 from foldwise.stack.table.read import Features

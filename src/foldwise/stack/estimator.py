@@ -22,13 +22,19 @@ from foldwise.diagnose import OutOfFoldTable
 from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
 from foldwise.learners import PickColumns, TrainingData
-from foldwise.scores.metric import Metric, as_metric
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Metric, Response, as_metric
 from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_around
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack, prefit_stack
-from foldwise.stack.inputs import check_columns, checked_table, passed_columns
 from foldwise.stack.judge.judge import Contest
-from foldwise.stack.problem import Entry, StackProblem, as_layers, checked_layers
+from foldwise.stack.problem import (
+    Entry,
+    StackProblem,
+    as_layers,
+    check_columns,
+    checked_layers,
+    checked_table,
+    passed_columns,
+)
 from foldwise.stack.results.fold_models import FoldModels
 from foldwise.stack.results.leaderboard import (
     columns_of,

@@ -19,11 +19,9 @@ from foldwise.errors import (
 )
 from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref, deal, needs_of, read_lattice
 from foldwise.learners import respond
-from foldwise.scores.metric import Metric
-from foldwise.scores.response import Response
-from foldwise.stack.inputs import plain
+from foldwise.scores.metric import Metric, Response
 from foldwise.stack.judge.judge import Contest, Judge, Verdict
-from foldwise.stack.problem import Entry, StackProblem
+from foldwise.stack.problem import Entry, StackProblem, plain
 from foldwise.stack.results.fold_models import Recoded
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.jobs import FitSettings

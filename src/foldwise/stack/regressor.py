@@ -8,8 +8,8 @@ from sklearn.base import RegressorMixin
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import unsupported
 from foldwise.stack.estimator import BaseStacking
-from foldwise.stack.inputs import checked_values
 from foldwise.stack.judge.intervals import cv_plus_interval, quantile_interval
+from foldwise.stack.problem import checked_values
 
 
 class StackingRegressor(RegressorMixin, BaseStacking):

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from foldwise.report.predictions import Predictions
 from foldwise.report.sections.quality import binned, quality_section
-from foldwise.scores.metric import Target
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response, Target
 from tests.report.drawn import texts
 
 

@@ -5,8 +5,7 @@ from sklearn.metrics import fbeta_score, make_scorer
 
 from foldwise.combine.calibration import Calibration, fit_calibrator
 from foldwise.combine.threshold import best_threshold
-from foldwise.scores.metric import Target, as_metric
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response, Target, as_metric
 from foldwise.stack.judge.calibrate import Correction, Corrector, logits_of, tuned_threshold
 from foldwise.stack.judge.judge import corrected
 from foldwise.stack.table.read import clip_amount

@@ -8,8 +8,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from foldwise import StackingRegressor
 from foldwise.folds import Block, Reading, Ref
-from foldwise.scores.metric import Target, as_metric
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response, Target, as_metric
 from foldwise.stack.judge.judge import Option, inner_splits, pick
 
 X, Y = make_regression(80, 4, noise=30, random_state=0)

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.diagnose import leak_audit
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response
 
 LEARNERS = [("ridge", Ridge()), ("knn", KNeighborsRegressor(3))]
 X, Y = make_friedman1(100, random_state=0)

@@ -19,8 +19,7 @@ from foldwise.combine.calibration.choose import NONE
 from foldwise.combine.calibration.named import METHODS
 from foldwise.combine.threshold import METRICS, best_threshold, pick_threshold, thresholds_between
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
-from foldwise.scores.metric import Metric, Target, as_metric
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Metric, Response, Target, as_metric
 from foldwise.stack.stackers.candidates import Candidate, response_kind
 from foldwise.stack.table.read import as_logits, clip_amount, compact
 

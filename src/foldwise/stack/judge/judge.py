@@ -8,8 +8,7 @@ import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.folds import Block, Judgement, Reading, rows_inside
-from foldwise.scores.metric import Evaluation, Metric, Target
-from foldwise.scores.response import Response, joined
+from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.judge.calibrate import Correction, Corrector
 from foldwise.stack.stackers.candidates import Candidate, respond, response_kind
 from foldwise.stack.table.read import Features, Layer

@@ -7,7 +7,7 @@ import numpy as np
 from foldwise.arrays import IntArray
 from foldwise.diagnose import Claim
 from foldwise.folds import Block
-from foldwise.scores.response import Response, joined
+from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import corrected, inner_splits
 from foldwise.stack.table.table import rows_of

@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.learners import prepared
-from foldwise.scores.response import Response, joined
+from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.results.leaderboard import honest_score
 from foldwise.stack.results.optimism import optimistic_claims

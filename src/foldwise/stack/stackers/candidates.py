@@ -12,8 +12,7 @@ from sklearn.model_selection import ParameterGrid
 from foldwise.arrays import Array, IntArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
 from foldwise.learners import over_all_classes, prepared, weight_argument
-from foldwise.scores.metric import Metric
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Metric, Response
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.means import MemberStacker, OneClass, Stacker, Weights
 from foldwise.stack.stackers.named import LINEAR, known_names

@@ -9,7 +9,7 @@ from scipy.special import expit, softmax
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.combine import lasso_coefficients, logit_pool, ridge_coefficients
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response
 from foldwise.stack.stackers.means import MemberStacker, Stacker, Weights
 from foldwise.stack.table.read import Features
 

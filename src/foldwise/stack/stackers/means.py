@@ -13,8 +13,7 @@ from foldwise.arrays import Array, FloatArray
 from foldwise.combine.shapes import row_shares, truth_probabilities
 from foldwise.errors import invalid_parameter
 from foldwise.learners import aligned
-from foldwise.scores.metric import Target
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response, Target
 from foldwise.stack.table.read import Features, all_classes, clip_amount
 
 SQUARED = (

@@ -14,7 +14,7 @@ from foldwise._sklearn import one_against_rest
 from foldwise.arrays import Array, FloatArray
 from foldwise.folds import Block, Ref
 from foldwise.learners import respond, take_rows
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.table import NodeTable, rows_of
 

@@ -2,7 +2,7 @@ import numpy as np
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
 from foldwise.folds import Lattice, read_lattice
-from foldwise.folds.needs import Needs, needs_of, upper_blocks
+from foldwise.folds.reading import Needs, needs_of, upper_blocks
 
 
 def test_rows_asked_several_times_are_asked_once() -> None:
