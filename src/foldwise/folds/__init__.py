@@ -1,6 +1,6 @@
 """How rows are dealt: splits, the lattice of nodes, and what is read from which node."""
 
-from foldwise.folds.deal import deal
+from foldwise.folds.deal import deal, without_rows
 from foldwise.folds.lattice import EVERYTHING, Lattice, Node
 from foldwise.folds.reading import (
     Block,
@@ -30,4 +30,5 @@ __all__ = [
     "read_lattice",
     "rows_inside",
     "upper_blocks",
+    "without_rows",
 ]

@@ -8,9 +8,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
-from foldwise.arrays import Array, IntArray
+from foldwise.arrays import Array, BoolArray, IntArray
 from foldwise.errors import FoldsWarning, Plain, invalid_parameter, warn
 from foldwise.folds.lattice import Lattice, bad_cv
 
@@ -86,6 +92,40 @@ def deal(
     lattice = Lattice.from_splits(splits, n_rows, owner)
     _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
     return lattice
+
+
+def without_rows(cv: Any, kept: BoolArray) -> Any:
+    """Return what deals the kept rows alone: given splits are renumbered, splitters stay.
+
+    Parameters
+    ----------
+    cv : int, None, splitter or iterable of (train, test)
+        How all rows would be dealt.
+    kept : ndarray of bool
+        Which rows there still are.
+
+    Returns
+    -------
+    int, None, splitter or list of (train, test)
+        How the kept rows are dealt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> without_rows([([0, 1], [2, 3])], np.array([True, False, True, True]))
+    [(array([0]), array([1, 2]))]
+    """
+    splits = cv.split() if isinstance(cv, PredefinedSplit) else cv
+    if hasattr(splits, "split") or isinstance(cv, str) or not isinstance(splits, Iterable):
+        return cv
+    number = np.cumsum(kept) - 1
+
+    def renumbered(part: Any) -> IntArray:
+        rows = np.asarray(part)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return number[rows[kept[rows]]]
+
+    return [(renumbered(train), renumbered(test)) for train, test in splits]
 
 
 def _own_kind(classes: IntArray | None, groups: Array | None) -> Any:

@@ -389,12 +389,12 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         n_classes, votes = len(self.classes_), []
         given_mean = self._respond(X).probabilities(n_classes)
         for stack in self.deals_:
-            misfits = [judged.misfits for judged in stack.verdict.folds]
+            misfits, weights = stack.verdict.misfits
             if stack.reading.in_order:
-                votes.append(quantile_set(given_mean, misfits, coverage))
+                votes.append(quantile_set(given_mean, misfits, coverage, weights))
                 continue
             given = [r.probabilities(n_classes) for r in stack.hold_out_responses(X)]
-            votes.append(cv_plus_set(np.array(given), misfits, coverage))
+            votes.append(cv_plus_set(np.array(given), misfits, coverage, weights))
         inside: BoolArray = np.mean(votes, axis=0) >= 0.5
         inside[np.arange(len(inside)), given_mean.argmax(axis=1)] = True
         return inside

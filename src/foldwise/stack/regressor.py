@@ -186,11 +186,11 @@ class StackingRegressor(RegressorMixin, BaseStacking):
             raise unsupported(self._owner, "y", must=must, got=got, fix="Fit one stack a target.")
         ends = []
         for stack in self.deals_:
-            residuals = [judged.misfits for judged in stack.verdict.folds]
+            residuals, weights = stack.verdict.misfits
             if stack.reading.in_order:
                 centre = stack.respond(X).values[:, 0]
-                ends.append(quantile_interval(centre, residuals, coverage))
+                ends.append(quantile_interval(centre, residuals, coverage, weights))
                 continue
             centres = [response.values[:, 0] for response in stack.hold_out_responses(X)]
-            ends.append(cv_plus_interval(np.array(centres), residuals, coverage))
+            ends.append(cv_plus_interval(np.array(centres), residuals, coverage, weights))
         return np.mean([low for low, _ in ends], axis=0), np.mean([up for _, up in ends], axis=0)

@@ -49,6 +49,7 @@ class JudgedFold:
     stacker: Any  # the stacker fitted without it
     correction: Correction | None  # the calibration and threshold found without it
     misfits: FloatArray  # how far off the fold's rows were, asked about as new rows are; sorted
+    weights: FloatArray | None = None  # of the misfits' rows, in the same order
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the hold-out stack."""
@@ -67,6 +68,12 @@ class Verdict:
     target: Target | None = None  # what they should have been
     evaluation: Evaluation | None = None  # the honest score, and what each row adds to its error
     rows: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # the judged rows
+
+    @property
+    def misfits(self) -> tuple[list[FloatArray], list[FloatArray] | None]:
+        """How far off each judged fold's rows were, and their weights if they have any."""
+        weights = [fold.weights for fold in self.folds if fold.weights is not None]
+        return [fold.misfits for fold in self.folds], weights or None
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the deployed stack."""
@@ -136,8 +143,12 @@ class Judge:
         if judgement.fresh != judgement.test.refs or self._as_labels:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
             asked_as_new = corrected(respond(stacker, features), correction)
-        misfits = np.sort(_misfits(asked_as_new, self._target((judgement.test,))))
-        return JudgedFold(judgement.fold, option, stacker, correction, misfits), response
+        target = self._target((judgement.test,))
+        misfits = _misfits(asked_as_new, target)
+        order = np.argsort(misfits, kind="stable")
+        weights = None if target.weight is None else target.weight[order]
+        judged = JudgedFold(judgement.fold, option, stacker, correction, misfits[order], weights)
+        return judged, response
 
     def _held_out(
         self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]

@@ -175,7 +175,9 @@ class WeightedMean(MemberStacker):
         return combine.simplex_weights(members, y, sample_weight, **how)
 
     def _log_score(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
-        return combine.log_score_weights(self._logs(members, y), sample_weight, alpha=self.alpha)
+        return combine.log_score_weights(
+            self._logs(members, y, sample_weight), sample_weight, alpha=self.alpha
+        )
 
     def _bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         n_learners = members.shape[1]
@@ -188,21 +190,24 @@ class WeightedMean(MemberStacker):
                 "bma", "n_parameters", must=must, got=self.n_parameters, fix=fix
             )
         rows = np.ones(len(y)) if sample_weight is None else sample_weight
-        return combine.bic_weights(rows @ self._logs(members, y), counts, float(rows.sum()))
+        return combine.bic_weights(
+            rows @ self._logs(members, y, sample_weight), counts, float(rows.sum())
+        )
 
     def _pseudo_bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
-        return combine.pseudo_bma_weights(self._logs(members, y), sample_weight)
+        return combine.pseudo_bma_weights(self._logs(members, y, sample_weight), sample_weight)
 
     def _pseudo_bma_plus(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
-        logs = self._logs(members, y)
+        logs = self._logs(members, y, sample_weight)
         return combine.pseudo_bma_plus_weights(logs, sample_weight, random_state=self.random_state)
 
-    def _logs(self, members: FloatArray, y: Array) -> FloatArray:
+    def _logs(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         """Return log probabilities of the truth, or normal log densities of the targets."""
         if self.labels is not None:
             return np.log(truth_probabilities(members, y))
         errors = members - y.reshape(len(y), 1, -1)
-        variance = np.mean(errors**2, axis=0) + np.finfo(np.float64).tiny
+        variance = np.average(errors**2, axis=0, weights=sample_weight)
+        variance = variance + np.finfo(np.float64).tiny
         return np.asarray(-(errors**2 / variance + np.log(variance)).sum(axis=2) / 2)
 
     def respond(self, members: FloatArray) -> Response:
