@@ -81,7 +81,10 @@ def deal(
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
-        splits = splitter.split(*(given or (np.zeros(n_rows), classes, groups)))
+        with warnings.catch_warnings():
+            # A splitter that does not look at groups may still keep them whole: that is checked.
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            splits = list(splitter.split(*(given or (np.zeros(n_rows), classes, groups))))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = list(cv)
         if repeat:
@@ -90,6 +93,8 @@ def deal(
         must = "be an int, a splitter, an iterable of (train, test) or 'prefit'"
         raise bad_cv(owner, must, cv, "Use cv=5.")
     lattice = Lattice.from_splits(splits, n_rows, owner)
+    if groups is not None:
+        _check_groups_are_whole(owner, lattice, groups)
     _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
     return lattice
 
@@ -126,6 +131,18 @@ def without_rows(cv: Any, kept: BoolArray) -> Any:
         return number[rows[kept[rows]]]
 
     return [(renumbered(train), renumbered(test)) for train, test in splits]
+
+
+def _check_groups_are_whole(owner: str, lattice: Lattice, groups: Array) -> None:
+    for i, (train, test) in enumerate(zip(lattice.trains, lattice.tests, strict=True)):
+        torn = np.intersect1d(groups[train], groups[test])
+        if len(torn):
+            got = Plain(
+                f"split {i} with {len(torn)} group{'s' if len(torn) > 1 else ''} on both sides"
+            )
+            must = "keep the rows of a group on one side of every split"
+            fix = "Use cv=5 or GroupKFold(5), which keep groups whole, or leave groups out."
+            raise bad_cv(owner, must, got, fix)
 
 
 def _own_kind(classes: IntArray | None, groups: Array | None) -> Any:

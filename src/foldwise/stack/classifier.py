@@ -71,12 +71,11 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     final_estimator : None, str, estimator, (estimator, grid) or list of these, default=None
         What stands on top. A name is one of "mean" or "soft_vote", "majority_vote", "median",
         "trimmed_mean", "geometric_mean", "rank_mean", "best", "weighted_mean"; "nnls",
-        "simplex", "greedy", "bagged_greedy"; "log_score", "bma", "pseudo_bma",
-        "pseudo_bma_plus";
-        "pool" (one weight a learner on its logits), "pool_by_class", "logistic", "lasso". A
-        grid is chosen over the folds; a list, simplest first, is a bake-off: the best by nested
-        loss wins unless a simpler one is within one standard error. None is a bake-off of
-        "simplex", "best" and "pool".
+        "simplex", "greedy", "bagged_greedy"; "log_score", "pseudo_bma",
+        "pseudo_bma_plus"; "pool" (one weight a learner on its logits), "pool_by_class",
+        "logistic", "lasso". A grid is chosen over the folds; a list, simplest first, is a
+        bake-off: the best by nested loss wins unless a simpler one is within one standard error.
+        None is a bake-off of "simplex", "best" and "pool".
     cv : int, splitter, iterable of (train, test) or "prefit", default=None
         How rows are dealt; None is 5. An int shuffles, stratifies and keeps groups together. Splits
         that go forward in time are recognised; one split only is blending.

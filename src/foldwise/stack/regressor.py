@@ -23,8 +23,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     final_estimator : None, str, estimator, (estimator, grid) or list of these, default=None
         What stands on top. A name is one of "mean", "median", "trimmed_mean", "rank_mean",
         "best", "weighted_mean"; "nnls", "simplex", "greedy", "bagged_greedy"; "log_score",
-        "bma" (by BIC; counts in ``("bma", {"n_parameters": [[3, 10]]})``), "pseudo_bma",
-        "pseudo_bma_plus"; "least_squares", "ridge", "lasso". A grid is chosen
+        "pseudo_bma", "pseudo_bma_plus"; "least_squares", "ridge", "lasso". A grid is chosen
         over the folds; a list, simplest first, is a bake-off: the best by nested loss wins
         unless a simpler one is within one standard error. None is a bake-off of "simplex",
         "best" and "ridge".

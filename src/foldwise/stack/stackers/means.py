@@ -96,9 +96,7 @@ class WeightedMean(MemberStacker):
     """A mean of the learners' predictions with learned or given weights.
 
     ``rule``: Where the weights come from: "mean", "weighted_mean", "best", "nnls", "simplex",
-    "log_score", "bma", "pseudo_bma" or "pseudo_bma_plus".
-
-    ``n_parameters``: Fitted parameters of each learner, for "bma"; None counts them as equal.
+    "log_score", "pseudo_bma" or "pseudo_bma_plus".
     """
 
     # (n_learners,) or (n_targets, n_learners): the weights. For classes they sum to one.
@@ -111,7 +109,6 @@ class WeightedMean(MemberStacker):
         labels: Any = None,
         weights: Any = None,
         alpha: float = 0.0,
-        n_parameters: Any = None,
         random_state: Any = None,
     ) -> None:
         self.rule = rule
@@ -119,7 +116,6 @@ class WeightedMean(MemberStacker):
         self.labels = labels
         self.weights = weights
         self.alpha = alpha
-        self.n_parameters = n_parameters
         self.random_state = random_state
 
     def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
@@ -177,21 +173,6 @@ class WeightedMean(MemberStacker):
     def _log_score(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         return combine.log_score_weights(
             self._logs(members, y, sample_weight), sample_weight, alpha=self.alpha
-        )
-
-    def _bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
-        n_learners = members.shape[1]
-        given = np.zeros(n_learners) if self.n_parameters is None else self.n_parameters
-        counts = np.asarray(given, np.float64)
-        if counts.shape != (n_learners,) or not (counts >= 0).all():
-            must = f"be {n_learners} numbers, one a learner, none negative"
-            fix = "Use final_estimator=('bma', {'n_parameters': [[3, 10]]})."
-            raise invalid_parameter(
-                "bma", "n_parameters", must=must, got=self.n_parameters, fix=fix
-            )
-        rows = np.ones(len(y)) if sample_weight is None else sample_weight
-        return combine.bic_weights(
-            rows @ self._logs(members, y, sample_weight), counts, float(rows.sum())
         )
 
     def _pseudo_bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
