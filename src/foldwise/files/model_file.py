@@ -115,11 +115,11 @@ def load(path: Any, *, trusted: Sequence[Any] = ()) -> Any:
     What is promised of any file, whoever made it: nothing in it is run or called, no loader of
     another library reads it, and no more memory is taken than what its size allows. Types and
     functions are looked up in a list of ours; members must have the names, sizes and hashes the
-    manifest lists, and may not grow more than a hundredfold when unpacked; nothing in a model may be
-    longer than the file has bytes. Compiled parts of scikit-learn are built again from numbers that
-    were checked (trees) or from their rows (neighbours); texts of LightGBM and XGBoost are
-    written anew from fields that were understood; estimators whose arrays do not belong
-    together are refused where compiled code would follow them.
+    manifest lists, and may not grow more than a hundredfold when unpacked; nothing in a model
+    may be longer than the file has bytes. Compiled parts of scikit-learn are built again from
+    numbers that were checked (trees) or from their rows (neighbours); texts of LightGBM and
+    XGBoost are written anew from fields that were understood; estimators whose arrays do not
+    belong together are refused where compiled code would follow them.
 
     What is not promised: that a model predicts anything sensible (hashes find damage, they do not
     prove where a file comes from); and for CatBoost's models, and estimators of
