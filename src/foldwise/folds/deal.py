@@ -69,7 +69,7 @@ def deal(
     3
     """
     if cv is None or isinstance(cv, numbers.Integral):
-        splitter = _own_splitter(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
+        splitter = own_splitter(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
         with warnings.catch_warnings():
             # Rare classes are said once, by us, when a node lacks one.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
@@ -95,7 +95,7 @@ def deal(
     return lattice
 
 
-def _own_splitter(
+def own_splitter(
     cv: Any,
     n_rows: int,
     classes: IntArray | None,
@@ -105,6 +105,7 @@ def _own_splitter(
     n_layers: int,
     owner: str,
 ) -> Any:
+    """Return what a number of folds means: shuffled, stratified for classes, groups kept whole."""
     n_folds = DEFAULT_FOLDS if cv is None else int(cv)
     if n_folds < 2:
         raise invalid_parameter(
