@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
@@ -12,9 +11,17 @@ from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow, search
 from foldwise.subset.coefficients import Fits, unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
-from foldwise.subset.linear import BinaryClassifier, dense
-from foldwise.subset.logistic import BinaryRows, fit_all, scaled_rows, seconds_for, variances
+from foldwise.subset.linear import LinearClassifier, dense
+from foldwise.subset.logistic import (
+    ClassRows,
+    class_probabilities,
+    fit_all,
+    scaled_rows,
+    seconds_for,
+    variances,
+)
 from foldwise.subset.moments import ScaledGram, WeightedRows
+from foldwise.subset.neighbours import spread
 from foldwise.subset.posterior import model_prior
 from foldwise.subset.search import Found
 
@@ -24,10 +31,12 @@ WIDER = 100.0
 AT_ONCE = 2_000_000
 
 
-class BayesianModelAveragingClassifier(BinaryClassifier, BayesianModelAveraging):
+class BayesianModelAveragingClassifier(LinearClassifier, BayesianModelAveraging):
     """The mean of all logistic models, weighted by how probable the data make them.
 
-    When it helps and when it does not: see :class:`BayesianModelAveragingRegressor`.
+    Of several classes the models are multinomial: a column in a model has a coefficient for each
+    class but the first. When it helps and when it does not: see
+    :class:`BayesianModelAveragingRegressor`.
 
     Parameters
     ----------
@@ -41,7 +50,8 @@ class BayesianModelAveragingClassifier(BinaryClassifier, BayesianModelAveraging)
     method : {"auto", "enumerate", "branch_and_bound"}, default="auto"
         "enumerate" fits all models. "branch_and_bound" searches the quadratic approximation of
         the likelihood around the model with all columns, with a window a hundred times as wide,
-        and fits what it finds. "auto" enumerates while that takes about ten seconds.
+        and fits what it finds; with more than two classes it goes through that window from
+        neighbour to neighbour. "auto" enumerates while that takes about ten seconds.
     max_size : int or None, default=None
         Largest number of columns.
     forced : list of int or str, optional
@@ -55,19 +65,20 @@ class BayesianModelAveragingClassifier(BinaryClassifier, BayesianModelAveraging)
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes; coefficients are for the second.
+    classes_ : ndarray of shape (n_classes,)
+        The classes; coefficients are log odds against the first.
     coef_, intercept_, coef_sd_, conditional_coef_, conditional_coef_sd_ : ndarray or float
-        Posterior means and standard deviations, as in :class:`BayesianModelAveragingRegressor`.
+        Posterior means and standard deviations, as in :class:`BayesianModelAveragingRegressor`;
+        with more than two classes one row for each class but the first.
     inclusion_probability_ : ndarray of shape (n_features,)
         Posterior probability that the column is in the model.
     model_support_ : ndarray of bool of shape (n_models, n_features)
         The models, most probable first.
     model_probability_ : ndarray of shape (n_models,)
         Their posterior probabilities; they sum to one.
-    model_coef_ : ndarray of shape (n_models, n_features)
+    model_coef_ : ndarray of shape (n_models, n_features) or (n_models, n_classes - 1, n_features)
         Their coefficients.
-    model_intercept_ : ndarray of shape (n_models,)
+    model_intercept_ : ndarray of shape (n_models,) or (n_models, n_classes - 1)
         Their intercepts.
     models_ : DataFrame
         The hundred most probable models.
@@ -82,7 +93,8 @@ class BayesianModelAveragingClassifier(BinaryClassifier, BayesianModelAveraging)
     -----
     The marginal likelihood is taken from the BIC. Probabilities are the weighted mean of the
     models' probabilities, which is not the probability at the mean coefficients. Models that
-    separate the classes have no largest likelihood; a tiny ridge holds them.
+    separate the classes have no largest likelihood; a tiny ridge holds them. Weights are read as
+    by :class:`BayesianModelAveragingRegressor`.
 
     Examples
     --------
@@ -93,66 +105,82 @@ class BayesianModelAveragingClassifier(BinaryClassifier, BayesianModelAveraging)
     array([0.41, 1.  , 0.73, 0.57, 1.  ])
     """
 
+    _several_classes = True
     _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound"]
     _most_subsets = 1_000
 
     def _average(
         self, rows: WeightedRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
     ) -> None:
-        scaled, scales = scaled_rows(rows)
-        score = deviance_score(float(rows.weights.sum()), self.model_prior, choice)
-        seconds = seconds_for(choice.n_subsets, *scaled.Z.shape)
+        scaled, scales = scaled_rows(rows, len(self.classes_))
+        score = deviance_score(scaled, self.model_prior, choice)
+        n_rows, q = scaled.Z.shape
+        seconds = seconds_for(choice.n_subsets, n_rows, q * scaled.n_others)
         way = plan.method
         if way == "auto":
             way = "enumerate" if seconds <= CHEAP_SECONDS else "branch_and_bound"
         if way == "enumerate":
             plan.searcher.look_at_the_clock(choice, 1, seconds)
-            kept, complete = choice.subsets(), True
+            kept = choice.subsets()
+            betas, losses = fit_all(scaled, choice.with_intercept(kept, q - 1))
+            found = Found(kept, 2 * losses, True)
         else:
-            kept, complete = shortlist(scaled, choice, score, plan)
-        _, losses = fit_all(scaled, choice.with_intercept(kept, rows.X.shape[1]))
-        found = Found(kept, 2 * losses, complete)
-        models, probability = weigh(found, choice, score, plan.window(way), strict=plan.strict)
+            betas, found = fit_shortlist(scaled, choice, score, plan)
+        order, probability = weigh(found, choice, score, plan, plan.window(way))
+        models = Found(found.kept[order], found.rss[order], found.complete)
         self._store_models(models, probability, choice)
-        betas, _ = fit_all(scaled, choice.with_intercept(models.kept, rows.X.shape[1]))
-        fits = Fits(betas, variances(scaled, betas))
-        self._store_coefficients(fits, np.ones(len(betas)), scales)
-        betas = unscale(betas, scales)
-        self.model_intercept_, self.model_coef_ = betas[:, 0], betas[:, 1:]
+        fits = Fits(betas[order], variances(scaled, betas[order]))
+        if scaled.n_classes > 2:
+            fits = Fits._make(part.reshape(len(order), -1, q) for part in fits)
+        self._store_coefficients(fits, np.ones(len(order)), scales)
+        betas = unscale(fits.beta, scales)
+        self.model_intercept_, self.model_coef_ = betas[..., 0], betas[..., 1:]
 
-    def _probability(self, X: Any) -> FloatArray:
+    def _probabilities(self, X: Any) -> FloatArray:
         X = dense(self._checked(X))
-        parts = [
-            expit(X[rows] @ self.model_coef_.T + self.model_intercept_) @ self.model_probability_
-            for rows in gen_batches(len(X), max(1, AT_ONCE // len(self.model_coef_)))
-        ]
-        return np.clip(np.concatenate(parts), 0.0, 1.0)
+        n_models, n_others = len(self.model_coef_), len(self.classes_) - 1
+        coef = self.model_coef_.reshape(n_models * n_others, -1)
+        intercept = self.model_intercept_.reshape(n_models, n_others, 1)
+        parts = []
+        for rows in gen_batches(len(X), max(1, AT_ONCE // len(coef))):
+            eta = (coef @ X[rows].T).reshape(n_models, n_others, -1) + intercept
+            parts.append(np.tensordot(self.model_probability_, class_probabilities(eta), axes=1).T)
+        others = np.clip(np.concatenate(parts), 0.0, 1.0)
+        return np.column_stack([np.maximum(1 - others.sum(axis=1), 0.0), others])
 
 
-def deviance_score(n_rows: float, prior: str, choice: Choice) -> Score:
-    """Return minus twice the log posterior of a deviance and a number of columns."""
-    log_prior = model_prior(prior, len(choice.units))
+def deviance_score(rows: ClassRows, prior: str, choice: Choice) -> Score:
+    """Return minus twice the log posterior of a deviance and a number of columns.
+
+    A column has a coefficient for each class but the first, and the BIC counts all of them.
+    """
+    n_rows, log_prior = round(float(rows.weights.sum())), model_prior(prior, len(choice.units))
 
     def score(deviance: FloatArray, size: IntArray) -> FloatArray:
-        k = np.asarray(size)
-        penalised = deviance + np.log(n_rows) * (k + 1) - 2 * log_prior(k - choice.n_always)
-        return np.where(k + 1 < n_rows, penalised, np.inf)
+        columns = np.asarray(size)
+        k = rows.n_others * (columns + 1)
+        penalised = deviance + np.log(n_rows) * k - 2 * log_prior(columns - choice.n_always)
+        return np.where(k < n_rows, penalised, np.inf)
 
     return score
 
 
-def shortlist(
-    rows: BinaryRows, choice: Choice, score: Score, plan: ModelSearch
-) -> tuple[BoolArray, bool]:
+def fit_shortlist(
+    rows: ClassRows, choice: Choice, score: Score, plan: ModelSearch
+) -> tuple[FloatArray, Found]:
     """Return the models that a quadratic approximation of the likelihood puts in the window.
 
     Around the model with all columns, dropping a set D raises the deviance by about
     β_D' (inverse information_DD)⁻¹ β_D: a least-squares problem.
     """
-    beta, losses = fit_all(rows, np.ones((1, rows.Z.shape[1]), dtype=bool))
-    hessian = rows.information(beta)[0]
+    n_columns, n_others = rows.Z.shape[1], rows.n_others
+    everything = np.ones((1, n_columns), dtype=bool)
+    beta, losses = fit_all(rows, everything)
+    hessian = rows.information(rows.predictors(beta), everything)[0]
     hessian += 1e-8 * rows.weights.sum() * np.eye(len(hessian))
-    base, free = np.array(choice.forced), np.array([unit[0] for unit in choice.units])
+    # The coefficients of a column, one for each class but the first, come and go together.
+    places = np.arange(n_others * n_columns).reshape(n_others, n_columns).T
+    base, free = places[choice.forced].ravel(), places[[unit[0] for unit in choice.units]].ravel()
     across = hessian[np.ix_(free, base)]
     gram = hessian[np.ix_(free, free)] - across @ np.linalg.solve(
         hessian[np.ix_(base, base)], across.T
@@ -164,6 +192,20 @@ def shortlist(
         return score(deviance, size + choice.n_always)
 
     slack = 2 * np.log(WIDER * (plan.window("branch_and_bound") or 20.0))
-    goal = WithinWindow(problem, shifted, choice.max_size, slack, plan.max_models)
-    complete = plan.searcher.drive(search(problem, goal))
-    return goal.kept, complete
+    goal = WithinWindow(
+        len(choice.units), problem.total, shifted, choice.max_size, slack, plan.max_models
+    )
+    way = search(problem, goal) if n_others == 1 else spread(problem, n_others, goal)
+    complete = plan.searcher.drive(way)
+    kept = choice.with_intercept(goal.kept, n_columns - 1)
+    betas, losses = fit_all(rows, kept, _constrained(hessian, beta[0], np.tile(kept, n_others)))
+    return betas, Found(goal.kept, 2 * losses, complete)
+
+
+def _constrained(hessian: FloatArray, beta: FloatArray, kept: BoolArray) -> FloatArray:
+    """Return the coefficients of each model that the quadratic approximation gives."""
+    result, right = np.zeros(kept.shape), hessian @ beta
+    for model, inside in zip(result, kept, strict=True):
+        at = np.flatnonzero(inside)
+        model[at] = np.linalg.solve(hessian[at[:, None], at], right[at])
+    return result

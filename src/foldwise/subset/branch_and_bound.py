@@ -253,16 +253,21 @@ class WithinWindow:
     """
 
     def __init__(
-        self, problem: LeastSquares, score: Score, max_size: int, slack: float, at_most: int
+        self,
+        n_columns: int,
+        total: float,
+        score: Score,
+        max_size: int,
+        slack: float,
+        at_most: int,
     ) -> None:
-        n_columns = len(problem.cross)
         self.score = score
         self.slack = slack
         self.at_most = at_most
         self._seen: set[bytes] = set()
         self._sizes = np.arange(n_columns + 1)
         self._wanted = self._sizes <= max_size
-        self._total = problem.total
+        self._total = total  # the residual sum of squares of no column
         self.scores = np.empty(0)
         self.rss = np.empty(0)
         self.kept = np.empty((0, n_columns), dtype=bool)
@@ -270,6 +275,9 @@ class WithinWindow:
 
     def offer(self, rss: FloatArray, kept: BoolArray) -> None:
         """Keep what falls into the window, and narrow it."""
+        # Searches start from models of all sizes, to know their residual sums of squares.
+        wanted = self._wanted[kept.sum(axis=1)]
+        rss, kept = rss[wanted], kept[wanted]
         new = self._unseen(kept)
         if not len(new):
             return
