@@ -142,6 +142,26 @@ def test_the_quadratic_search_finds_the_models_that_enumeration_finds():
     assert_allclose(quick.predict_proba(X), every.predict_proba(X), rtol=1e-9)
 
 
+def test_neighbours_find_the_models_of_two_classes_that_bounds_find(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 12))
+    X[:, 6:] += X[:, :6]
+    y = (rng.random(200) < expit(X[:, 0] - 0.4 * X[:, 4])).astype(int)
+    bounds = BayesianModelAveragingClassifier(method="branch_and_bound").fit(X, y)
+    monkeypatch.setattr("foldwise.subset.bma_classifier.SEARCHABLE_COLUMNS", 0)
+    spread = BayesianModelAveragingClassifier(method="branch_and_bound").fit(X, y)
+    assert_array_equal(spread.model_support_, bounds.model_support_)
+
+
+def test_the_search_recovers_where_all_columns_together_separate_the_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 13))
+    y = (rng.random(100) < expit(3 * (X[:, 0] - X[:, 1]))).astype(int)
+    every = BayesianModelAveragingClassifier(occam_ratio=20, method="enumerate").fit(X, y)
+    quick = BayesianModelAveragingClassifier(method="branch_and_bound").fit(X, y)
+    assert_array_equal(quick.model_support_, every.model_support_)
+
+
 def test_many_columns_are_searched_rather_than_enumerated():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 30))

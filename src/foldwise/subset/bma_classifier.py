@@ -6,7 +6,12 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.subset.bma import BayesianModelAveraging, ModelSearch, weigh
+from foldwise.subset.bma import (
+    SEARCHABLE_COLUMNS,
+    BayesianModelAveraging,
+    ModelSearch,
+    weigh,
+)
 from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow, search
 from foldwise.subset.coefficients import Fits, unscale
 from foldwise.subset.columns import Choice
@@ -29,6 +34,8 @@ CHEAP_SECONDS = 10.0
 # How much wider Occam's window is for the approximation than for the models themselves.
 WIDER = 100.0
 AT_ONCE = 2_000_000
+# Most approximations of the likelihood, each around a better model.
+ROUNDS = 4
 
 
 class BayesianModelAveragingClassifier(LinearClassifier, BayesianModelAveraging):
@@ -50,8 +57,8 @@ class BayesianModelAveragingClassifier(LinearClassifier, BayesianModelAveraging)
     method : {"auto", "enumerate", "branch_and_bound"}, default="auto"
         "enumerate" fits all models. "branch_and_bound" searches the quadratic approximation of
         the likelihood around the model with all columns, with a window a hundred times as wide,
-        and fits what it finds; with more than two classes it goes through that window from
-        neighbour to neighbour. "auto" enumerates while that takes about ten seconds.
+        and fits what it finds; with more than two classes or 40 columns it goes through that
+        window from neighbour to neighbour. "auto" enumerates while that takes about ten seconds.
     max_size : int or None, default=None
         Largest number of columns.
     forced : list of int or str, optional
@@ -168,25 +175,68 @@ def deviance_score(rows: ClassRows, prior: str, choice: Choice) -> Score:
 def fit_shortlist(
     rows: ClassRows, choice: Choice, score: Score, plan: ModelSearch
 ) -> tuple[FloatArray, Found]:
-    """Return the models that a quadratic approximation of the likelihood puts in the window.
+    """Return models that quadratic approximations of the likelihood put in the window, fitted.
 
-    Around the model with all columns, dropping a set D raises the deviance by about
-    β_D' (inverse information_DD)⁻¹ β_D: a least-squares problem.
+    The first is around the model with all columns. Where that is too far off, as when it separates
+    the classes, the next is around the best model so far.
     """
-    n_columns, n_others = rows.Z.shape[1], rows.n_others
-    everything = np.ones((1, n_columns), dtype=bool)
-    beta, losses = fit_all(rows, everything)
-    hessian = rows.information(rows.predictors(beta), everything)[0]
+    q, complete = rows.Z.shape[1], True
+    centre, _ = fit_all(rows, np.ones((1, q), dtype=bool))
+    kept = np.zeros((0, len(choice.units)), dtype=bool)
+    betas, deviances = np.zeros((0, q * rows.n_others)), np.zeros(0)
+    for _ in range(ROUNDS):
+        hessian, cross, total = quadratic(rows, centre)
+        problem = without_forced(hessian, cross, total, choice, rows.n_others)
+        goal, finished = shortlist(problem, choice, score, plan, rows.n_others)
+        known = {model.tobytes() for model in kept}
+        fresh = np.array([model.tobytes() not in known for model in goal.kept], dtype=bool)
+        if not fresh.any():
+            break
+        columns = choice.with_intercept(goal.kept[fresh], q - 1)
+        start = _minima(hessian, cross, np.tile(columns, rows.n_others))
+        fitted, losses = fit_all(rows, columns, start)
+        kept, betas = np.concatenate([kept, goal.kept[fresh]]), np.concatenate([betas, fitted])
+        deviances = np.concatenate([deviances, 2 * losses])
+        complete = complete and finished
+        # Half for the best model, half for another: errors up to this move none out of the window.
+        if (np.abs(goal.rss[fresh] - 2 * losses) <= np.log(WIDER)).all() or not finished:
+            break
+        best = int(np.argmin(score(deviances, choice.sizes(kept))))
+        centre = betas[best : best + 1]
+    return betas, Found(kept, deviances, complete)
+
+
+def quadratic(rows: ClassRows, centre: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Return H, c and t: around one model (1, d) the deviance is about t - 2 c'β + β'Hβ."""
+    eta = rows.predictors(centre)
+    hessian = rows.information(eta, np.ones((1, rows.Z.shape[1]), dtype=bool))[0]
     hessian += 1e-8 * rows.weights.sum() * np.eye(len(hessian))
-    # The coefficients of a column, one for each class but the first, come and go together.
-    places = np.arange(n_others * n_columns).reshape(n_others, n_columns).T
+    beta, uphill = centre[0], rows.uphill(eta)[0]
+    cross = hessian @ beta + uphill
+    total = 2 * rows.losses_at(eta)[0] + beta @ (cross + uphill)
+    return hessian, cross, float(total)
+
+
+def without_forced(
+    hessian: FloatArray, cross: FloatArray, total: float, choice: Choice, n_others: int
+) -> LeastSquares:
+    """Return the problem of the free columns, each with its coefficients side by side."""
+    places = np.arange(len(cross)).reshape(n_others, -1).T
     base, free = places[choice.forced].ravel(), places[[unit[0] for unit in choice.units]].ravel()
+    slopes = np.linalg.solve(hessian[np.ix_(base, base)], hessian[np.ix_(base, free)])
+    alone = np.linalg.solve(hessian[np.ix_(base, base)], cross[base])
     across = hessian[np.ix_(free, base)]
-    gram = hessian[np.ix_(free, free)] - across @ np.linalg.solve(
-        hessian[np.ix_(base, base)], across.T
+    return LeastSquares(
+        hessian[np.ix_(free, free)] - across @ slopes,
+        cross[free] - across @ alone,
+        float(total - cross[base] @ alone),
     )
-    cross = gram @ beta[0, free]
-    problem = LeastSquares(gram, cross, float(2 * losses[0] + beta[0, free] @ cross))
+
+
+def shortlist(
+    problem: LeastSquares, choice: Choice, score: Score, plan: ModelSearch, n_others: int
+) -> tuple[WithinWindow, bool]:
+    """Return what a wider window holds of the models, and whether its search was finished."""
 
     def shifted(deviance: FloatArray, size: IntArray) -> FloatArray:
         return score(deviance, size + choice.n_always)
@@ -195,17 +245,15 @@ def fit_shortlist(
     goal = WithinWindow(
         len(choice.units), problem.total, shifted, choice.max_size, slack, plan.max_models
     )
-    way = search(problem, goal) if n_others == 1 else spread(problem, n_others, goal)
-    complete = plan.searcher.drive(way)
-    kept = choice.with_intercept(goal.kept, n_columns - 1)
-    betas, losses = fit_all(rows, kept, _constrained(hessian, beta[0], np.tile(kept, n_others)))
-    return betas, Found(goal.kept, 2 * losses, complete)
+    bounded = n_others == 1 and len(choice.units) <= SEARCHABLE_COLUMNS
+    way = search(problem, goal) if bounded else spread(problem, n_others, goal)
+    return goal, plan.searcher.drive(way)
 
 
-def _constrained(hessian: FloatArray, beta: FloatArray, kept: BoolArray) -> FloatArray:
-    """Return the coefficients of each model that the quadratic approximation gives."""
-    result, right = np.zeros(kept.shape), hessian @ beta
+def _minima(hessian: FloatArray, cross: FloatArray, kept: BoolArray) -> FloatArray:
+    """Return where the quadratic approximation has the minimum of each model."""
+    result = np.zeros(kept.shape)
     for model, inside in zip(result, kept, strict=True):
         at = np.flatnonzero(inside)
-        model[at] = np.linalg.solve(hessian[at[:, None], at], right[at])
+        model[at] = np.linalg.solve(hessian[at[:, None], at], cross[at])
     return result

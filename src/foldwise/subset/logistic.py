@@ -81,6 +81,11 @@ class ClassRows:
         own = (eta * self.is_other).sum(axis=1)
         return (np.logaddexp(0.0, logsumexp(eta, axis=1)) - own) @ self.weights
 
+    def uphill(self, eta: FloatArray) -> FloatArray:
+        """Return the gradients (n_models, d) of the log-likelihoods of linear predictors."""
+        residuals = (self.is_other - class_probabilities(eta)) * self.weights
+        return (residuals.reshape(-1, len(self.Z)) @ self.Z).reshape(len(eta), -1)
+
     def information(self, eta: FloatArray, used: BoolArray) -> FloatArray:
         """Return the information matrices (n_models, d, d) of models on some of the columns.
 
@@ -205,10 +210,7 @@ def _step(
     rows: ClassRows, used: BoolArray, beta: FloatArray, eta: FloatArray, ridge: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return Newton steps and the gains they promise."""
-    residuals = (rows.is_other - class_probabilities(eta)) * rows.weights
-    gradient = (residuals.reshape(-1, len(rows.Z)) @ rows.Z).reshape(beta.shape)
-    gradient -= ridge[:, None] * beta
-    gradient *= np.tile(used, rows.n_others)
+    gradient = (rows.uphill(eta) - ridge[:, None] * beta) * np.tile(used, rows.n_others)
     step = np.linalg.solve(_hessian(rows, used, eta, ridge), gradient[:, :, None])[:, :, 0]
     return np.asarray(step, dtype=np.float64), np.einsum("mf,mf->m", step, gradient)
 

@@ -7,9 +7,12 @@ import numpy as np
 from foldwise.arrays import BoolArray, FloatArray
 from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow
 
+# Models whose neighbours are shown at once: the goal sorts all it has each time.
+TOGETHER = 64
+
 
 def spread(problem: LeastSquares, width: int, goal: WithinWindow) -> Iterator[float]:
-    """Show ``goal`` all neighbours of the best model it has, until it has seen those of all.
+    """Show ``goal`` all neighbours of the best models it has, until it has seen those of all.
 
     Starts from the models with all columns and with none. The window is found as far as its
     models hang together, one column more or less at a time. ``width`` is the number of
@@ -26,8 +29,9 @@ def spread(problem: LeastSquares, width: int, goal: WithinWindow) -> Iterator[fl
         goal.offer(*with_neighbours(problem, width, start))
     seen, new = set(), list(goal.kept)
     while new:
-        seen.add(new[0].tobytes())
-        goal.offer(*with_neighbours(problem, width, new[0]))
+        around = [with_neighbours(problem, width, kept) for kept in new[:TOGETHER]]
+        seen.update(kept.tobytes() for kept in new[:TOGETHER])
+        goal.offer(*map(np.concatenate, zip(*around, strict=True)))
         new = [kept for kept in goal.kept if kept.tobytes() not in seen]
         yield 1 - len(new) / len(goal.kept)
 
