@@ -34,6 +34,8 @@ CHEAP_SECONDS = 10.0
 # How much wider Occam's window is for the approximation than for the models themselves.
 WIDER = 100.0
 AT_ONCE = 2_000_000
+# Models that are fitted before the next look at the window.
+AT_A_TIME = 200
 # Most approximations of the likelihood, each around a better model.
 ROUNDS = 4
 
@@ -178,28 +180,34 @@ def fit_shortlist(
     """Return models that quadratic approximations of the likelihood put in the window, fitted.
 
     The first is around the model with all columns. Where that is too far off, as when it separates
-    the classes, the next is around the best model so far.
+    the classes, the next is around the best model so far. Models are fitted in its order, until
+    twice its error so far would not bring the next one into the window.
     """
     q, complete = rows.Z.shape[1], True
     centre, _ = fit_all(rows, np.ones((1, q), dtype=bool))
     kept = np.zeros((0, len(choice.units)), dtype=bool)
     betas, deviances = np.zeros((0, q * rows.n_others)), np.zeros(0)
+    ratio = plan.window("branch_and_bound")
+    slack = np.inf if ratio is None else 2 * np.log(ratio)
     for _ in range(ROUNDS):
         hessian, cross, total = quadratic(rows, centre)
         problem = without_forced(hessian, cross, total, choice, rows.n_others)
         goal, finished = shortlist(problem, choice, score, plan, rows.n_others)
         known = {model.tobytes() for model in kept}
-        fresh = np.array([model.tobytes() not in known for model in goal.kept], dtype=bool)
-        if not fresh.any():
-            break
-        columns = choice.with_intercept(goal.kept[fresh], q - 1)
-        start = _minima(hessian, cross, np.tile(columns, rows.n_others))
-        fitted, losses = fit_all(rows, columns, start)
-        kept, betas = np.concatenate([kept, goal.kept[fresh]]), np.concatenate([betas, fitted])
-        deviances = np.concatenate([deviances, 2 * losses])
-        complete = complete and finished
+        fresh = np.flatnonzero([model.tobytes() not in known for model in goal.kept])
+        complete, error = complete and finished, 0.0
+        for some in (fresh[part] for part in gen_batches(len(fresh) or 1, AT_A_TIME)):
+            lowest = score(deviances, choice.sizes(kept)).min(initial=np.inf)
+            if not len(some) or goal.scores[some[0]] > lowest + slack + 2 * error:
+                break
+            columns = choice.with_intercept(goal.kept[some], q - 1)
+            start = _minima(hessian, cross, np.tile(columns, rows.n_others))
+            fitted, losses = fit_all(rows, columns, start)
+            kept, betas = np.concatenate([kept, goal.kept[some]]), np.concatenate([betas, fitted])
+            deviances = np.concatenate([deviances, 2 * losses])
+            error = max(error, np.abs(goal.rss[some] - 2 * losses).max())
         # Half for the best model, half for another: errors up to this move none out of the window.
-        if (np.abs(goal.rss[fresh] - 2 * losses) <= np.log(WIDER)).all() or not finished:
+        if error <= np.log(WIDER) or not finished:
             break
         best = int(np.argmin(score(deviances, choice.sizes(kept))))
         centre = betas[best : best + 1]

@@ -27,7 +27,8 @@ def spread(problem: LeastSquares, width: int, goal: WithinWindow) -> Iterator[fl
     # Windows that take no large model are entered from the small ones.
     for start in (everything, ~everything):
         goal.offer(*with_neighbours(problem, width, start))
-    seen, new = set(), list(goal.kept)
+    seen: set[bytes] = set()
+    new = list(goal.kept)
     while new:
         around = [with_neighbours(problem, width, kept) for kept in new[:TOGETHER]]
         seen.update(kept.tobytes() for kept in new[:TOGETHER])
