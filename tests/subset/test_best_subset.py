@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import BestSubsetRegressor
 from foldwise.errors import FoldwiseWarning
+from foldwise.paths import cross_validated_path
 from foldwise.subset import progress
 from foldwise.subset.best_subset import (
     Wanted,
@@ -123,6 +124,26 @@ def test_cross_validation_equals_a_literal_loop(weighted):
         assert_allclose(best.best_by_size_["mse"][size], error, rtol=1e-10)
 
 
+def test_the_error_of_the_error_weighs_folds_as_paths_do():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(41, 2)), rng.normal(size=41)
+    folds = np.minimum(np.arange(41) // 8, 3)
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(4)]
+    weights = rng.random(41) + 0.1
+    best = BestSubsetRegressor("cv", cv=splits).fit(X, y, weights)
+    path = cross_validated_path(X, y, fold_of=folds, sample_weight=weights, lambdas=[1e3, 1e-12])
+    # Paths count half the squared error.
+    assert_allclose(best.best_by_size_["mse"][[0, 2]], 2 * path.cv_loss, rtol=1e-7)
+    assert_allclose(best.best_by_size_["mse_se"][[0, 2]], 2 * path.cv_se, rtol=1e-7)
+
+
+def test_the_table_of_an_earlier_fit_is_forgotten():
+    X, y = load_diabetes(return_X_y=True)
+    best = BestSubsetRegressor(keep_all=True).fit(X[:, :4], y)
+    assert len(best.all_subsets_) == 16
+    assert not hasattr(best.set_params(keep_all=False).fit(X, y), "all_subsets_")
+
+
 def test_ties_go_to_the_smaller_model_and_then_to_the_first_columns():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(40, 2))
@@ -162,7 +183,7 @@ def test_grouped_columns_come_and_go_together(criterion):
     y = 2.0 * (kind == 1) + frame["x"] + 0.5 * rng.normal(size=120)
     dummies = ["kind_1", "kind_2", "kind_3"]
     X = frame.drop(columns="kind_0")
-    best = BestSubsetRegressor(criterion, column_groups=[dummies]).fit(X, y)
+    best = BestSubsetRegressor(criterion, cv=KFold(5), column_groups=[dummies]).fit(X, y)
     assert best.feature_names_in_[best.support_].tolist() == [*dummies, "x"]
     for columns in best.best_by_size_["columns"]:
         assert set(dummies) <= set(columns) or not set(dummies) & set(columns)

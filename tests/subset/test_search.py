@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from foldwise import BayesianModelAveragingRegressor, BestSubsetRegressor
 from foldwise.subset import search as module
 from foldwise.subset.columns import choose_from
 from foldwise.subset.criteria import criterion
@@ -123,3 +124,15 @@ def test_the_window_holds_exactly_the_subsets_within_the_slack(monkeypatch):
     assert len(expected) > 10
     assert_array_equal(swept.kept, expected)
     assert_array_equal(bounded.kept, expected)
+
+
+def test_branch_and_bound_keeps_to_the_largest_size():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 25))
+    y = X[:, :12].sum(axis=1) + rng.normal(size=100)
+    best = BestSubsetRegressor(max_size=7, each_size=False).fit(X, y)
+    each = BestSubsetRegressor(max_size=7, each_size=True).fit(X, y)
+    assert_array_equal(best.support_, each.support_)
+    assert best.support_.sum() == 7
+    bma = BayesianModelAveragingRegressor(max_size=7, method="branch_and_bound").fit(X, y)
+    assert bma.model_support_.sum(axis=1).max() == 7

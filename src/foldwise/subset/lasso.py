@@ -4,7 +4,7 @@ import numpy as np
 
 from foldwise.arrays import FloatArray
 from foldwise.paths import lasso_path
-from foldwise.subset.logistic import BinaryRows
+from foldwise.subset.logistic import ClassRows
 from foldwise.subset.moments import Split, WeightedRows
 
 # Logistic paths are solved by Newton's method, to this share of the loss of the best constant;
@@ -24,11 +24,11 @@ def best_lasso(
     betas = lasso(train, alphas, loss)
     Z = np.column_stack([np.ones(len(test.y)), test.X])
     if loss == "logistic":
-        errors = BinaryRows(Z, test.y, test.weights).losses(betas)
+        errors = ClassRows(Z, test.y, test.weights).losses(betas)
     else:
         errors = (test.y - betas @ Z.T) ** 2 @ test.weights
     best = int(np.argmin(errors))
-    return float(alphas[best]), betas[best], errors[best] / max(test.weights.sum(), 1e-300)
+    return float(alphas[best]), betas[best], errors[best] / test.weights.sum()
 
 
 def standardised(rows: WeightedRows) -> tuple[FloatArray, FloatArray, FloatArray]:

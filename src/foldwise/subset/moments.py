@@ -38,6 +38,11 @@ class ScaledGram:
     scale: FloatArray  # what each column was divided by
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows: what their weights sum to, a whole number but for rounding."""
+        return round(float(self.gram[0, 0]))
+
+    @property
     def n_columns(self) -> int:
         """Number of columns of X."""
         return self.gram.shape[-1] - 2
