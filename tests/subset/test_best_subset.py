@@ -24,7 +24,7 @@ from foldwise.subset.best_subset import (
 )
 from foldwise.subset.columns import choose_from
 from foldwise.subset.criteria import TargetSummary
-from foldwise.subset.moments import WeightedRows, all_rows, by_split
+from foldwise.subset.moments import SubsetRows, all_rows, by_split
 from foldwise.subset.search import Searcher
 
 SEARCHER = Searcher("Test")
@@ -353,8 +353,8 @@ def test_the_empty_model_is_chosen_only_where_allowed():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
     choice = choose_from("Test", 3)
-    moments = all_rows(WeightedRows(X, y, np.ones(40)))
-    folds = by_split(WeightedRows(X, y, np.ones(40)), list(KFold(4).split(X)))
+    moments = all_rows(SubsetRows(X, y, np.ones(40)))
+    folds = by_split(SubsetRows(X, y, np.ones(40)), list(KFold(4).split(X)))
     for empty in (True, False):
         wanted = Wanted(empty_model=empty)
         assert by_criterion("bic", moments, choice, wanted, SEARCHER).kept.any() != empty
@@ -367,7 +367,7 @@ def test_the_empty_model_is_chosen_only_where_allowed():
 def test_the_table_has_a_standard_error_over_folds(forty_rows):
     X, y = forty_rows
     splits = list(KFold(4).split(X))
-    folds = by_split(WeightedRows(X, y, np.ones(40)), splits)
+    folds = by_split(SubsetRows(X, y, np.ones(40)), splits)
     found = by_cross_validation(*folds, choose_from("Test", 4), Wanted(), SEARCHER)
     empty = [np.mean((y[test] - y[train].mean()) ** 2) for train, test in splits]
     assert_allclose(found.rivals_table["mse"][0], np.mean(empty), rtol=1e-10)
@@ -383,9 +383,7 @@ def test_r2_and_adjusted_r2_are_what_their_formulas_say():
 def test_names_are_those_of_the_columns(forty_rows):
     X, y = forty_rows
     choice = choose_from("Test", 4, list("abcd"), ["d"])
-    found = by_criterion(
-        "bic", all_rows(WeightedRows(X, y, np.ones(40))), choice, Wanted(), SEARCHER
-    )
+    found = by_criterion("bic", all_rows(SubsetRows(X, y, np.ones(40))), choice, Wanted(), SEARCHER)
     table = named_table(found, choice, np.array(list("abcd")))
     assert table["columns"][0] == ("d",)
     assert table["columns"][1] == ("b", "d")

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from foldwise import BayesianModelAveragingClassifier
 from foldwise.errors import FoldwiseWarning
 from foldwise.subset.logistic import scaled_rows
-from foldwise.subset.moments import WeightedRows
+from foldwise.subset.moments import SubsetRows
 
 
 @parametrize_with_checks([BayesianModelAveragingClassifier()])
@@ -117,7 +117,7 @@ def test_many_rows_and_columns_need_no_array_of_all_products(monkeypatch):
         whole = BayesianModelAveragingClassifier().fit(X, classes)
         with monkeypatch.context() as little:
             little.setattr("foldwise.subset.logistic.AT_ONCE", 120 * 5 * 5 - 1)
-            assert scaled_rows(WeightedRows(X, y, np.ones(120)))[0].products is None
+            assert scaled_rows(SubsetRows(X, y, np.ones(120)))[0].products is None
             bma = BayesianModelAveragingClassifier().fit(X, classes)
         assert_allclose(bma.model_probability_, whole.model_probability_, rtol=1e-9)
         assert_allclose(bma.coef_, whole.coef_, rtol=1e-9)

@@ -20,11 +20,11 @@ from foldwise import (
 )
 from foldwise.folds import deal
 from foldwise.subset.linear import Given, dense, splits_of
-from foldwise.subset.moments import WeightedRows
+from foldwise.subset.moments import SubsetRows
 
 
 def given(n, y=None, groups=None):
-    rows = WeightedRows(np.zeros((n, 1)), np.zeros(n) if y is None else y, np.ones(n))
+    rows = SubsetRows(np.zeros((n, 1)), np.zeros(n) if y is None else y, np.ones(n))
     return Given(rows, groups, np.arange(n), n)
 
 

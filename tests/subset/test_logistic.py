@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize
 
 from foldwise.subset.logistic import ClassRows, fit_all, scaled_rows, seconds_for, variances
-from foldwise.subset.moments import WeightedRows
+from foldwise.subset.moments import SubsetRows
 
 
 def rows(n=80, p=4, seed=0):
@@ -92,6 +92,6 @@ def test_scaled_columns_have_mean_zero_and_unit_size():
     rng = np.random.default_rng(0)
     weights = rng.random(50)
     X, y = rng.normal(size=(50, 2)) * 100 + 5, np.zeros(50)
-    Z = scaled_rows(WeightedRows(X, y, weights))[0].Z
+    Z = scaled_rows(SubsetRows(X, y, weights))[0].Z
     assert_allclose(weights @ Z[:, 1:], 0, atol=1e-12)
     assert_allclose(np.average(Z**2, axis=0, weights=weights), 1)

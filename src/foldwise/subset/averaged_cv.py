@@ -15,7 +15,7 @@ from foldwise.subset.columns import Choice
 from foldwise.subset.lasso import best_lasso, lasso
 from foldwise.subset.linear import LinearClassifier, LinearModel, LinearRegressor, splits_of
 from foldwise.subset.logistic import ClassRows, fit_all, scaled_rows, seconds_for
-from foldwise.subset.moments import ScaledGram, Split, WeightedRows, all_rows, by_split
+from foldwise.subset.moments import ScaledGram, Split, SubsetRows, all_rows, by_split
 from foldwise.subset.search import Searcher, sweep
 from foldwise.subset.sinks import TIE, BestByFold, members
 
@@ -144,7 +144,7 @@ class AveragedCV(LinearModel):
         return "subsets" if few or not plain else "lasso"
 
     def _best_lassos(
-        self, rows: WeightedRows, splits: list[Split], searcher: Searcher
+        self, rows: SubsetRows, splits: list[Split], searcher: Searcher
     ) -> ChosenByFold:
         """Return each fold's best penalty and what it gives."""
         best = (best_lasso(rows, split, self.n_alphas, self._loss) for split in splits)
@@ -280,7 +280,7 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
         return CHEAP
 
     def _best_subsets(
-        self, rows: WeightedRows, splits: list[Split], choice: Choice, searcher: Searcher
+        self, rows: SubsetRows, splits: list[Split], choice: Choice, searcher: Searcher
     ) -> ChosenByFold:
         train, test = by_split(rows, splits, centred=self.fit_intercept)
         sink = BestByFold(len(splits), empty_model=self.empty_model)
@@ -403,7 +403,7 @@ class AveragedCVClassifier(LinearClassifier, AveragedCV):
         return CHEAP_SECONDS / seconds_for(1, n_rows, self.n_features_in_ + 1)
 
     def _best_subsets(
-        self, rows: WeightedRows, splits: list[Split], choice: Choice, searcher: Searcher
+        self, rows: SubsetRows, splits: list[Split], choice: Choice, searcher: Searcher
     ) -> ChosenByFold:
         scaled, scales = scaled_rows(rows)
         seconds = seconds_for(choice.n_subsets * len(splits), *scaled.Z.shape)

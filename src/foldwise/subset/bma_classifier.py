@@ -25,7 +25,7 @@ from foldwise.subset.logistic import (
     seconds_for,
     variances,
 )
-from foldwise.subset.moments import ScaledGram, WeightedRows
+from foldwise.subset.moments import ScaledGram, SubsetRows
 from foldwise.subset.neighbours import spread
 from foldwise.subset.posterior import model_prior
 from foldwise.subset.search import Found
@@ -119,7 +119,7 @@ class BayesianModelAveragingClassifier(LinearClassifier, BayesianModelAveraging)
     _most_subsets = 1_000
 
     def _average(
-        self, rows: WeightedRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
+        self, rows: SubsetRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
     ) -> None:
         scaled, scales = scaled_rows(rows, len(self.classes_))
         score = deviance_score(scaled, self.model_prior, choice)

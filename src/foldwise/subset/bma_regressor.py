@@ -12,7 +12,7 @@ from foldwise.subset.bma import BayesianModelAveraging, ModelSearch, find_models
 from foldwise.subset.coefficients import Reduced, residual_sum
 from foldwise.subset.columns import Choice
 from foldwise.subset.linear import LinearRegressor, dense
-from foldwise.subset.moments import ScaledGram, WeightedRows
+from foldwise.subset.moments import ScaledGram, SubsetRows
 from foldwise.subset.posterior import bic_score, g_score, local_g, mixture_quantile, model_prior
 from foldwise.subset.search import describe
 
@@ -211,7 +211,7 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
         return np.concatenate(ends)
 
     def _average(
-        self, rows: WeightedRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
+        self, rows: SubsetRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
     ) -> None:
         forced = np.array(choice.forced, dtype=np.intp)
         base_rss = residual_sum(moments, forced) or 1.0

@@ -24,14 +24,14 @@ from foldwise.checks import (
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.folds import own_splitter
 from foldwise.subset.columns import Choice, choose_from
-from foldwise.subset.moments import ScaledGram, Split, WeightedRows
+from foldwise.subset.moments import ScaledGram, Split, SubsetRows
 from foldwise.subset.search import Searcher, largest_size
 
 
 class Given(NamedTuple):
     """What a fit was given, without the rows of weight zero."""
 
-    rows: WeightedRows
+    rows: SubsetRows
     groups: Any
     numbers: IntArray  # the rows' numbers among all that were given
     n_given: int  # how many were given
@@ -71,7 +71,7 @@ class LinearModel(BaseEstimator):
         numbers, weights, X, y, groups = without_weightless(owner, sample_weight, X, y, groups)
         X, y = self._checked_rows(X, y)
         weights = np.ones(len(y)) if weights is None else as_counts(weights)
-        return Given(WeightedRows(dense(X), y, weights), groups, numbers, n_given)
+        return Given(SubsetRows(dense(X), y, weights), groups, numbers, n_given)
 
     def _names(self) -> Array:
         """Return the names of the columns, or their positions where they have none."""

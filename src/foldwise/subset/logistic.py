@@ -10,7 +10,7 @@ from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.subset.coefficients import solve_all
-from foldwise.subset.moments import ALIASED, ScaledGram, WeightedRows, bordered
+from foldwise.subset.moments import ALIASED, ScaledGram, SubsetRows, bordered
 
 # Numbers in the arrays of the fits that run together.
 AT_ONCE = 4_000_000
@@ -131,7 +131,7 @@ def class_probabilities(eta: FloatArray) -> FloatArray:
     return np.asarray(odds / (np.exp(-top) + odds.sum(axis=1, keepdims=True)))
 
 
-def scaled_rows(rows: WeightedRows, n_classes: int = 2) -> tuple[ClassRows, ScaledGram]:
+def scaled_rows(rows: SubsetRows, n_classes: int = 2) -> tuple[ClassRows, ScaledGram]:
     """Return the rows with columns (1, X) centred and scaled, and how to undo it."""
     untouched = rows._replace(y=np.zeros(len(rows.y)))
     columns, centre, scale = bordered(untouched, centred=True)
