@@ -45,3 +45,6 @@ class Clock:
         self._until = float("inf")
         if share < 1.0:
             self._until = time.monotonic() + share * self.left()
+
+
+ENDLESS = Clock()
