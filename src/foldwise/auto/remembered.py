@@ -1,5 +1,6 @@
 """The plan of a run that is to be continued: measured times must not change it."""
 
+import contextlib
 import json
 import os
 from collections.abc import Callable
@@ -28,9 +29,11 @@ def planned(run_dir: str | os.PathLike[str], key: str, make: Callable[[], Plan])
     if noted is not None:
         return noted
     plan = make()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     note = {"key": key, "names": plan.names, "folds": plan.folds, "skipped": dict(plan.skipped)}
-    write_whole(path, [json.dumps(note).encode()])
+    # A folder that cannot be written to is refused, in words, once there is a fit to be kept.
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, [json.dumps(note).encode()])
     return plan
 
 
