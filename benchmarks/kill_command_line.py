@@ -93,7 +93,8 @@ def main() -> None:
             there = sorted(path.name for path in folder.glob("*"))
             if folder.exists():
                 check_left(folder)
-            again = ["resume", str(folder)] if there else [*words, "--out", str(folder)]
+            begun = any((folder / part / "request.json").exists() for part in ("", "run"))
+            again = ["resume", str(folder)] if begun else [*words, "--out", str(folder)]
             seconds = typed(*again)
             check_left(folder)
             assert predictions(folder, table) == expected, "other bits after a kill"

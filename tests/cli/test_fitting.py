@@ -247,6 +247,12 @@ def test_a_run_is_not_continued_on_another_table(typed, unfinished, change, said
     assert typed(*words).code == 0
 
 
+@pytest.mark.usefixtures("fits_at_once")
+def test_a_fit_killed_at_its_very_beginning_can_be_typed_again(typed, flats, tmp_path):
+    (tmp_path / "out" / "run").mkdir(parents=True)
+    assert typed("fit", flats, "--target", "rent", "--out", tmp_path / "out").code == 0
+
+
 def test_a_request_that_is_not_ours_is_said(typed, finished):
     said = json.loads((finished / "request.json").read_text("utf-8"))
     (finished / "request.json").write_text(json.dumps({**said, "table": 5}), "utf-8")

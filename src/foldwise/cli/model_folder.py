@@ -45,6 +45,9 @@ def check_out(request: Request, *, force: bool) -> bool:
     if not folder.is_dir() or not any(folder.iterdir()):
         return False
     if not any(note.is_file() for note in _notes(folder)):
+        if [path.name for path in folder.iterdir()] == [RUN] and not any((folder / RUN).iterdir()):
+            # Of a fit that was killed before it could say what it was.
+            return False
         raise Misuse(
             f"--out must be a new or empty folder, or one made by foldwise; got {folder}, which "
             "holds other files. Name another."
@@ -54,7 +57,7 @@ def check_out(request: Request, *, force: bool) -> bool:
     if (folder / MODEL).exists():
         raise Misuse(
             f"--out must be a folder without a model; got {folder}, which holds one of "
-            f"{_noted(folder / REQUEST)[0].target!r}. Name another, or replace it with --force."
+            f"{request_in(folder).target!r}. Name another, or replace it with --force."
         )
     if not _n_results(folder):
         return False
@@ -70,7 +73,7 @@ def check_out(request: Request, *, force: bool) -> bool:
 
 def different(before: Request, now: Request) -> list[str]:
     """Return what two requests do not have in common, in words; time and place do not count."""
-    old, new = noted(before), noted(now)
+    old, new = as_noted(before), as_noted(now)
     return [
         f"{name.replace('_', '-')} was {old[name]!r}, is {new[name]!r}"
         for name in old
@@ -78,7 +81,7 @@ def different(before: Request, now: Request) -> list[str]:
     ]
 
 
-def noted(request: Request) -> dict[str, Any]:
+def as_noted(request: Request) -> dict[str, Any]:
     """Return a request as it is noted, wherever it is typed from."""
     said = {**asdict(request), "drop": list(request.drop)}
     return {**said, "table": str(Path(request.table).resolve())}
@@ -100,7 +103,7 @@ def begun(
     for name in (MODEL, REPORT):
         # Of a fit that was killed before they were in their places.
         (folder / RUN / name).unlink(missing_ok=True)
-    content = json.dumps({**noted(request), TABLE: table}, indent=2, ensure_ascii=False)
+    content = json.dumps({**as_noted(request), TABLE: table}, indent=2, ensure_ascii=False)
     write_whole(folder / RUN / REQUEST, [content.encode(), b"\n"])
     before = _n_results(folder)
     try:
@@ -129,23 +132,25 @@ def finish(folder: Path) -> list[str]:
 
 def pending_in(folder: Path) -> tuple[Request, dict[str, Any]]:
     """Return what was begun last in a folder, and what its table was."""
-    found = next((note for note in _notes(folder) if note.is_file()), folder / REQUEST)
-    return _noted(found)
+    return _read_note(*_notes(folder))
 
 
 def request_in(folder: Path) -> Request:
     """Return what the model in a folder was asked for."""
-    return _noted(folder / REQUEST)[0]
+    return _read_note(*reversed(_notes(folder)))[0]
 
 
-def _notes(folder: Path) -> tuple[Path, Path]:
-    return folder / RUN / REQUEST, folder / REQUEST
+def _notes(folder: Path) -> list[Path]:
+    """Return where it may be noted what was asked for: first what was begun, then what is done."""
+    return [folder / RUN / REQUEST, folder / REQUEST]
 
 
-def _noted(note: Path) -> tuple[Request, dict[str, Any]]:
+def _read_note(first: Path, second: Path) -> tuple[Request, dict[str, Any]]:
+    note = first if first.is_file() else second
     if not note.is_file():
+        folder = min(first.parent, second.parent)
         raise Misuse(
-            f"DIR must be a folder given to foldwise fit as --out; got {note.parent}, which has no "
+            f"DIR must be a folder given to foldwise fit as --out; got {folder}, which has no "
             f"{REQUEST}. Run foldwise fit with --out first."
         )
     try:
@@ -164,21 +169,19 @@ def _noted(note: Path) -> tuple[Request, dict[str, Any]]:
 
 def table_facts(frame: Any, path: str) -> dict[str, Any]:
     """Return what a table is known by when it is read again."""
-    columns = [str(name) for name in frame.columns]
-    return {"sha256": digest(Path(path)), "rows": len(frame), "columns": columns}
-
-
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    facts: dict[str, Any] = {"rows": len(frame), "columns": [str(name) for name in frame.columns]}
+    # What came through a pipe cannot be read twice.
+    if Path(path).is_file():
+        with Path(path).open("rb") as file:
+            facts["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+    return facts
 
 
 def check_same_table(folder: Path, now: dict[str, Any]) -> None:
     """Refuse to continue with a table that is not the one a fit was begun with."""
     before = pending_in(folder)[1]
     # Folders of earlier versions say nothing of their table.
-    if not before or before["sha256"] == now["sha256"]:
+    if "sha256" not in before or before["sha256"] == now.get("sha256"):
         return
     old, new = before["columns"], now["columns"]
     said = [
