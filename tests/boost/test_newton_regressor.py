@@ -184,7 +184,9 @@ def test_a_loss_of_ones_own_gives_what_the_built_in_gives() -> None:
 
 def test_early_stopping_refits_for_scaled_rounds() -> None:
     X, y = make_friedman1(300, noise=3.0, random_state=0)
-    model = NewtonBoostingRegressor(early_stopping=True, validation=0.25, random_state=0)
+    model = NewtonBoostingRegressor(
+        n_estimators=200, early_stopping=True, validation=0.25, random_state=0
+    )
     kept = model.set_params(refit=None).fit(X, y).n_estimators_
     assert kept < 100
     assert len(model.validation_loss_) == kept + 10

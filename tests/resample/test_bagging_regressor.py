@@ -148,7 +148,7 @@ def test_the_result_does_not_depend_on_the_workers(friedman, n_jobs) -> None:
 def test_weights_draw_the_rows_like_repetition_on_average(friedman) -> None:
     X, y = friedman
     weight = np.random.default_rng(0).integers(0, 4, size=300)
-    model = BaggingRegressor(Ridge(), 300, random_state=0)
+    model = BaggingRegressor(LinearRegression(), 300, random_state=0)
     weighted = model.fit(X, y, sample_weight=weight).predict(X)
     repeated = model.fit(X.repeat(weight, axis=0), y.repeat(weight)).predict(X)
     np.testing.assert_allclose(weighted, repeated, atol=0.25)  # y has a spread of 5

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import FloatArray
 from foldwise.boost.booster import BoostedClassifier, BoostedRegressor, LossBooster
+from foldwise.boost.early_stopping import SetApart
 from foldwise.boost.pursuit import Pursuit, boost_additive
 from foldwise.checks import check_word
 from foldwise.errors import Plain, invalid_parameter, unsupported
@@ -96,7 +97,7 @@ class GradientBoosting(LossBooster):
             )
 
     def _boost_loss(
-        self, loss: Loss, rows: WeightedRows, groups: Any, seed: int, split_seed: int
+        self, loss: Loss, rows: WeightedRows, apart: SetApart, seed: int, split_seed: int
     ) -> None:
         pursuit = Pursuit(
             self._learners(),
@@ -107,7 +108,7 @@ class GradientBoosting(LossBooster):
             self.n_iter_no_change,
             seed,
         )
-        model = self._run(partial(boost_additive, pursuit, loss), rows, groups, split_seed)
+        model = self._run(partial(boost_additive, pursuit, loss), rows, apart, split_seed)
         self.model_ = model
         self.estimators_ = [stage.learners for stage in model.stages]
         self.steps_ = np.array([stage.step for stage in model.stages])
