@@ -83,6 +83,16 @@ def test_trusted_answers_are_the_learners_answers() -> None:
     np.testing.assert_array_equal(ask(tree, table), plain.predict(X))
 
 
+def test_a_tree_of_more_columns_never_reads_unchecked_rows() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    tree = DecisionTreeRegressor(random_state=0).fit(X, X[:, 2])
+    narrow = input_for(X[:, :1], [tree])
+    assert narrow.trusted
+    for method in "predict", "apply":
+        with pytest.raises(ValueError, match="X has 1 features, but"):
+            ask(tree, narrow, method)
+
+
 def test_with_metadata_routing_a_pipeline_finds_the_way_itself() -> None:
     with config_context(enable_metadata_routing=True):
         pipeline = make_pipeline(StandardScaler(), Ridge().set_fit_request(sample_weight=True))
