@@ -1,4 +1,4 @@
-"""What bagging says of itself: do its 90 % confidence intervals hold, is its out-of-bag score honest?
+"""What bagging says of itself: do its 90 % intervals hold, is its out-of-bag score honest?
 
 Intervals are of the expected prediction, the mean over the training sets; the share that held is
 over points and sets. Honesty is the mean of (out-of-bag loss − loss on fresh rows) over the seeds,

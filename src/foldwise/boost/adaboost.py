@@ -55,7 +55,7 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         Rounds without a lower error on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found times the ratio of row
-        numbers, or for as many. None keeps the model of the one split.
+        numbers, ``n_estimators`` at most, or for as many. None keeps the model of the one split.
     random_state : int, RandomState or None, default=None
         Seeds learners whose own is None, the draws and the split.
     verbose : int, default=0

@@ -52,7 +52,7 @@ class Booster(BaseEstimator):
         y : array-like of shape (n_samples,)
             Training targets; of a classifier, training classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+            Weights of the rows. Those of weight zero are left out before anything else.
         groups : array-like of shape (n_samples,), optional
             Rows of one group stay together when rows are set apart.
 

@@ -162,7 +162,7 @@ class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found times the ratio of row
-        numbers, or for as many. None keeps the model of the one split.
+        numbers, ``n_estimators`` at most, or for as many. None keeps the model of the one split.
     random_state : int, RandomState or None, default=None
         Seeds learners whose own is None, the draws and the split.
     verbose : int, default=0
@@ -177,9 +177,9 @@ class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
     members_ : ndarray of int, shape (n_rounds,)
         Which learner of the set each round kept.
     train_loss_ : ndarray of shape (n_rounds,)
-        Mean training loss after each round.
+        Mean loss of the training rows after each round: no estimate of the loss on new ones.
     loss_ : Loss
-        The loss.
+        The loss that judges all rounds; Huber's has the threshold of the constant prediction.
     feature_importances_ : ndarray of shape (n_features,)
         If all learners are trees.
     n_estimators_ : int
@@ -279,7 +279,7 @@ class GradientBoostingClassifier(BoostedClassifier, GradientBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found times the ratio of row
-        numbers, or for as many. None keeps the model of the one split.
+        numbers, ``n_estimators`` at most, or for as many. None keeps the model of the one split.
     random_state : int, RandomState or None, default=None
         Seeds learners whose own is None, the draws and the split.
     verbose : int, default=0
@@ -296,9 +296,9 @@ class GradientBoostingClassifier(BoostedClassifier, GradientBoosting):
     members_ : ndarray of int, shape (n_rounds,)
         Which learner of the set each round kept.
     train_loss_ : ndarray of shape (n_rounds,)
-        Mean training loss after each round.
+        Mean loss of the training rows after each round: no estimate of the loss on new ones.
     loss_ : Loss
-        The loss.
+        The loss that judges all rounds; Huber's has the threshold of the constant prediction.
     feature_importances_ : ndarray of shape (n_features,)
         If all learners are trees.
     n_estimators_ : int

@@ -252,7 +252,7 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found, times the ratio of row
-        numbers, meant over the splits; or for as many. None keeps the model of the one split.
+        numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the model of the one split.
     lightgbm_params : dict, optional
         Anything else, in LightGBM's words; it wins over the parameters above.
     n_jobs : int or None, default=None
@@ -269,7 +269,8 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
     n_estimators_ : int
         Rounds.
     validation_loss_ : ndarray of shape (n_rounds,) or None
-        LightGBM's metric on the rows set apart, if ``refit=None``.
+        LightGBM's metric on the rows set apart, if ``refit=None``: the curve by which the number
+        of rounds was chosen, so that its lowest point is no honest score.
     feature_importances_ : ndarray of shape (n_features,)
         Total gain of each column's splits, summing to one.
     n_features_in_ : int
@@ -397,7 +398,7 @@ class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found, times the ratio of row
-        numbers, meant over the splits; or for as many. None keeps the model of the one split.
+        numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the model of the one split.
     lightgbm_params : dict, optional
         Anything else, in LightGBM's words; it wins over the parameters above.
     n_jobs : int or None, default=None
@@ -416,7 +417,8 @@ class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):
     n_estimators_ : int
         Rounds.
     validation_loss_ : ndarray of shape (n_rounds,) or None
-        LightGBM's metric on the rows set apart, if ``refit=None``.
+        LightGBM's metric on the rows set apart, if ``refit=None``: the curve by which the number
+        of rounds was chosen, so that its lowest point is no honest score.
     feature_importances_ : ndarray of shape (n_features,)
         Total gain of each column's splits, summing to one.
     n_features_in_ : int
