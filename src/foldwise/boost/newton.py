@@ -252,7 +252,8 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found, times the ratio of row
-        numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the model of the one split.
+        numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the
+        model of the one split.
     lightgbm_params : dict, optional
         Anything else, in LightGBM's words; it wins over the parameters above.
     n_jobs : int or None, default=None
@@ -398,7 +399,8 @@ class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found, times the ratio of row
-        numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the model of the one split.
+        numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the
+        model of the one split.
     lightgbm_params : dict, optional
         Anything else, in LightGBM's words; it wins over the parameters above.
     n_jobs : int or None, default=None
