@@ -216,7 +216,17 @@ def fit_learner(learner: Any, table: LearnerInput, y: Array, weight: FloatArray 
 
 def ask(learner: Any, table: LearnerInput, method: str = "predict") -> Array:
     """Return what a method of the fitted learner says about the rows."""
-    # A learner of other rows, as a forged model file may hold, would read beyond unchecked ones.
-    fitting = getattr(learner, "n_features_in_", None) == table.X.shape[1]
-    extra = {"check_input": False} if table.trusted and fitting else {}
-    return np.asarray(getattr(learner, method)(table.X, **extra))
+    if not table.trusted:
+        return np.asarray(getattr(learner, method)(table.X))
+    # scikit-learn asks a tree without n_features_in_, as a forged model file may hold, for no
+    # width at all, and would read beyond the rows.
+    width = getattr(learner, "n_features_in_", None)
+    if width != table.X.shape[1]:
+        raise invalid_data(
+            type(learner).__name__,
+            "X",
+            must=f"have the columns that it was fitted on, {width}",
+            got=table.X.shape[1],
+            fix="Give the columns of fit.",
+        )
+    return np.asarray(getattr(learner, method)(table.X, check_input=False))
