@@ -88,7 +88,9 @@ def infinitesimal_jackknife(
         gram = centred_counts @ centred_counts.T
         raw = np.einsum("bp,bp->p", centred, gram @ centred) / n_learners**2
     bias = centred_counts.var(axis=0).sum() * centred.var(axis=0) / max(n_learners - 1, 1)
-    return factor * (raw - bias)
+    # A squared covariance of B pairs, less its noise, is this much too small (normal pairs).
+    shrunk = (n_learners + 1) * (n_learners - 2) / n_learners**2 if n_learners > 2 else 1.0
+    return factor * (raw - bias) / shrunk
 
 
 def jackknife_after_bootstrap(counts: FloatArray, answers: FloatArray) -> FloatArray:
