@@ -512,7 +512,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         training rows, each asked of the learners that lack it, as the mean of the infinitesimal
         jackknife and the jackknife after bootstrap plus one standard error. With fewer learners
         than rows it errs on the wide side. 90 % intervals of a forest of 100, 300 and 1,000
-        trees held 97, 93 and 92 % (200 rows of Friedman 1, ``benchmarks/bagging_intervals.py``).
+        trees held 96, 93 and 92 % (200 rows of Friedman 1, ``benchmarks/bagging_intervals.py``).
         """
         return self._interval(X, level)
 
