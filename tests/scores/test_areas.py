@@ -3,7 +3,8 @@ import pytest
 from scipy.special import ndtr
 from sklearn.metrics import roc_auc_score
 
-from foldwise.scores.metric import Response, Target, as_metric, mean_area
+from foldwise.scores.areas import mean_area
+from foldwise.scores.metric import Response, Target, as_metric
 
 RNG = np.random.default_rng(0)
 N = 240

@@ -38,7 +38,7 @@ CLASSES = [
 @parametrize_with_checks(
     [
         EnsembleSelectionRegressor(
-            [("ridge", Ridge()), ("tree", DecisionTreeRegressor())], cv=3, n_steps=5
+            [("ridge", Ridge(tol=1e-12)), ("tree", DecisionTreeRegressor())], cv=3, n_steps=5
         ),
         EnsembleSelectionClassifier(
             [("bayes", GaussianNB()), ("logistic", LogisticRegression())], cv=3, n_steps=5

@@ -72,8 +72,7 @@ def deal(
     """
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     if cv is None or isinstance(cv, numbers.Integral):
-        n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
-        splitter = _own_kind(classes, groups)(n_folds, shuffle=True, random_state=state)
+        splitter = own_splitter(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
         with warnings.catch_warnings():
             # Rare classes are said once, by us, when a node lacks one.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
@@ -137,12 +136,26 @@ def _check_groups_are_whole(owner: str, lattice: Lattice, groups: Array) -> None
     for i, (train, test) in enumerate(zip(lattice.trains, lattice.tests, strict=True)):
         torn = np.intersect1d(groups[train], groups[test])
         if len(torn):
-            got = Plain(
-                f"split {i} with {len(torn)} group{'s' if len(torn) > 1 else ''} on both sides"
-            )
+            got = Plain(f"split {i} with {len(torn)} of {len(np.unique(groups))} groups on both")
             must = "keep the rows of a group on one side of every split"
             fix = "Use cv=5 or GroupKFold(5), which keep groups whole, or leave groups out."
             raise bad_cv(owner, must, got, fix)
+
+
+def own_splitter(
+    cv: Any,
+    n_rows: int,
+    classes: IntArray | None,
+    groups: Array | None,
+    seed: int,
+    repeat: int,
+    n_layers: int,
+    owner: str,
+) -> Any:
+    """Return what a number of folds means: shuffled, stratified for classes, groups kept whole."""
+    n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
+    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+    return _own_kind(classes, groups)(n_folds, shuffle=True, random_state=state)
 
 
 def _own_kind(classes: IntArray | None, groups: Array | None) -> Any:
