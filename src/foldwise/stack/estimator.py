@@ -347,8 +347,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
 
     def _with_training_rows(self, X: Any) -> list[FittedStack]:
         """Return the fitted stacks with the rows they were fitted on, if they pass columns on."""
-        passes = self.deals_[0].problem.passthrough is not None
-        X = self._training_rows(X) if passes else self._X
+        needed = self.deals_[0].problem.passthrough is not None or self._metric.reads_rows
+        X = self._training_rows(X) if needed or X is not None else self._X
         return [stack.with_rows(X) for stack in self.deals_]
 
     def out_of_fold_table(self, X: Any = None) -> OutOfFoldTable:

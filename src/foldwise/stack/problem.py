@@ -202,6 +202,8 @@ class StackProblem:
             None if weight is None else weight[rows],
             fold,
             None if self.data.groups is None else self.data.groups[rows],
+            self.data.X,
+            rows,
         )
 
 

@@ -8,9 +8,15 @@ import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.folds import Block, Judgement, Reading, rows_inside
+from foldwise.learners import take_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.judge.calibrate import Correction, Corrector
-from foldwise.stack.stackers.candidates import Candidate, respond, response_kind
+from foldwise.stack.stackers.candidates import (
+    Candidate,
+    respond,
+    response_kind,
+    without_rows_to_score,
+)
 from foldwise.stack.table.read import Features, Layer, fold_numbers, rows_of, weights_of
 
 LONE_PARTS = 5
@@ -221,8 +227,11 @@ class Judge:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
         data, features = self.layer.problem.data, self.layer.features(blocks)
         y, weight = data.y[rows_of(blocks)], weights_of(blocks, data.sample_weight)
+        if self.contest.metric.reads_rows:
+            rows = take_rows(data.X, rows_of(blocks))
+            candidates = [candidate.scored_on(rows) for candidate in candidates]
         return {
-            Option(number, point): stacker
+            Option(number, point): without_rows_to_score(stacker)
             for number, candidate in enumerate(candidates)
             for point, stacker in enumerate(candidate.fit_grid(features, y, weight, self.seed))
         }

@@ -87,9 +87,12 @@ class MemberStacker(Stacker):
         if self.labels is not None and function is metrics.brier_score_loss:
             return "squared"
         target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
-        return lambda values: (
-            -float(self.metric.score(self._response(values.reshape(len(y), -1)), target))
-        )
+
+        def loss(values: FloatArray) -> float:
+            score = self.metric.score(self._response(values.reshape(len(y), -1)), target)
+            return np.inf if np.isnan(score) else -float(score)
+
+        return loss
 
 
 class WeightedMean(MemberStacker):
