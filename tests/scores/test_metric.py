@@ -350,7 +350,8 @@ def test_a_scorer_of_ones_own_is_averaged_over_folds() -> None:
     def worst(estimator: object, X: np.ndarray, y: np.ndarray) -> float:
         return -float(np.abs(estimator.predict(X) - y).max())
 
-    found = metric(worst).evaluate(Response("value", VALUES[:, None]), Target(Y, None, None, FOLD))
+    target = Target(Y, None, None, FOLD, None, VALUES[:, None], np.arange(N))
+    found = metric(worst).evaluate(Response("value", VALUES[:, None]), target)
     errors = np.abs(VALUES - Y)
     expected = np.mean([-errors[fold == FOLD].max() for fold in range(4)])
     assert found.score == pytest.approx(expected, rel=1e-12)

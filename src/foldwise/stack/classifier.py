@@ -162,7 +162,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     n_fits_ : int
         Number of fits of learners.
     failures_ : dict
-        Why learners were dropped.
+        Why learners were dropped: one that fails in a fold is left out of all.
     run_ : RunSummary
         What the fit did: fits done, found in ``run_dir`` and failed, seconds, whether and why
         it is partial.

@@ -231,7 +231,13 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         self.oof_ = out_of_fold(stacks, index, first.problem.kept)
         tables = [layer.table for stack in stacks for layer in stack.layers]
         self.n_fits_ = sum(table.n_fits.total() for table in tables)
-        self.failures_ = {n: reason for t in tables for n, reason in t.failures.items()}
+        # Targets of one fold may have made it fail: then they had a say in how others are judged.
+        rests = "; left out of all folds, and the score rests on that"
+        self.failures_ = {
+            name: reason + rests * reason.startswith("without fold")
+            for table in tables
+            for name, reason in table.failures.items()
+        }
         self._X = first.problem.data.X
         self.deals_ = [stack.with_rows(None) for stack in stacks]
         self.stacker_ = self.final_estimator_ = first.verdict.stacker

@@ -27,6 +27,11 @@ X, Y = make_friedman1(120, random_state=0)
 WEIGHT = np.random.default_rng(0).random(120)
 
 
+def uncorrected(stack) -> float:
+    verdict = stack.deals_[0].verdict
+    return stack.deals_[0].metric.score(verdict.response, verdict.target)
+
+
 def board(stack) -> pd.Series:
     return stack.leaderboard_.set_index("model").iloc[:, 0]
 
@@ -55,6 +60,24 @@ def test_all_learners_together_score_what_one_fixed_stacker_scores(top) -> None:
     values = model_values(stack)
     assert_allclose(values.score, stack.score_, rtol=1e-12)
     assert_allclose(values.shapley.sum(), values.score - values.naive_score, atol=1e-12)
+
+
+@pytest.mark.parametrize("top", [None, ["mean", "nnls", "ridge"], "ridge", "greedy"])
+def test_all_learners_together_score_what_the_stack_scores_whatever_was_chosen(top) -> None:
+    stack = StackingRegressor(NUMBERS, top, random_state=3).fit(X[:60], Y[:60])
+    assert_allclose(model_values(stack).score, uncorrected(stack), rtol=1e-9)
+
+
+def test_folds_that_chose_otherwise_are_judged_by_their_own_choice() -> None:
+    top = (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2, 3, 4]})
+    for seed in range(10):
+        stack = StackingRegressor(NUMBERS, top, random_state=seed).fit(X[:40], Y[:40])
+        verdict = stack.deals_[0].verdict
+        if any(fold.option != verdict.option for fold in verdict.folds):
+            break
+    else:
+        pytest.fail("every fold chose what is deployed")
+    assert_allclose(model_values(stack).score, uncorrected(stack), rtol=1e-9)
 
 
 def test_a_subset_scores_what_a_stack_of_only_these_scores() -> None:

@@ -56,7 +56,8 @@ def test_a_failing_learner_is_dropped_with_learner_node_and_cause() -> None:
         "only 20 rows. Set on_error='raise' to stop instead."
     ]
     assert caught[0].filename == __file__
-    assert stack.failures_ == {"picky": "without folds 0, 1: ValueError: only 20 rows"}
+    rests = "left out of all folds, and the score rests on that"
+    assert stack.failures_ == {"picky": f"without folds 0, 1: ValueError: only 20 rows; {rests}"}
     assert list(stack.oof_.columns) == ["ridge"]
 
 

@@ -10,9 +10,11 @@ from threadpoolctl import ThreadpoolController
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import OutOfFoldTable
-from foldwise.learners import prepared
+from foldwise.folds import Judgement
+from foldwise.learners import prepared, take_rows
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
+from foldwise.stack.judge.judge import Option
 from foldwise.stack.results.leaderboard import honest_score
 from foldwise.stack.results.optimism import optimistic_claims
 from foldwise.stack.stackers.means import MemberStacker
@@ -76,7 +78,7 @@ class SubsetScore:
     names: tuple[str, ...]  # the learners that subsets number
 
     def __call__(self, subset: tuple[int, ...]) -> float:
-        """Fit the deployed kind of stacker on some learners, without each fold, and judge it.
+        """Fit each fold's kind of stacker on some learners, without the fold, and judge it.
 
         Calibration is left out: it is the same for all subsets.
         """
@@ -98,42 +100,42 @@ class _Repeat:
     """One fitted stack with its features read, to be judged again with some of its learners."""
 
     def __init__(self, stack: FittedStack) -> None:
-        self.judge, self.target, data = stack.judge, stack.judge.judged_target(), stack.problem.data
-        self.candidate = self.judge.candidate(stack.verdict.option)
-        self.bare = prepared(self.candidate.estimator, self.judge.seed)
-        self.bare.set_params(**self.candidate.grid[0])
-        self.folds = [
-            (
-                stack.top.features(judgement.train),
-                stack.top.features((judgement.test,)),
-                data.y[rows_of(judgement.train)],
-                weights_of(judgement.train, data.sample_weight),
-            )
-            for judgement in stack.reading.judgements
-        ]
+        self.judge, self.target = stack.judge, stack.judge.judged_target()
+        pairs = zip(stack.reading.judgements, stack.verdict.folds, strict=True)
+        # Each fold by the choice made without it, as the score is made.
+        self.folds = [_Fold(stack, judgement, judged.option) for judgement, judged in pairs]
 
     def score(self, names: Sequence[str]) -> float:
         """Return the score of the stack of some learners."""
-        answers = joined([self._answer(names, *fold) for fold in self.folds])
+        answers = joined([fold.answer(names) for fold in self.folds])
         return self.judge.contest.metric.score(answers, self.target)
 
-    def _answer(
-        self,
-        names: Sequence[str],
-        train: Features,
-        test: Features,
-        y: Array,
-        weight: FloatArray | None,
-    ) -> Response:
+
+class _Fold:
+    """One judged fold, and the stacker that was chosen for it."""
+
+    def __init__(self, stack: FittedStack, judgement: Judgement, option: Option) -> None:
+        self.judge, data, rows = stack.judge, stack.problem.data, rows_of(judgement.train)
+        self.candidate = self.judge.candidate(option)
+        if self.judge.contest.metric.reads_rows:
+            self.candidate = self.candidate.scored_on(take_rows(data.X, rows))
+        self.bare = prepared(self.candidate.estimator, self.judge.seed)
+        self.bare.set_params(**self.candidate.grid[0])
+        self.train = stack.top.features(judgement.train)
+        self.test = stack.top.features((judgement.test,))
+        self.y, self.weight = data.y[rows], weights_of(judgement.train, data.sample_weight)
+
+    def answer(self, names: Sequence[str]) -> Response:
+        """Return what the stacker makes of some learners, fitted without the fold."""
         if not names:
-            return constant_response(train, y, weight, len(test.outputs[0]))
-        train = train.of(names)
+            return constant_response(self.train, self.y, self.weight, len(self.test.outputs[0]))
+        train = self.train.of(names)
         if isinstance(self.bare, MemberStacker):
             # A copy is quicker made than a clone.
-            stacker = copy(self.bare).fit(self.bare.read(train), y, weight)
+            stacker = copy(self.bare).fit(self.bare.read(train), self.y, self.weight)
         else:
-            (stacker,) = self.candidate.fit_grid(train, y, weight, self.judge.seed)
-        return self.judge.respond(stacker, test.of(names))
+            (stacker,) = self.candidate.fit_grid(train, self.y, self.weight, self.judge.seed)
+        return self.judge.respond(stacker, self.test.of(names))
 
 
 def constant_response(
