@@ -157,12 +157,13 @@ class Bagging(BaseEstimator):
                 f"when weights are given with sampling={self.sampling!r}",
                 "Use sampling='bootstrap', which draws by weight.",
             )
-        points = np.unique(np.linspace(0, len(y) - 1, POINTS_KEPT).astype(np.intp))
-        self.points_ = points, table.rows(points)
         targets = self._new_targets(X, learner, y, weight, last)
         plan = BagPlan(learner, table, y, passed, self.draws_, self._n_columns(), targets)
         with progress(owner, self.n_estimators, self.verbose) as told:
             self.members_ = fit_members(plan, self.seeds_, self.n_jobs, told)
+        # What the learners say at some training rows is kept, not the rows: they are not ours.
+        points = np.unique(np.linspace(0, len(y) - 1, POINTS_KEPT).astype(np.intp))
+        self.points_ = points, self._answers(table.rows(points))
         if self.oob_score:
             said = self._score_out_of_bag(table, y, weight)
             if kept is not None:
@@ -335,9 +336,8 @@ class Bagging(BaseEstimator):
     def _share_of_mean(self) -> float:
         """Return the variance of the mean of the learners over theirs within the fit."""
         counts, factor = self._counts()
-        rows, points = self.points_
+        rows, answers = self.points_
         units = rows if self.draws_.group is None else self.draws_.group[rows]
-        answers = self._answers(points)
         answers = answers.reshape(len(answers), len(rows), -1)
         ratio, error = between_to_within(counts, answers, units, factor)
         if np.isnan(ratio):
