@@ -1,18 +1,20 @@
 """Content keys: two things with one key would give one result.
 
-A key is stable between processes and machines. What has a version (an estimator of an installed
-package) is known by its name and version; what has none (a class or function of one's own) by its
-name and code, so that a learner whose code was changed is fitted again.
+A key is stable between processes and machines. What is installed and has a version (an estimator
+of a package) is known by its name and version; anything else (a class, function or module of one's
+own) by its name and code, so that a learner whose code was changed is fitted again.
 
 The bytes that are hashed are those of a pickle in which some things are put in another form first.
 :func:`joblib.hash` does so for arrays, but knows functions and classes by name alone, counts what
 an estimator has learnt, and gives equal things other keys when parts of them are one object.
 """
 
+import contextlib
 import dataclasses
 import dis
 import hashlib
 import importlib.metadata
+import importlib.util
 import pickle
 import platform
 import re
@@ -20,6 +22,7 @@ import sys
 import types
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -128,7 +131,8 @@ class _Canonical(pickle.Pickler):
         name = (type(value).__name__, value.__module__, value.__qualname__, version)
         if isinstance(value, type):
             return name if version is not None else (*name, self._own_class(value))
-        cells = tuple(map(_content_of, value.__closure__ or ()))
+        names = set().union(*(part.co_names for part in _inner(value.__code__)))
+        cells = tuple(self._used(_content_of(cell), names) for cell in value.__closure__ or ())
         held = (value.__defaults__, value.__kwdefaults__, cells)
         return (*name, held) if version is not None else (*name, held, self._own_function(value))
 
@@ -138,9 +142,22 @@ class _Canonical(pickle.Pickler):
         return (keys, cls.__bases__)
 
     def _own_function(self, function: types.FunctionType) -> tuple[Any, ...]:
-        space = function.__globals__
-        names = [name for name in sorted(_global_names(function.__code__)) if name in space]
-        return (_code(function.__code__), [(name, self._attempt(space[name])) for name in names])
+        code, space = function.__code__, function.__globals__
+        found = {name: space[name] for name in _global_names(code) if name in space}
+        found |= _own_imports(code, str(space.get("__package__") or ""))
+        names = set().union(*(part.co_names for part in _inner(code)))
+        used = {name: self._used(value, names) for name, value in found.items()}
+        return (_code(code), [(name, self._attempt(used[name])) for name in sorted(used)])
+
+    def _used(self, value: Any, names: set[str], seen: tuple[Any, ...] = ()) -> Any:
+        """Return a value that code uses; of a module of one's own, what the code names in it."""
+        if not isinstance(value, types.ModuleType) or version_of_module(value.__name__) is not None:
+            return value
+        if value in seen:
+            return value.__name__
+        parts = [(name, vars(value)[name]) for name in sorted(names & vars(value).keys())]
+        inside = [(name, self._used(part, names, (*seen, value))) for name, part in parts]
+        return (value.__name__, [(name, self._attempt(part)) for name, part in inside])
 
     def _attempt(self, value: Any) -> str:
         """Return the key of what code uses, or only its type if it has no stable content."""
@@ -243,7 +260,9 @@ def _estimator_form(value: Any) -> tuple[Any, ...]:
     parameters = value.get_params(deep=False)
     if type(value).__module__.startswith("foldwise."):
         parameters = {k: v for k, v in parameters.items() if k not in HOW_TO_RUN}
-    form = ("estimator", type(value), sorted(parameters.items(), key=lambda item: item[0]))
+    # Clones keep what set_output was told, and what comes out depends on it.
+    output = getattr(value, "_sklearn_output_config", None)
+    form = ("estimator", type(value), sorted(parameters.items(), key=lambda item: item[0]), output)
     own = getattr(type(value), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)
     if own is BaseEstimator.__sklearn_clone__ or value.__sklearn_clone__() is not value:
         return form
@@ -302,6 +321,24 @@ def _global_names(code: types.CodeType) -> set[str]:
         for step in dis.get_instructions(part)
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
     }
+
+
+def _own_imports(code: types.CodeType, package: str) -> dict[str, Any]:
+    """Return the modules of one's own that the code imports when it runs."""
+    found = {}
+    for part in _inner(code):
+        steps = list(dis.get_instructions(part))
+        for place, step in enumerate(steps):
+            if step.opname != "IMPORT_NAME":
+                continue
+            # It stands behind its level (the number of dots) and the names it is asked for.
+            level = steps[place - 2].argval
+            name = "." * level + str(step.argval)
+            with contextlib.suppress(ImportError, ValueError):
+                full = importlib.util.resolve_name(name, package)
+                if _is_own(full):
+                    found[full] = importlib.import_module(full)
+    return found
 
 
 def _refusal(value: Any) -> UnsupportedError:
@@ -385,5 +422,23 @@ def version_of_module(module: str | None) -> str | None:
         return None
     if top in sys.stdlib_module_names:
         return platform.python_version()
-    version = getattr(sys.modules.get(top), "__version__", None)
-    return None if version is None else str(version)
+    package = sys.modules.get(top)
+    version = getattr(package, "__version__", None)
+    return None if version is None or _is_own(top) else str(version)
+
+
+@cache
+def _is_own(module: str) -> bool:
+    """Tell whether a module can be found and is no part of an installed package."""
+    top = module.partition(".")[0]
+    if top in ("__main__", "foldwise") or top in sys.stdlib_module_names:
+        return False
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        return False
+    if spec is None:
+        return False
+    places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or [])
+    parts = {part for place in places for part in Path(str(place)).parts}
+    return not parts & {"site-packages", "dist-packages"}
