@@ -140,7 +140,7 @@ class Run:
         if self.interrupted:
             batch.drop(batch.alive(), "interrupted")
             return
-        self.executor.place(work, shared)
+        self.executor.place(work, shared, self.clock.left())
         try:
             batch.run()
         except KeyboardInterrupt:

@@ -293,6 +293,33 @@ def test_without_any_worker_there_is_an_error_and_no_hang(
         executor.close()
 
 
+def test_workers_are_waited_for_no_longer_than_the_time_budget() -> None:
+    cluster = cluster_module.Cluster.__new__(cluster_module.Cluster)
+    cluster.owner, cluster.address, cluster.threads = "Stack", "tcp://here", {}
+    cluster.seen, cluster.warned, cluster.look = time.monotonic(), False, lambda: None
+    with pytest.raises(InvalidParameterError, match="no worker within the time budget"):
+        cluster.wait_for_workers(0.3)
+    assert time.monotonic() - cluster.seen < 10
+
+
+def test_a_worker_stopped_while_data_are_placed_is_left_out(
+    executor: DaskExecutor, cluster: LocalProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "STALLED_SECONDS", 3.0)
+    stopped = cluster.workers[-1]
+    stopped.send_signal(signal.SIGSTOP)
+    try:
+        start = time.monotonic()
+        executor._checked = True
+        executor.place(nap, np.ones(2_000_000))
+        assert len(executor._kept) == 1
+        assert time.monotonic() - start < 20
+        executor.submit(0, 0.1)
+        assert collect(executor, 1, seconds=40)[0].result[1] == 2_000_000
+    finally:
+        stopped.send_signal(signal.SIGCONT)
+
+
 def test_few_deaths_may_be_an_accident_and_many_are_not() -> None:
     from distributed import KilledWorker
     from distributed.scheduler import WorkerState

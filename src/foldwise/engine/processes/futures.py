@@ -84,7 +84,7 @@ class Futures:
         self._over: list[Finished] = []
         self._placed: Any = None
 
-    def place(self, work: Any, shared: Any) -> None:
+    def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Pack the function and the data; threads share them as they are."""
         self._placed = (work, shared)
         if self.remote:

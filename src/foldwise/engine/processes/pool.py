@@ -130,7 +130,7 @@ class Processes:
         self._parcel: Parcel | None = None
         self._room: Any = None
 
-    def place(self, work: Any, shared: Any) -> None:
+    def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Pack the function and the data; a worker gets them with its first task."""
         self._drop_parcel()
         self._room = _room()
