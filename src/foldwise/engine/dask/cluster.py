@@ -16,7 +16,7 @@ SEND_SECONDS = 300.0
 # A worker that takes data still says that it lives; one that does not is left out.
 STALLED_SECONDS = 10.0
 NO_WORKER_SECONDS = 30.0
-WARN_SECONDS = 5.0
+WARN_SECONDS = 10.0
 LOST = (OSError, TimeoutError, asyncio.CancelledError, concurrent.futures.CancelledError)
 # Before the tasks of other users of the cluster.
 FIRST = 10
@@ -140,10 +140,15 @@ class Cluster:
 
         A worker that was not ready gets the data with its first task.
         """
-        until = time.monotonic() + ANSWER_SECONDS
-        while any(future.status == "pending" for future in futures.values()):
-            if time.monotonic() > until:
-                break
+        looked = time.monotonic()
+        until = looked + ANSWER_SECONDS
+        pending = set(futures)
+        while pending and time.monotonic() < until:
+            pending = {address for address in pending if futures[address].status == "pending"}
+            if time.monotonic() > looked + 1.0:
+                self.look()
+                looked = time.monotonic()
+                pending = {a for a in pending if not self.silent(a, STALLED_SECONDS)}
             time.sleep(0.01)
         for future in futures.values():
             if future.status == "error":
@@ -154,6 +159,11 @@ class Cluster:
         """Return which worker each task is at, from key to address."""
         found = self.ask(self.client.scheduler.processing, workers=None)
         return {key: address for address, keys in found.items() for key in keys}
+
+    def deaths(self, key: str) -> int:
+        """Return how many workers died with a task."""
+        story = self.ask(self.client.scheduler.get_story, keys_or_stimuli=[key])
+        return sum(tuple(step[:3]) == (key, "processing", "released") for step in story)
 
     def check_versions(self) -> None:
         """Refuse a cluster whose workers would give other bits."""

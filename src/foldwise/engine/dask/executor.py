@@ -41,6 +41,7 @@ class Flight:
     since: float
     futures: list[Any] = field(default_factory=list)
     sends: int = 0
+    deaths: int = 0
 
 
 class DaskExecutor:
@@ -204,7 +205,12 @@ class DaskExecutor:
 
     def _welcome(self, flight: Flight, future: Any, worker: str) -> None:
         """Send the data to a worker that does not have it, and the task again."""
+        # Dask counts anew with each key, and a worker that was started anew has no data.
+        flight.deaths += self.cluster.deaths(future.key)
         flight.futures.remove(future)
+        if flight.deaths >= SURE_DEATHS:
+            self._end(flight, WorkerKillerError(f"{flight.deaths} workers died at it"))
+            return
         if self._given.get(worker, 0.0) < flight.since:
             self._give([worker])
         self._send_again(flight, f"its data did not stay on {worker}")
