@@ -13,16 +13,12 @@ import contextlib
 import dataclasses
 import dis
 import hashlib
-import importlib.metadata
 import importlib.util
 import pickle
-import platform
 import re
 import sys
 import types
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,11 +26,11 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from foldwise.engine.versions import is_own, version_of_module
 from foldwise.errors import UnsupportedError, unsupported
 
 LENGTH = 40
 BLOCK = 1 << 24
-LIBRARIES = ("foldwise", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 # Parameters of our own estimators that change no bit of a result.
 HOW_TO_RUN = {"callback", "executor", "n_jobs", "on_interrupt", "run_dir", "verbose"}
 # What pickle writes as it is, items and all.
@@ -336,7 +332,7 @@ def _own_imports(code: types.CodeType, package: str) -> dict[str, Any]:
             name = "." * level + str(step.argval)
             with contextlib.suppress(ImportError, ValueError):
                 full = importlib.util.resolve_name(name, package)
-                if _is_own(full):
+                if is_own(full):
                     found[full] = importlib.import_module(full)
     return found
 
@@ -379,66 +375,3 @@ def _has_key(value: Any) -> bool:
     except NO_PICKLE:
         return False
     return True
-
-
-@cache
-def _installed(distribution: str) -> str | None:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that every fit depends on.
-
-    Examples
-    --------
-    >>> sorted(set(library_versions()) & {"numpy", "python", "scikit-learn"})
-    ['numpy', 'python', 'scikit-learn']
-    """
-    found = {name: _installed(name) for name in LIBRARIES}
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python, **{name: v for name, v in found.items() if v is not None}}
-
-
-def differences(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
-    """Return in words which versions differ.
-
-    Examples
-    --------
-    >>> differences({"numpy": "1.26"}, {"numpy": "2.3", "scipy": "1.16"})
-    ['numpy 1.26 is now 2.3', 'scipy none is now 1.16']
-    """
-    names = [*ours, *(name for name in theirs if name not in ours)]
-    pairs = [(name, theirs.get(name, "none"), ours.get(name, "none")) for name in names]
-    return [f"{name} {old} is now {new}" for name, old, new in pairs if old != new]
-
-
-def version_of_module(module: str | None) -> str | None:
-    """Return the version of the package a module belongs to; None for a user's own module."""
-    top = (module or "__main__").partition(".")[0]
-    if top == "__main__":
-        return None
-    if top in sys.stdlib_module_names:
-        return platform.python_version()
-    package = sys.modules.get(top)
-    version = getattr(package, "__version__", None)
-    return None if version is None or _is_own(top) else str(version)
-
-
-@cache
-def _is_own(module: str) -> bool:
-    """Tell whether a module can be found and is no part of an installed package."""
-    top = module.partition(".")[0]
-    if top in ("__main__", "foldwise") or top in sys.stdlib_module_names:
-        return False
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError):
-        return False
-    if spec is None:
-        return False
-    places = [spec.origin] if spec.has_location else list(spec.submodule_search_locations or [])
-    parts = {part for place in places for part in Path(str(place)).parts}
-    return not parts & {"site-packages", "dist-packages"}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from foldwise.engine.dask.worker import OtherVersionsError, check_versions, keep
-from foldwise.engine.fingerprint import library_versions
+from foldwise.engine.versions import library_versions
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter, warn
 
 CONNECT_SECONDS = 15.0

@@ -11,8 +11,8 @@ from cloudpickle import dumps
 from foldwise.engine.dask.cluster import ANSWER_SECONDS, Cluster
 from foldwise.engine.dask.worker import OtherVersionsError, Placed, do_task
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.fingerprint import library_versions
 from foldwise.engine.processes.worker import Surroundings, received
+from foldwise.engine.versions import library_versions
 from foldwise.errors import warn
 
 # How often the cluster is looked at.
