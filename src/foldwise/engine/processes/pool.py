@@ -13,6 +13,7 @@ import os
 import pickle
 import signal
 import tempfile
+import threading
 import time
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -37,6 +38,8 @@ POOLS = (
 ONE_THREAD = {f"{pool}_THREADS": "1" for pool in POOLS}
 # How long a silent death can go unnoticed: a learner's own children keep pipes open.
 LOOK_SECONDS = 0.2
+# A pipe holds at least this much that nobody has read.
+PIPE_BYTES = 16_384
 
 # Windows has no harder signal.
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -57,9 +60,23 @@ class _Worker:
         self.ticket: int | None = None
         self.since = 0.0
         self.parcel: Parcel | None = None
+        self.sender: threading.Thread | None = None
 
-    def send(self, *message: Any) -> None:
-        self.pipe.send_bytes(pickle.dumps(message))
+    def send(self, *messages: tuple[Any, ...]) -> None:
+        """Send what is small at once, and what the pipe may not hold while nobody waits for it."""
+        packed = [pickle.dumps(message) for message in messages]
+        if sum(map(len, packed)) <= PIPE_BYTES:
+            self._send(packed)
+            return
+        # A worker that is still coming up reads nothing: waiting for it would miss deadlines.
+        self.sender = threading.Thread(target=self._send, args=(packed,), daemon=True)
+        self.sender.start()
+
+    def _send(self, packed: list[bytes]) -> None:
+        # A worker that has just died is found by wait.
+        with contextlib.suppress(OSError):
+            for message in packed:
+                self.pipe.send_bytes(message)
 
     def is_alive(self) -> bool:
         return self.home == os.getpid() and bool(self.process.is_alive())
@@ -73,6 +90,9 @@ class _Worker:
             # It leads none before it has come up.
             os.kill(self.process.pid, KILL)
         self.process.join(1.0)
+        if self.sender is not None:
+            # It writes to a pipe that nobody reads any more, which is an error at once.
+            self.sender.join(1.0)
         self.pipe.close()
 
 
@@ -111,12 +131,11 @@ class Processes:
         worker = self._free()
         packed = dumps(job)
         worker.ticket, worker.since = ticket, time.monotonic()
-        # A worker that has just died is found by wait.
-        with contextlib.suppress(OSError):
-            if worker.parcel is not self._parcel:
-                worker.send("place", self._parcel, self._folder.name)
-                worker.parcel = self._parcel
-            worker.send("task", packed)
+        messages: list[tuple[Any, ...]] = [("task", packed)]
+        if worker.parcel is not self._parcel:
+            messages.insert(0, ("place", self._parcel, self._folder.name))
+            worker.parcel = self._parcel
+        worker.send(*messages)
 
     def wait(self, timeout: float | None) -> list[Finished]:
         """Return tasks that are over."""
@@ -153,8 +172,7 @@ class Processes:
         for ticket in list(self.running()):
             self.cancel(ticket, "closed")
         for worker in self._workers:
-            with contextlib.suppress(OSError):
-                worker.send("forget")
+            worker.send(("forget",))
             worker.parcel = None
         _idle.extend(self._workers)
         self._workers, self._over = [], []
@@ -202,6 +220,14 @@ class Processes:
             with contextlib.suppress(OSError):
                 Path(self._parcel.file).unlink()
         self._parcel = None
+
+
+def warm(n_workers: int, needs: Any) -> None:
+    """Start workers that will soon be wanted; meanwhile they import what ``needs`` is made of."""
+    for _ in range(n_workers - len(_idle)):
+        worker = _Worker()
+        worker.send(("forget", needs))
+        _idle.append(worker)
 
 
 @atexit.register
