@@ -23,8 +23,10 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         folds, dealt twice.
     time_budget : float or None, default=None
         Seconds the fit may take. Each learner is tried on some rows first; learners, and if
-        need be folds, that do not fit are left out (``skipped_``). None: no limit, and one seed
-        gives one model.
+        need be folds, that do not fit are left out (``skipped_``). What is quick is fitted in
+        this process, what may be slow in worker processes, which are ended when time is up; if
+        time suffices for nothing else, the model is the target's mean. None: no limit, and one
+        seed gives one model.
     metric : None, str or callable, default=None
         "rmse" (None), "mae", "r2", ..., a name of one of scikit-learn's scorers, or a scorer:
         what the score is and what choices maximise.
