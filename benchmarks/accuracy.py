@@ -45,8 +45,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
-from foldwise.scores.metric import Evaluation, Target, as_metric
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Evaluation, Response, Target, as_metric
 
 DATA = Path(
     os.environ.get("FOLDWISE_DATA")

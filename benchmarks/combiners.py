@@ -36,7 +36,7 @@ from threadpoolctl import threadpool_limits
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.combine import greedy_selection
 from foldwise.scores.metric import Target
-from foldwise.stack.stackers import respond
+from foldwise.stack.stackers.candidates import respond
 
 DATA = Path(
     os.environ.get("FOLDWISE_DATA", Path(__file__).resolve().parents[1].parent / "shared" / "data")

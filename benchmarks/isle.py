@@ -19,7 +19,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from foldwise.sparse.isle import ISLEClassifier, ISLERegressor
+from foldwise.isle import ISLEClassifier, ISLERegressor
 
 DATA = Path(
     os.environ.get("FOLDWISE_DATA", Path(__file__).resolve().parents[1].parent / "shared" / "data")

@@ -18,9 +18,8 @@ from sklearn.datasets import make_friedman1
 from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
-from foldwise.sparse.inputs import new_table
-from foldwise.sparse.rulefit import RuleFitClassifier, RuleFitRegressor
-from foldwise.sparse.text import rule_query
+from foldwise.isle.data import new_table
+from foldwise.rules import RuleFitClassifier, RuleFitRegressor, rule_query
 
 DATA = Path(
     os.environ.get("FOLDWISE_DATA", Path(__file__).resolve().parents[1].parent / "shared" / "data")

@@ -17,9 +17,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 @pytest.fixture
 def short_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let penalised paths visit a few lambdas only, where what is tested is not the path."""
-    from foldwise.paths import follow
+    from foldwise.paths import penalised
 
-    whole = follow.lambda_grid
+    whole = penalised.lambda_grid
     monkeypatch.setattr(
-        follow, "lambda_grid", lambda largest, n, ratio: whole(largest, min(n, 5), max(ratio, 0.1))
+        penalised,
+        "lambda_grid",
+        lambda largest, n, ratio: whole(largest, min(n, 5), max(ratio, 0.1)),
     )

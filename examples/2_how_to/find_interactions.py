@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from foldwise import RuleFitRegressor
-from foldwise.sparse.bootstrap_null import interaction_null
-from foldwise.sparse.stability import rule_stability
+from foldwise.rules import interaction_null, rule_stability
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.normal(size=(400, 5)), columns=["dose", "age", "weight", "height", "noise"])

@@ -49,7 +49,7 @@ from foldwise import AutoStackRegressor, StackingClassifier, StackingRegressor, 
 from foldwise.combine.calibration.named import METHODS
 from foldwise.errors import FoldwiseWarning, UnsupportedError
 from foldwise.files import read_manifest
-from foldwise.stack.named import known_names
+from foldwise.stack.stackers.named import known_names
 from tests.files.conftest import X, Y
 from tests.files.hostile import members_of, nothing_is_run
 

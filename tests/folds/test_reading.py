@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, TimeSeri
 
 from foldwise.errors import InvalidParameterError
 from foldwise.folds import Lattice, deal, read_lattice
-from foldwise.folds.needs import needs_of, upper_blocks
+from foldwise.folds.reading import needs_of, upper_blocks
 
 SEVERAL = settings(max_examples=60, deadline=None, derandomize=True)
 

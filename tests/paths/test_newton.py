@@ -1,22 +1,31 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 from foldwise.losses import Logistic
 from foldwise.losses.numbers import CappedPoisson
 from foldwise.paths import newton
-from foldwise.paths.curvature import Dictionary
-from foldwise.paths.newton import Predictor, Problem
+from foldwise.paths.newton import (
+    Curvature,
+    DictionaryColumns,
+    NewtonSolver,
+    OnePredictor,
+    Predictor,
+)
 from foldwise.paths.penalty import Penalty
 
 
 def solved(D, y, loss, lam, l1_ratio=0.0, tol=1e-14):
     n, p = D.shape
-    problem = Problem(Dictionary(D), np.full(n, 1 / n), Penalty.uniform(l1_ratio, p, False), tol)
-    at = Predictor.zero(np.zeros(n), p)
+    problem = NewtonSolver(
+        DictionaryColumns(D), np.full(n, 1 / n), Penalty.uniform(l1_ratio, p, False), tol
+    )
+    one = OnePredictor(problem, loss, y, np.zeros(n))
+    at = one.predictors[0]
     problem.refresh(at, loss, y)
-    problem.solve(at, loss, y, lam, lam)
+    one.solve(lam, lam)
     return at
 
 
@@ -45,8 +54,8 @@ def test_curvature_kept_or_not_the_optimum_is_the_same(make_problem, monkeypatch
 def test_every_step_lowers_the_objective_even_from_far_away(make_problem):
     D, y, _ = make_problem("poisson")
     loss, n = CappedPoisson(), len(y)
-    problem = Problem(
-        Dictionary(D), np.full(n, 1 / n), Penalty.uniform(1.0, D.shape[1], False), 1e-12
+    problem = NewtonSolver(
+        DictionaryColumns(D), np.full(n, 1 / n), Penalty.uniform(1.0, D.shape[1], False), 1e-12
     )
     at = Predictor.zero(np.full(n, -8.0), D.shape[1])
     values = []
@@ -69,3 +78,22 @@ def test_separated_classes_do_not_run_away(lam):
     at = solved(D, (D[:, 0] > 0).astype(float), Logistic(), lam, l1_ratio=1.0, tol=1e-8)
     assert np.isfinite(at.w).all()
     assert 0 < at.w[0] < 100
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("columns", [[1, 2, 4, 5], [0, 1, 2, 3, 4, 5, 6], [2], [0, 6], [1, 2, 5]])
+def test_moving_to_other_columns_is_computing_them_afresh(kind, columns):
+    rng = np.random.default_rng(0)
+    dictionary = DictionaryColumns(kind(rng.normal(size=(30, 7)) * (rng.random((30, 7)) < 0.5)))
+    weights, columns = rng.random(30), np.array(columns)
+    moved = Curvature.at(dictionary, weights, np.array([1, 2, 5])).moved_to(dictionary, columns)
+    fresh = Curvature.at(dictionary, weights, columns)
+    assert_allclose(moved.Q, fresh.Q, atol=1e-12)
+    assert_allclose(moved.centre, fresh.centre, atol=1e-12)
+
+
+def test_moments_are_centred_by_the_curvature():
+    dictionary = DictionaryColumns(np.arange(6.0).reshape(3, 2))
+    found = Curvature.at(dictionary, np.array([1.0, 0.0, 3.0]), np.array([0, 1]))
+    assert_allclose(found.centre, [3, 4])
+    assert_allclose(found.Q, np.full((2, 2), 12))

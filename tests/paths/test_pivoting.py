@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from foldwise.paths.pivoting import ActiveSet
-from foldwise.paths.quadratic import descend
+from foldwise.paths.quadratic import PenalisedQuadratic
 
 
 def moments(seed, n, p):
@@ -40,7 +40,7 @@ def test_it_finds_what_coordinate_descent_converges_to(seed, p, share, non_negat
     Q, q = moments(seed, 60, p)
     lam = share * np.abs(q).max()
     found = ActiveSet(Q, q, non_negative).solve(lam, np.arange(p), Q)
-    slow = descend(Q, q, 10.0, lam, np.zeros(p), non_negative, 1e-13)
+    slow = PenalisedQuadratic(Q, q, 10.0, non_negative, 1e-13).descend(lam, np.zeros(p))
     assert found is not None
     assert_allclose(found, slow, atol=1e-5)
 

@@ -15,13 +15,13 @@ D, Y = np.eye(3), np.arange(3.0)
     [
         (
             {"loss": "logistc"},
-            "penalised_path: loss must be a loss of the paths; got 'logistc'. "
-            "Did you mean 'logistic'?",
+            "penalised_path: loss must be one of 'squared', 'logistic', 'multinomial', 'poisson', "
+            "'huber'; got 'logistc'. Did you mean 'logistic'?",
         ),
         (
             {"l1_ratio": 2},
-            "penalised_path: l1_ratio must lie between 0 (ridge) and 1 (lasso); got 2. "
-            "Try 1.0, the lasso.",
+            "penalised_path: l1_ratio must be a number at least 0 and at most 1; got 2. "
+            "Try 1.0, the lasso; 0 is ridge.",
         ),
         (
             {"penalty_factor": [1, -1, 1]},

@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.report.predictions import given_predictions, naive_response
 from foldwise.report.stack_values import stack_values
-from foldwise.scores import Target, as_metric
+from foldwise.scores.metric import Target, as_metric
 from tests.report.conftest import classes, friedman
 
 

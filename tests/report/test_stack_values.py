@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_predict
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.folds import Block, Ref
 from foldwise.report.stack_values import BEST, NAIVE, STACK, audit_rows, stack_values
-from foldwise.stack.build import Deal
+from foldwise.stack.fit import FittedStack
 from tests.report.conftest import CLASSIFIERS, REGRESSORS, classes, friedman
 
 
@@ -98,10 +98,11 @@ def test_every_stack_passes_the_audit(stack: object) -> None:
     assert (audit.n_reads > 0) == bool(stack.deals_[0].reading.judgements)
 
 
-def tampered(deal: Deal, **changes: object) -> Deal:
+def tampered(deal: FittedStack, **changes: object) -> FittedStack:
     first, *others = deal.reading.judgements
     judgement = replace(first, **changes)
-    return replace(deal, reading=replace(deal.reading, judgements=(judgement, *others)))
+    reading = replace(deal.reading, judgements=(judgement, *others))
+    return replace(deal, judge=replace(deal.judge, reading=reading))
 
 
 def test_a_model_that_saw_the_judged_fold_is_found(regression: StackingRegressor) -> None:
@@ -136,6 +137,7 @@ def test_a_stacker_trained_on_the_judged_fold_is_found(regression: StackingRegre
 
 def test_a_group_on_both_sides_is_found(regression: StackingRegressor) -> None:
     deal = regression.deals_[0]
-    problem = replace(deal.top.problem, unit=np.zeros(deal.lattice.n_rows, dtype=np.intp))
-    reader = replace(deal.top, problem=problem)
-    assert audit_rows(replace(deal, readers=(reader,))).n_shared_groups == 4
+    groups = np.zeros(deal.lattice.n_rows, dtype=np.intp)
+    problem = replace(deal.problem, data=replace(deal.problem.data, groups=groups))
+    layer = replace(deal.top, problem=problem)
+    assert audit_rows(replace(deal, layers=(layer,))).n_shared_groups == 4

@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from foldwise.scores.areas import mean_area
-from foldwise.scores.metric import Target, as_metric
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response, Target, as_metric, mean_area
 
 RNG = np.random.default_rng(0)
 N = 240

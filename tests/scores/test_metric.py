@@ -7,8 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
 
 from foldwise.errors import InvalidParameterError
-from foldwise.scores.metric import Evaluation, Metric, Target, as_metric
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Evaluation, Metric, Response, Target, as_metric
 
 N = 120
 RNG = np.random.default_rng(0)

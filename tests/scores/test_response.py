@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from foldwise.scores.response import Response
+from foldwise.scores.metric import Response
 
 
 @pytest.mark.parametrize(

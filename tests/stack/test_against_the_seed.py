@@ -22,7 +22,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.stack.again import with_rows
 from tests.stack.oracle import Oracle, forward_in_time
 
 EXACT, SHORTCUT = 1e-10, 1e-8
@@ -84,7 +83,7 @@ def check(oracle, X_new, predict_with="folds", hold_out="node", tolerance=EXACT)
     """Compare everything that the equations name."""
     expected = oracle.answer(X_new, predict_with, hold_out)
     stack = fit_ours(oracle, predict_with, hold_out)
-    deal = with_rows(stack.deals_[0], oracle.X)
+    deal = stack.deals_[0].with_rows(oracle.X)
 
     def same(ours, theirs):
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)

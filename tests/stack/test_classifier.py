@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from foldwise import StackingClassifier
-from foldwise.stack.features import as_logits, clip_amount
+from foldwise.stack.table.read import as_logits, clip_amount
 
 X2, Y2 = make_classification(90, 5, random_state=0)
 X3, Y3 = make_classification(120, 6, n_informative=4, n_classes=3, random_state=0)

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from foldwise.checks import checked_groups, checked_weights
 from foldwise.errors import InvalidDataError, InvalidParameterError, UnsupportedError
-from foldwise.stack.inputs import (
+from foldwise.stack.problem import (
     check_columns,
     checked_classes,
     checked_table,

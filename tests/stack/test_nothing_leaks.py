@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.stack.named import FOR_CLASSES, FOR_NUMBERS
+from foldwise.stack.stackers.named import FOR_CLASSES, FOR_NUMBERS
 
 N = 48
 GROUPS = np.arange(N) // 3
@@ -82,7 +82,7 @@ def what_predicts(stack, fold):
     (deal,) = stack.deals_
     test = deal.lattice.tests[fold]
     found = {}
-    for level, reader in enumerate(deal.readers):
+    for level, reader in enumerate(deal.layers):
         for (name, node, point), (rows, values) in reader.table.predictions.items():
             if not np.intersect1d(deal.lattice.rows(node), test).size:
                 found[f"layer {level}, {name} without {sorted(node)}, {point}"] = (rows, values)

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.stack.named import FOR_CLASSES, FOR_NUMBERS
+from foldwise.stack.stackers.named import FOR_CLASSES, FOR_NUMBERS
 
 N = 60
 SEEDS = range(6)

@@ -123,13 +123,13 @@ def test_the_diagram_names_greedy() -> None:
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"n_steps": 0}, "n_steps must be ints of at least 1; got 0. Use 50, the default."),
-        ({"n_steps": [5, 2.5]}, "n_steps must be ints of at least 1; got [5, 2.5]. Use 50, the"),
-        ({"n_steps": []}, "n_steps must be ints of at least 1; got []. Use 50, the default."),
-        ({"patience": 0}, "patience must be None or an int of at least 1; got 0. Use None, the"),
-        ({"n_bags": -1}, "n_bags must be an int of at least 0; got -1. Use 0, the default."),
-        ({"fraction": 0}, "fraction must be above 0 and at most 1; got 0. Use 0.5, the default."),
-        ({"shrinkage": 1.5}, "shrinkage must lie between 0 and 1; got 1.5. Use 0.0, the default."),
+        ({"n_steps": 0}, "n_steps must be a whole number of at least 1; got 0. Try 50."),
+        ({"n_steps": [5, 2.5]}, "n_steps must be a whole number of at least 1; got 2.5. Try 50."),
+        ({"n_steps": []}, "n_steps must hold a value; got []. Leave it out."),
+        ({"patience": 0}, "patience must be a whole number of at least 1 or None; got 0. Try"),
+        ({"n_bags": -1}, "n_bags must be a whole number of at least 0; got -1. Try 10."),
+        ({"fraction": 0}, "fraction must be a number above 0 and at most 1; got 0. Try 0.5."),
+        ({"shrinkage": 1.5}, "shrinkage must be a number at least 0 and at most 1; got 1.5."),
     ],
 )
 def test_wrong_parameters_are_said_before_anything_is_fitted(wrong: dict, text: str) -> None:

@@ -9,7 +9,7 @@ from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.auto.base import BaseAutoStack
 from foldwise.auto.presets import Preset
 from foldwise.stack import StackingClassifier
-from foldwise.stack.inputs import checked_classes
+from foldwise.stack.problem import checked_classes
 
 
 class AutoStackClassifier(ClassifierMixin, BaseAutoStack):

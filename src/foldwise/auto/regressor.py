@@ -10,7 +10,7 @@ from foldwise.arrays import Array, FloatArray
 from foldwise.auto.base import BaseAutoStack
 from foldwise.errors import Plain, invalid_data
 from foldwise.stack import StackingRegressor
-from foldwise.stack.inputs import checked_values
+from foldwise.stack.problem import checked_values
 
 
 class AutoStackRegressor(RegressorMixin, BaseAutoStack):

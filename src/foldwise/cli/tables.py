@@ -132,7 +132,7 @@ def cross_validated(model: Any, X: Any, y: Any, task: str, seed: int) -> tuple[s
     import numpy as np
     from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 
-    from foldwise.scores import Response, Target, as_metric
+    from foldwise.scores.metric import Response, Target, as_metric
 
     classify = task != "regression"
     kind, method = (StratifiedKFold, "predict_proba") if classify else (KFold, "predict")

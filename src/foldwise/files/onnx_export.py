@@ -13,12 +13,12 @@ from foldwise.engine import write_whole
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.files.onnx_graph import Graph
 from foldwise.files.onnx_learners import add_learner, not_exported
-from foldwise.stack.base import BaseStacking
-from foldwise.stack.build import Deal
-from foldwise.stack.entries import Entry
-from foldwise.stack.features import clip_amount
-from foldwise.stack.linear_stackers import PathStacker, PoolStacker
-from foldwise.stack.own_stackers import WeightedMean
+from foldwise.stack.estimator import BaseStacking
+from foldwise.stack.fit import FittedStack
+from foldwise.stack.problem import Entry
+from foldwise.stack.stackers.linear import PathStacker, PoolStacker
+from foldwise.stack.stackers.means import WeightedMean
+from foldwise.stack.table.read import clip_amount
 
 PACKAGES = ("onnx", "skl2onnx", "onnxmltools", "onnxruntime")
 LINEAR = ("ElasticNet", "ElasticNetCV", "Lasso", "LassoCV", "LinearRegression", "Ridge", "RidgeCV")
@@ -124,13 +124,14 @@ def _response(graph: Graph, model: Any) -> str:
     return graph.weighted_sum(each, [1.0 / len(each)] * len(each))
 
 
-def _stacked(graph: Graph, deal: Deal, names: Any) -> str:
-    finish = deal.verdict.finish
-    untouched = finish.threshold is None and (
-        finish.calibration is None or finish.calibration.map is None
+def _stacked(graph: Graph, deal: FittedStack, names: Any) -> str:
+    correction = deal.verdict.correction
+    untouched = correction is None or (
+        correction.threshold is None
+        and (correction.calibration is None or correction.calibration.map is None)
     )
     targets = deal.top.problem.data.y
-    if len(deal.readers) > 1 or deal.top.problem.passthrough is not None or not untouched:
+    if len(deal.layers) > 1 or deal.top.problem.passthrough is not None or not untouched:
         raise not_exported(
             "have one layer, nothing passed through, no calibration and no threshold",
             Plain("more than that"),
@@ -142,7 +143,7 @@ def _stacked(graph: Graph, deal: Deal, names: Any) -> str:
     return _combined(graph, deal, outputs)
 
 
-def _mean_of_models(graph: Graph, deal: Deal, entry: Entry, names: Any) -> str:
+def _mean_of_models(graph: Graph, deal: FittedStack, entry: Entry, names: Any) -> str:
     """Return a learner's compact response: the mean over the models that predict new rows."""
     n_classes = deal.top.problem.data.n_classes
     wanted = "value" if n_classes is None else "probability"
@@ -176,7 +177,7 @@ def _mean_of_models(graph: Graph, deal: Deal, entry: Entry, names: Any) -> str:
     return graph.columns(mean, [1]) if n_classes == 2 else mean
 
 
-def _combined(graph: Graph, deal: Deal, outputs: list[str]) -> str:
+def _combined(graph: Graph, deal: FittedStack, outputs: list[str]) -> str:
     stacker, n_classes = deal.verdict.stacker, deal.top.problem.data.n_classes
     if isinstance(stacker, WeightedMean):
         mean = graph.weighted_sum(outputs, [float(w) for w in stacker.weights_])

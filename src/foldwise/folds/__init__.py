@@ -2,15 +2,17 @@
 
 from foldwise.folds.deal import deal
 from foldwise.folds.lattice import EVERYTHING, Lattice, Node
-from foldwise.folds.needs import Needs, needs_of, upper_blocks
 from foldwise.folds.reading import (
     Block,
     Judgement,
+    Needs,
     Reading,
     Ref,
     first_folds,
+    needs_of,
     read_lattice,
     rows_inside,
+    upper_blocks,
 )
 
 __all__ = [

@@ -1,9 +1,13 @@
-"""Lasso, ridge, elastic-net and stagewise paths over a dictionary: pure functions."""
+"""Lasso, ridge, elastic-net and stagewise paths over a dictionary: functions and estimators."""
 
 from foldwise.paths.adaptive import adaptive_factors, cross_validated_adaptive_path
 from foldwise.paths.cross_validation import CVPath, cross_validated_path
+from foldwise.paths.forward_stagewise import (
+    ForwardStagewiseClassifier,
+    ForwardStagewiseRegressor,
+)
 from foldwise.paths.gram import Gram, fold_grams
-from foldwise.paths.monotone import monotone_lasso_path
+from foldwise.paths.lasso import LassoPathClassifier, LassoPathRegressor
 from foldwise.paths.path import Path
 from foldwise.paths.penalised import (
     elastic_net_path,
@@ -12,13 +16,23 @@ from foldwise.paths.penalised import (
     ridge_path,
 )
 from foldwise.paths.relaxed import RelaxedCVPath, cross_validated_relaxed_path, relaxed_path
-from foldwise.paths.stagewise import StagewisePath, arc_length, stagewise_path
-from foldwise.paths.stagewise_folds import CVStagewisePath, cross_validated_stagewise_path
+from foldwise.paths.stagewise import (
+    CVStagewisePath,
+    StagewisePath,
+    arc_length,
+    cross_validated_stagewise_path,
+    monotone_lasso_path,
+    stagewise_path,
+)
 
 __all__ = [
     "CVPath",
     "CVStagewisePath",
+    "ForwardStagewiseClassifier",
+    "ForwardStagewiseRegressor",
     "Gram",
+    "LassoPathClassifier",
+    "LassoPathRegressor",
     "Path",
     "RelaxedCVPath",
     "StagewisePath",

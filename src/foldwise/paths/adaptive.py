@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from foldwise.arrays import FloatArray
 from foldwise.errors import invalid_parameter
 from foldwise.paths.cross_validation import CVPath, held_out, judged, judged_path
-from foldwise.paths.follow import Grid, path_of_rows
 from foldwise.paths.path import Path
-from foldwise.paths.penalty import Penalty
-from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
+from foldwise.paths.penalised import Grid, path_of_rows
+from foldwise.paths.penalty import Penalty, checked_penalty
+from foldwise.paths.rows import PathRows, checked_folds, checked_rows
 from foldwise.paths.threads import one_blas_thread
 
 
@@ -122,7 +122,7 @@ tol, huber_delta
 
 
 def _two_steps(
-    rows: Rows, folds: NDArray, power: float, non_negative: bool, first: Grid, second: Grid
+    rows: PathRows, folds: NDArray, power: float, non_negative: bool, first: Grid, second: Grid
 ) -> Path:
     n_columns = rows.D.shape[1]
     plain = judged_path(rows, Penalty.uniform(1.0, n_columns, non_negative), folds, first)

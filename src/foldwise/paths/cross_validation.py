@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.paths.follow import Grid, path_of_moments, path_of_rows
-from foldwise.paths.gram import Gram, fold_grams, iterate_fold_grams
 from foldwise.paths.path import Path
-from foldwise.paths.penalty import Penalty
-from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
+from foldwise.paths.penalised import Grid, path_of_moments, path_of_rows
+from foldwise.paths.penalty import Penalty, checked_penalty
+from foldwise.paths.rows import PathRows, checked_folds, checked_rows
 from foldwise.paths.threads import one_blas_thread
-
-# Moments of all folds are kept while they fit into this many bytes; else they are made twice.
-KEPT_BYTES = 5e8
 
 
 @dataclass(frozen=True)
@@ -45,17 +38,16 @@ class CVPath(Path):
     @property
     def index_min(self) -> int:
         """Where the held-out loss is least; the larger penalty on ties."""
-        return int(np.argmin(self.cv_loss))
+        return self.index("min")
 
     @property
     def index_1se(self) -> int:
         """The largest penalty whose held-out loss is within one standard error of the least."""
-        best = self.index_min
-        return int(np.flatnonzero(self.cv_loss <= self.cv_loss[best] + self.cv_se[best])[0])
+        return self.index("1se")
 
     def index(self, rule: str) -> int:
         """Return the position chosen by ``rule``, "min" or "1se"."""
-        return self.index_min if rule == "min" else self.index_1se
+        return chosen_index(self.cv_loss, self.cv_se, rule)
 
 
 @one_blas_thread
@@ -114,36 +106,17 @@ non_negative, penalty_factor, max_nonzero, tol, huber_delta
     return judged_path(rows, penalty, folds, grid)
 
 
-def judged_path(rows: Rows, penalty: Penalty, folds: IntArray, grid: Grid) -> CVPath:
+def judged_path(rows: PathRows, penalty: Penalty, folds: IntArray, grid: Grid) -> CVPath:
     """Return the path of some rows and the loss of each fold under the path of the others."""
     if rows.from_moments():
-        whole, parts = _moments_paths(rows, penalty, folds, grid)
+        moments = rows.moments_without(folds)
+        whole = path_of_moments(next(moments), penalty, grid)
+        parts = [path_of_moments(each, penalty, grid.fixed(whole.lambdas)) for each in moments]
     else:
         whole = path_of_rows(rows, penalty, grid)
-        grid = grid.fixed(whole.lambdas)
-        parts = [path_of_rows(rows.take(folds != k), penalty, grid) for k in held_out(folds)]
+        fixed = grid.fixed(whole.lambdas)
+        parts = [path_of_rows(rows.take(folds != k), penalty, fixed) for k in held_out(folds)]
     return judged(whole, parts, rows, folds)
-
-
-def _moments_paths(
-    rows: Rows, penalty: Penalty, folds: IntArray, grid: Grid
-) -> tuple[Path, list[Path]]:
-    y, names = rows.y - rows.offset, np.unique(folds)
-    if len(names) * rows.D.shape[1] ** 2 * 8 <= KEPT_BYTES:
-        grams = fold_grams(rows.D, y, folds, rows.weights)
-        total = reduce(add, grams)
-        parts: Iterable[Gram] = grams
-    else:
-        (total,) = fold_grams(rows.D, y, np.zeros(len(y), dtype=int), rows.weights)
-        parts = iterate_fold_grams(rows.D, y, folds, rows.weights)
-    whole = path_of_moments(total.centred(), penalty, grid)
-    grid = grid.fixed(whole.lambdas)
-    paths = [
-        path_of_moments((total - part).centred(), penalty, grid)
-        for k, part in zip(names, parts, strict=True)
-        if k >= 0
-    ]
-    return whole, paths
 
 
 def held_out(folds: IntArray) -> IntArray:
@@ -152,18 +125,43 @@ def held_out(folds: IntArray) -> IntArray:
     return names[names >= 0]
 
 
-def judged(whole: Path, parts: list[Path], rows: Rows, folds: IntArray) -> CVPath:
+def judged(whole: Path, parts: list[Path], rows: PathRows, folds: IntArray) -> CVPath:
     """Return the path of all rows with the loss of each fold under the path without it."""
     groups = [rows.take(folds == k) for k in held_out(folds)]
     fold_loss = np.array([_mean_loss(*pair) for pair in zip(groups, parts, strict=True)])
     share = np.array([group.weights.sum() for group in groups])
-    share /= share.sum()
-    mean = share @ fold_loss
-    spread = share @ (fold_loss - mean) ** 2
-    se = np.sqrt(spread / max(len(share) - 1, 1))
+    mean, se = mean_and_error(fold_loss, share / share.sum())
     return CVPath(whole.lambdas, whole.coefs, whole.intercepts, mean, se, fold_loss)
 
 
-def _mean_loss(rows: Rows, path: Path) -> FloatArray:
+def mean_and_error(fold_loss: FloatArray, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean loss over the folds and its standard error, from their spread.
+
+    Shapes: ``fold_loss`` (K, ...), ``share`` (K,), which sums to one.
+
+    Examples
+    --------
+    >>> mean_and_error(np.array([1.0, 3.0]), np.array([0.5, 0.5]))
+    (np.float64(2.0), np.float64(1.0))
+    """
+    mean = share @ fold_loss
+    spread = share @ (fold_loss - mean) ** 2
+    return mean, np.sqrt(spread / max(len(share) - 1, 1))
+
+
+def chosen_index(loss: FloatArray, error: FloatArray, choose: str) -> int:
+    """Return the position of the lowest loss, or of the first within one error of it ("1se").
+
+    Examples
+    --------
+    >>> loss, error = np.array([3.0, 2.1, 2.0]), np.array([0.3, 0.2, 0.2])
+    >>> chosen_index(loss, error, "min"), chosen_index(loss, error, "1se")
+    (2, 1)
+    """
+    best = int(np.argmin(loss))
+    return best if choose == "min" else int(np.flatnonzero(loss <= loss[best] + error[best])[0])
+
+
+def _mean_loss(rows: PathRows, path: Path) -> FloatArray:
     losses = rows.losses(path.predictor(rows.D, rows.offset))
     return np.asarray(losses @ rows.weights / rows.weights.sum())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ ROWS_AT_A_TIME = 4096
 SPARSE_PRODUCT_DENSITY = 0.02
 # A centred column whose variance is this small beside its second moment is rounding error.
 CONSTANT_COLUMN = 1e-10
+# Moments of all folds are kept while they fit into this many bytes; else they are made twice.
+KEPT_BYTES = 5e8
 
 
 @dataclass(frozen=True)
@@ -67,18 +70,10 @@ class Gram:
         return self._combine(other, operator.sub)
 
     def _combine(self, other: Gram, op: Any) -> Gram:
-        return Gram(
-            op(self.weight, other.weight),
-            self.shift,
-            self.shift_y,
-            op(self.sum_d, other.sum_d),
-            op(self.sum_y, other.sum_y),
-            op(self.dd, other.dd),
-            op(self.dy, other.dy),
-            op(self.yy, other.yy),
-        )
+        sums = ("weight", "sum_d", "sum_y", "dd", "dy", "yy")
+        return replace(self, **{k: op(getattr(self, k), getattr(other, k)) for k in sums})
 
-    def centred(self) -> Moments:
+    def centred(self) -> CentredMoments:
         """Return the means and the centred second moments, all per unit of weight."""
         mean_d, mean_y = self.sum_d / self.weight, self.sum_y / self.weight
         Q = self.dd / self.weight
@@ -90,11 +85,11 @@ class Gram:
         q = self.dy / self.weight - mean_d * mean_y
         q[constant] = 0.0
         yy = max(self.yy / self.weight - mean_y**2, 0.0)
-        return Moments(Q, q, yy, mean_d + self.shift, mean_y + self.shift_y)
+        return CentredMoments(Q, q, yy, mean_d + self.shift, mean_y + self.shift_y)
 
 
 @dataclass(frozen=True)
-class Moments:
+class CentredMoments:
     """Centred second moments per unit of weight: ``Q`` of the columns, ``q`` with the target."""
 
     Q: FloatArray
@@ -188,10 +183,27 @@ def fold_grams(
     [1.0, 2.0]
     """
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    return list(iterate_fold_grams(D, y, fold_of, weights))
+    return list(_iterate_fold_grams(D, y, fold_of, weights))
 
 
-def iterate_fold_grams(
+def moments_without_folds(
+    D: Any, y: FloatArray, fold_of: NDArray[np.integer], weights: FloatArray
+) -> Iterator[CentredMoments]:
+    """Yield the moments of all rows, then of all rows but each fold numbered zero or more."""
+    names = np.unique(fold_of)
+    grams: Iterable[Gram] = _iterate_fold_grams(D, y, fold_of, weights)
+    if len(names) * D.shape[1] ** 2 * 8 <= KEPT_BYTES:
+        grams = list(grams)
+        total = reduce(operator.add, grams)
+    else:
+        (total,) = fold_grams(D, y, np.zeros(len(y), dtype=int), weights)
+    yield total.centred()
+    for name, part in zip(names, grams, strict=True):
+        if name >= 0:
+            yield (total - part).centred()
+
+
+def _iterate_fold_grams(
     D: Any, y: FloatArray, fold_of: NDArray[np.integer], weights: FloatArray
 ) -> Iterator[Gram]:
     """Yield what :func:`fold_grams` lists, holding one fold at a time."""

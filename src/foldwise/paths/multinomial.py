@@ -3,12 +3,95 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy import sparse
+from scipy.special import logsumexp, softmax
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.losses import Logistic
-from foldwise.paths.joint import JointNewton
-from foldwise.paths.newton import KKT_SLACK, MAX_STEPS, Predictor, Problem
+from foldwise.losses.loss import LEAST_CURVATURE
+from foldwise.paths.newton import INNER, KEEP_WHILE, MAX_STEPS, NewtonSolver, Predictors, damping
+from foldwise.paths.quadratic import PenalisedQuadratic
+
+
+class JointNewton:
+    """The multinomial problem over some columns, an intercept before them.
+
+    A fresh curvature costs O(C^2 n a^2) for a columns. Steps converge quadratically, where
+    going from class to class converges slowly because a shift of all classes changes nothing.
+
+    ``targets``: One for the class of each row, zero for the others. Shape (C, n).
+    """
+
+    def __init__(self, solver: NewtonSolver, targets: FloatArray, columns: IntArray) -> None:
+        self.solver, self.targets = solver, targets
+        D = solver.dictionary.columns(columns)
+        D = D.toarray() if sparse.issparse(D) else D
+        self.X = np.column_stack([np.ones(len(D)), D])
+        self.factor = np.r_[0.0, solver.penalty.factor[columns]]
+
+    def settle(
+        self, theta: FloatArray, eta: FloatArray, lam: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return coefficients and predictors, stepped until a step promises next to nothing."""
+        Q, before = None, np.inf
+        for _ in range(MAX_STEPS):
+            Q = self._curvature(eta) if Q is None else Q
+            theta, eta, promised, size = self._step(theta, eta, lam, Q)
+            if promised <= self.solver.gap:
+                break
+            if size < 1 or promised > KEEP_WHILE * before:
+                Q, promised = None, np.inf
+            before = promised
+        return theta, eta
+
+    def _step(
+        self, theta: FloatArray, eta: FloatArray, lam: float, Q: FloatArray
+    ) -> tuple[FloatArray, FloatArray, float, float]:
+        weights, flat = self.solver.weights, theta.ravel()
+        error = softmax(eta, axis=0) - self.targets
+        gradient = ((weights * error) @ self.X).ravel()
+        moved = self._minimise(Q, flat, gradient, error, lam).reshape(theta.shape)
+        direction = (moved - theta) @ self.X.T
+        promised = float(gradient @ (moved.ravel() - flat))
+        promised += self._penalty(moved, lam) - self._penalty(theta, lam)
+
+        def objective(size: float) -> float:
+            there = eta + size * direction
+            losses = logsumexp(there, axis=0) - (self.targets * there).sum(axis=0)
+            return float(weights @ losses) + self._penalty(theta + size * (moved - theta), lam)
+
+        size = damping(objective, promised)
+        theta = moved if size == 1 else theta + size * (moved - theta)
+        return theta, eta + size * direction, -promised, size
+
+    def _minimise(
+        self, Q: FloatArray, theta: FloatArray, gradient: FloatArray, error: FloatArray, lam: float
+    ) -> FloatArray:
+        penalty, n_classes = self.solver.penalty, len(self.targets)
+        # The squared norm of the working response: its part outside the columns is bounded by
+        # the squared errors over the probabilities.
+        outside = np.sum(error**2 / (np.abs(error + self.targets) + LEAST_CURVATURE), axis=0)
+        norm = theta @ Q @ theta - 2 * theta @ gradient + self.solver.weights @ outside
+        l1 = np.tile(lam * penalty.l1_ratio * self.factor, n_classes)
+        l2 = np.tile(lam * (1.0 - penalty.l1_ratio) * self.factor, n_classes)
+        q, gap = Q @ theta - gradient, INNER * self.solver.gap
+        return PenalisedQuadratic(Q, q, float(norm), penalty.non_negative, gap).solve(l1, l2, theta)
+
+    def _curvature(self, eta: FloatArray) -> FloatArray:
+        p, size = softmax(eta, axis=0), self.X.shape[1]
+        Q = np.empty((len(p), size, len(p), size))
+        for k in range(len(p)):
+            for other in range(k, len(p)):
+                shared = p[k] * ((k == other) - p[other]) + LEAST_CURVATURE * (k == other)
+                block = self.X.T @ ((self.solver.weights * shared)[:, None] * self.X)
+                Q[k, :, other], Q[other, :, k] = block, block.T
+        return Q.reshape(len(p) * size, -1)
+
+    def _penalty(self, theta: FloatArray, lam: float) -> float:
+        ratio = self.solver.penalty.l1_ratio
+        each = self.factor * (ratio * np.abs(theta) + 0.5 * (1.0 - ratio) * theta**2)
+        return lam * float(each.sum())
+
 
 LOGISTIC = Logistic()
 # Up to here the curvature between all classes is worth its price.
@@ -16,20 +99,19 @@ MOST_JOINT_COEFFICIENTS = 800
 CYCLES_BEFORE_JOINT = 4
 
 
-class Classes:
+class Classes(Predictors):
     """One predictor per class; the loss of each is logistic with the others as an offset."""
 
-    def __init__(self, problem: Problem, codes: IntArray, offset: FloatArray) -> None:
-        self.problem = problem
+    def __init__(self, solver: NewtonSolver, codes: IntArray, offset: FloatArray) -> None:
+        super().__init__(solver, offset)
         self.targets = [(codes == k).astype(float) for k in range(len(offset))]
-        self.predictors = [Predictor.zero(row, problem.dictionary.shape[1]) for row in offset]
         self.eta = offset.copy()
 
     def step(self, k: int, lam: float, columns: IntArray) -> float:
         """Move class ``k`` by one Newton step; return what it promised."""
         at, others = self.predictors[k], self._others(k)
         at.eta = self.eta[k] - others
-        promised = self.problem.step(at, LOGISTIC, self.targets[k], lam, columns)
+        promised = self.solver.step(at, LOGISTIC, self.targets[k], lam, columns)
         self.eta[k] = at.eta + others
         return promised
 
@@ -41,7 +123,7 @@ class Classes:
         self.eta -= middle
         for k, at in enumerate(self.predictors):
             at.eta = self.eta[k] - self._others(k)
-            self.problem.refresh(at, LOGISTIC, self.targets[k])
+            self.solver.refresh(at, LOGISTIC, self.targets[k])
 
     def settle(self, lam: float, working: list[BoolArray]) -> None:
         """Step until no step promises anything: in turn, and jointly if that takes long."""
@@ -53,7 +135,7 @@ class Classes:
         self.refresh()
 
     def _settle_jointly(self, lam: float, columns: IntArray) -> None:
-        joint = JointNewton(self.problem, np.array(self.targets), columns)
+        joint = JointNewton(self.solver, np.array(self.targets), columns)
         theta = np.array([np.r_[at.intercept, at.w[columns]] for at in self.predictors])
         theta, self.eta = joint.settle(theta, self.eta, lam)
         for at, each in zip(self.predictors, theta, strict=True):
@@ -67,23 +149,9 @@ class Classes:
             at.promised = np.inf
         for _ in range(cycles):
             promised = sum(self.step(k, lam, columns[k]) for k in range(len(columns)))
-            if promised <= self.problem.gap:
+            if promised <= self.solver.gap:
                 return True
         return False
-
-    def solve(self, lam: float, last: float) -> None:
-        """Bring all classes to the optimum at ``lam``, starting from the one at ``last``."""
-        penalty = self.problem.penalty
-        working = [penalty.may_enter(at.w, at.gradient, lam, last) for at in self.predictors]
-        while True:
-            self.settle(lam, working)
-            missing = [
-                penalty.violated(at.gradient, lam, KKT_SLACK * lam) & ~each
-                for at, each in zip(self.predictors, working, strict=True)
-            ]
-            if not any(each.any() for each in missing):
-                return
-            working = [each | more for each, more in zip(working, missing, strict=True)]
 
     def _others(self, k: int) -> FloatArray:
         return np.asarray(logsumexp(np.delete(self.eta, k, axis=0), axis=0))

@@ -4,14 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.losses import Loss
-from foldwise.paths.curvature import Curvature, Dictionary
+from foldwise.paths.gram import weighted_products
 from foldwise.paths.penalty import Penalty
-from foldwise.paths.quadratic import solve_quadratic
+from foldwise.paths.quadratic import PenalisedQuadratic
+
+
+class DictionaryColumns:
+    """The columns of a dense or sparse dictionary, gathered a few at a time.
+
+    ``D``: The dictionary. Shape (n, p).
+    """
+
+    def __init__(self, D: Any) -> None:
+        self.sparse = sparse.issparse(D)
+        self.by_column = D.tocsc() if self.sparse else np.asfortranarray(D, dtype=float)
+        self.shape = D.shape
+
+    def columns(self, which: IntArray) -> Any:
+        """Return the given columns."""
+        return self.by_column[:, which]
+
+    def transposed_times(self, rows: FloatArray) -> FloatArray:
+        """Return the product of every column with ``rows``."""
+        return np.asarray(self.by_column.T @ rows)
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Second moments of some columns, weighted by curvatures and centred."""
+
+    columns: IntArray  # which columns of the dictionary, ascending
+    D: Any  # those columns
+    weights: FloatArray  # the curvatures and their sum
+    mass: float  # the curvatures and their sum
+    centre: FloatArray  # weighted means, and second moments about them
+    Q: FloatArray  # weighted means, and second moments about them
+
+    @classmethod
+    def at(cls, dictionary: DictionaryColumns, weights: FloatArray, columns: IntArray) -> Curvature:
+        """Return the curvature of ``columns``, computed afresh: O(n a^2)."""
+        D, mass = dictionary.columns(columns), float(weights.sum())
+        centre = np.asarray(D.T @ weights) / mass
+        return cls(columns, D, weights, mass, centre, weighted_products(D, weights, centre))
+
+    def moved_to(self, dictionary: DictionaryColumns, columns: IntArray) -> Curvature:
+        """Return the same curvature for other columns: O(n a m) with m new ones."""
+        if len(columns) == len(self.columns) and (columns == self.columns).all():
+            return self
+        kept = np.isin(columns, self.columns)
+        if kept.sum() < 0.5 * len(columns):
+            return Curvature.at(dictionary, self.weights, columns)
+        D = dictionary.columns(columns)
+        centre = np.asarray(D.T @ self.weights) / self.mass
+        Q = np.empty((len(columns), len(columns)))
+        old = np.searchsorted(self.columns, columns[kept])
+        Q[np.ix_(kept, kept)] = self.Q[np.ix_(old, old)]
+        new = D[:, ~kept]
+        weighted = (new.toarray() if sparse.issparse(new) else new) * self.weights[:, None]
+        across = np.asarray(D.T @ weighted) - self.mass * np.outer(centre, centre[~kept])
+        Q[:, ~kept] = across
+        Q[~kept] = across.T
+        return Curvature(columns, D, self.weights, self.mass, centre, Q)
+
 
 MAX_STEPS = 100
 HALVINGS = 30
@@ -55,10 +116,10 @@ class Predictor:
 
 
 @dataclass
-class Problem:
+class NewtonSolver:
     """Rows, penalty and precision of one path; the weights sum to one."""
 
-    dictionary: Dictionary
+    dictionary: DictionaryColumns
     weights: FloatArray
     penalty: Penalty
     gap: float
@@ -117,33 +178,54 @@ class Problem:
         q = model.Q @ w - (gradient - model.centre * slope.sum())
         working = np.asarray(model.D @ w) - slope / model.weights
         working -= (model.weights @ working) / model.mass
-        return solve_quadratic(
-            model.Q,
-            q,
-            float(model.weights @ working**2),
-            self.penalty.l1(lam)[model.columns],
-            self.penalty.l2(lam)[model.columns],
-            w,
-            non_negative=self.penalty.non_negative,
-            gap=INNER * self.gap,
-        )
+        norm, positive = float(model.weights @ working**2), self.penalty.non_negative
+        l1, l2 = self.penalty.l1(lam)[model.columns], self.penalty.l2(lam)[model.columns]
+        return PenalisedQuadratic(model.Q, q, norm, positive, INNER * self.gap).solve(l1, l2, w)
 
-    def settle(
-        self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray
-    ) -> None:
+
+class Predictors:
+    """Linear predictors that are brought to their optimum together."""
+
+    def __init__(self, solver: NewtonSolver, offsets: FloatArray) -> None:
+        self.solver = solver
+        self.predictors = [Predictor.zero(row, solver.dictionary.shape[1]) for row in offsets]
+
+    def settle(self, lam: float, working: list[BoolArray]) -> None:
+        """Step each over its working columns until steps promise next to nothing."""
+        raise NotImplementedError
+
+    def solve(self, lam: float, last: float) -> None:
+        """Bring all to the optimum at ``lam``, starting from the one at ``last``."""
+        penalty = self.solver.penalty
+        working = [penalty.may_enter(at.w, at.gradient, lam, last) for at in self.predictors]
+        while True:
+            self.settle(lam, working)
+            missing = [
+                penalty.violated(at.gradient, lam, KKT_SLACK * lam) & ~each
+                for at, each in zip(self.predictors, working, strict=True)
+            ]
+            if not any(each.any() for each in missing):
+                return
+            working = [each | more for each, more in zip(working, missing, strict=True)]
+
+
+class OnePredictor(Predictors):
+    """One linear predictor of a target, and its loss."""
+
+    def __init__(self, solver: NewtonSolver, loss: Loss, y: FloatArray, offset: FloatArray) -> None:
+        super().__init__(solver, offset[None])
+        self.loss, self.y = loss, y
+
+    @property
+    def eta(self) -> FloatArray:
+        """The predictor of every row."""
+        return self.predictors[0].eta
+
+    def settle(self, lam: float, working: list[BoolArray]) -> None:
         """Step until a step promises next to nothing, then refresh the gradient."""
+        at, columns = self.predictors[0], np.flatnonzero(working[0])
         at.promised = np.inf
         for _ in range(MAX_STEPS):
-            if self.step(at, loss, y, lam, columns) <= self.gap:
+            if self.solver.step(at, self.loss, self.y, lam, columns) <= self.solver.gap:
                 break
-        self.refresh(at, loss, y)
-
-    def solve(self, at: Predictor, loss: Loss, y: FloatArray, lam: float, last: float) -> None:
-        """Bring ``at`` to the optimum at ``lam``, starting from the one at ``last``."""
-        working = self.penalty.may_enter(at.w, at.gradient, lam, last)
-        while True:
-            self.settle(at, loss, y, lam, np.flatnonzero(working))
-            violated = self.penalty.violated(at.gradient, lam, KKT_SLACK * lam) & ~working
-            if not violated.any():
-                return
-            working |= violated
+        self.solver.refresh(at, self.loss, self.y)

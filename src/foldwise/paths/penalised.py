@@ -2,12 +2,138 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from foldwise.paths.follow import Grid, path_of_rows
+import numpy as np
+
+from foldwise.arrays import FloatArray
+from foldwise.checks import check_number, check_whole
+from foldwise.errors import invalid_parameter
+from foldwise.paths.gram import CentredMoments
+from foldwise.paths.multinomial import Classes
+from foldwise.paths.newton import DictionaryColumns, NewtonSolver, OnePredictor
 from foldwise.paths.path import Path
-from foldwise.paths.rows import checked_penalty, checked_rows
+from foldwise.paths.penalty import Penalty, checked_penalty, lambda_grid
+from foldwise.paths.rows import PathRows, checked_rows
+from foldwise.paths.squared import MomentsPath
 from foldwise.paths.threads import one_blas_thread
+
+# In units of the loss of the zero predictor: how precise the best constant is, whatever is asked
+# of the path, and the least loss of it that still serves as a unit.
+NULL_GAP = 1e-15
+# Free columns may separate classes, where the optimum is at infinity and precision is a journey.
+FREE_GAP = 1e-9
+LEAST_NULL = 1e-9
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Which lambdas a path visits, where it ends, and how precise it is."""
+
+    lambdas: FloatArray | None
+    n_lambdas: int
+    lambda_min_ratio: float
+    max_nonzero: int | None
+    tol: float
+
+    @classmethod
+    def checked(
+        cls,
+        lambdas: Any,
+        n_lambdas: int,
+        lambda_min_ratio: float,
+        max_nonzero: int | None,
+        tol: float,
+    ) -> Grid:
+        """Return the grid, its lambdas sorted from the largest, or say what is wrong with it."""
+        if lambdas is not None:
+            lambdas = np.sort(np.asarray(lambdas, dtype=float).ravel())[::-1]
+            if not len(lambdas) or not (lambdas > 0).all():
+                raise invalid_parameter(
+                    "penalised_path",
+                    "lambdas",
+                    must="be numbers above zero",
+                    got=lambdas,
+                    fix="Leave them out to have a grid made.",
+                )
+        else:
+            owner, ratio = "penalised_path", lambda_min_ratio
+            check_whole(owner, "n_lambdas", n_lambdas, 1, try_=100)
+            check_number(owner, "lambda_min_ratio", ratio, above=0, most=1, try_=0.001)
+        return cls(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol)
+
+    def falling_from(self, largest: float) -> FloatArray:
+        """Return the lambdas, made from the largest that matters if none were given."""
+        if self.lambdas is not None:
+            return self.lambdas
+        return lambda_grid(largest, self.n_lambdas, self.lambda_min_ratio)
+
+    def fixed(self, lambdas: FloatArray) -> Grid:
+        """Return the grid that visits exactly these lambdas."""
+        return Grid(lambdas, 0, 0.0, None, self.tol)
+
+
+def path_of_rows(rows: PathRows, penalty: Penalty, grid: Grid) -> Path:
+    """Return the path of some rows."""
+    if rows.from_moments():
+        return path_of_moments(rows.moments(), penalty, grid)
+    # Rows of no weight would divide zero slopes by zero curvatures.
+    rows = rows.take(rows.weights > 0) if not rows.weights.all() else rows
+    weights = rows.weights / rows.weights.sum()
+    follower = Follower(rows, NewtonSolver(DictionaryColumns(rows.D), weights, penalty, grid.tol))
+    return follower.follow(grid.falling_from(follower.largest), grid.max_nonzero)
+
+
+def path_of_moments(moments: CentredMoments, penalty: Penalty, grid: Grid) -> Path:
+    """Return the squared-error path of some moments."""
+    follower = MomentsPath(moments, penalty, grid.tol)
+    lambdas = grid.falling_from(follower.largest)
+    coefs = follower.follow(lambdas, grid.max_nonzero)
+    return Path(lambdas[: len(coefs)], coefs, moments.mean_y - coefs @ moments.mean_d)
+
+
+class Follower:
+    """Follows a path of one or several predictors from the null model down."""
+
+    def __init__(self, rows: PathRows, solver: NewtonSolver) -> None:
+        self.rows, self.several = rows, rows.loss == "multinomial"
+        self.at: Classes | OnePredictor = (
+            Classes(solver, rows.y, rows.offset)
+            if self.several
+            else OnePredictor(solver, rows.scale, rows.y, rows.offset)
+        )
+        self._find_null(solver)
+        self.penalty = solver.penalty
+
+    @property
+    def largest(self) -> float:
+        """The smallest lambda at which only free columns are used."""
+        return max(self.penalty.largest_lambda(at.gradient) for at in self.at.predictors)
+
+    def follow(self, lambdas: FloatArray, max_nonzero: int | None) -> Path:
+        """Return the coefficients at each lambda, ending before they are too many."""
+        coefs, intercepts, last = [], [], self.largest
+        for lam in lambdas:
+            self.at.solve(lam, max(last, lam))
+            last = lam
+            w = np.array([at.w for at in self.at.predictors])
+            if max_nonzero is not None and w.any(axis=0).sum() > max_nonzero:
+                break
+            coefs.append(w)
+            intercepts.append([at.intercept for at in self.at.predictors])
+        shape = (len(coefs), len(self.at.predictors), self.rows.D.shape[1])
+        W, b = np.array(coefs).reshape(shape), np.array(intercepts).reshape(shape[:2])
+        return Path(lambdas[: len(coefs)], *((W, b) if self.several else (W[:, 0], b[:, 0])))
+
+    def _find_null(self, solver: NewtonSolver) -> None:
+        """Fit intercept and free columns, and take their loss as the unit of precision."""
+        rows, free = self.rows, solver.penalty.free
+        unit = float(solver.weights @ np.abs(rows.losses(self.at.eta)))
+        tol, solver.gap = solver.gap, (FREE_GAP if free.any() else NULL_GAP) * unit
+        self.at.settle(0.0, [free] * len(self.at.predictors))
+        losses = rows.losses(self.at.eta) - rows.scale.least(rows.y)
+        solver.gap = tol * max(float(solver.weights @ losses), LEAST_NULL * unit)
 
 
 @one_blas_thread

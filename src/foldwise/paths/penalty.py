@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.arrays import BoolArray, FloatArray
+from foldwise.checks import check_number
+from foldwise.errors import invalid_parameter
 
 # With a pure ridge penalty no finite lambda sets all coefficients to zero; its path begins where
 # this mixture would, as glmnet's does.
@@ -78,6 +81,26 @@ class Penalty:
     def violated(self, gradient: FloatArray, lam: float, slack: float) -> BoolArray:
         """Return the columns whose coefficient cannot stay at zero at ``lam``."""
         return self.allowed & (self.pull(gradient) > self.l1(lam) + slack)
+
+
+def checked_penalty(
+    l1_ratio: float, penalty_factor: Any, non_negative: bool, n_columns: int
+) -> Penalty:
+    """Return the penalty, or say what is wrong with it."""
+    fix = "Try 1.0, the lasso; 0 is ridge."
+    check_number("penalised_path", "l1_ratio", l1_ratio, least=0, most=1, fix=fix)
+    given = np.ones(n_columns) if penalty_factor is None else penalty_factor
+    factor = np.asarray(given, dtype=float)
+    if factor.shape != (n_columns,) or (factor < 0).any():
+        raise invalid_parameter(
+            "penalised_path",
+            "penalty_factor",
+            must=f"be {n_columns} numbers, none of them negative",
+            got=penalty_factor,
+            fix="Leave it out to penalise all columns alike.",
+        )
+    allowed = np.isfinite(factor)
+    return Penalty(float(l1_ratio), np.where(allowed, factor, 1.0), allowed, non_negative)
 
 
 def lambda_grid(largest: float, n_lambdas: int, lambda_min_ratio: float) -> FloatArray:

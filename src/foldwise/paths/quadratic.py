@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg, optimize
@@ -20,96 +21,83 @@ MOST_COLUMNS_TO_INVERT = 1000
 _UNUSED_GENERATOR = np.random.RandomState(0)
 
 
-def solve_quadratic(
-    Q: FloatArray,
-    q: FloatArray,
-    yy: float,
-    l1: FloatArray,
-    l2: FloatArray,
-    start: FloatArray,
-    *,
-    non_negative: bool,
-    gap: float,
-) -> FloatArray:
-    """Return the minimiser of ``w'Qw/2 - q'w + sum(l1 |w|) + sum(l2 w^2)/2``.
+@dataclass(frozen=True)
+class PenalisedQuadratic:
+    """``w'Qw/2 - q'w``, and how its penalised minimiser is wanted.
 
-    ``l1, l2``: Penalties of each coefficient: all ``l1`` zero, or none but those of free columns,
-    which have ``l1 == l2 == 0``: they are regressed out of the others and know no sign constraint.
-
-    Shapes: ``Q, q, yy`` (p, p).
+    Shapes: ``Q`` (p, p), ``q`` (p,).
 
     Examples
     --------
     >>> import numpy as np
-    >>> Q, q = np.eye(2), np.array([3.0, 0.5])
     >>> zero, one = np.zeros(2), np.ones(2)
-    >>> solve_quadratic(Q, q, 10.0, one, zero, zero, non_negative=False, gap=1e-9)
+    >>> quadratic = PenalisedQuadratic(np.eye(2), np.array([3.0, 0.5]), 10.0, False, 1e-9)
+    >>> quadratic.solve(one, zero, zero)
     array([2., 0.])
     """
-    free = (l1 == 0) & (l2 == 0)
-    if free.any():
-        return _without_free(Q, q, yy, l1, l2, start, free, non_negative, gap)
-    if not l1.any():
-        return non_negative_ridge(Q, q, l2) if non_negative else ridge(Q, q, l2)
-    level = float(l1.max())
-    unit = level / l1
-    scaled = Q if (unit == 1).all() else Q * np.outer(unit, unit)
-    if l2.any():
-        scaled = scaled + np.diag(l2 * unit**2)
-    return unit * lasso(scaled, q * unit, yy, level, start / unit, non_negative, gap)
 
+    Q: FloatArray
+    q: FloatArray
+    yy: float  # squared norm of the target
+    non_negative: bool
+    gap: float  # duality gap at which a solve that is not exact stops
 
-def lasso(
-    Q: FloatArray,
-    q: FloatArray,
-    yy: float,
-    level: float,
-    start: FloatArray,
-    non_negative: bool,
-    gap: float,
-) -> FloatArray:
-    """Return the lasso solution: exact if pivoting finds it, else to within ``gap``."""
-    if np.count_nonzero(start) <= MOST_COLUMNS_TO_INVERT:
-        active = ActiveSet(Q, q, non_negative)
-        active.start_from(start)
-        found = active.solve(level, np.arange(len(q)), Q)
-        if found is not None:
-            return found
-    return descend(Q, q, yy, level, start, non_negative, gap)
+    def solve(self, l1: FloatArray, l2: FloatArray, start: FloatArray) -> FloatArray:
+        """Return the minimiser of ``w'Qw/2 - q'w + sum(l1 |w|) + sum(l2 w^2)/2``.
 
+        ``l1, l2``: Penalties of each coefficient: all ``l1`` zero, or none but those of free
+        columns, which have ``l1 == l2 == 0``: they are regressed out of the others and know no
+        sign constraint.
+        """
+        free = (l1 == 0) & (l2 == 0)
+        if free.any():
+            return self._solve_around(free, l1, l2, start)
+        if not l1.any():
+            return (non_negative_ridge if self.non_negative else ridge)(self.Q, self.q, l2)
+        level = float(l1.max())
+        unit = level / l1
+        scaled = self.Q if (unit == 1).all() else self.Q * np.outer(unit, unit)
+        if l2.any():
+            scaled = scaled + np.diag(l2 * unit**2)
+        return unit * replace(self, Q=scaled, q=self.q * unit).lasso(level, start / unit)
 
-def descend(
-    Q: FloatArray,
-    q: FloatArray,
-    yy: float,
-    level: float,
-    start: FloatArray,
-    non_negative: bool,
-    gap: float,
-) -> FloatArray:
-    """Run scikit-learn's coordinate descent until the duality gap is small enough."""
-    # The kernel knows the target only by its squared norm, and scales its tolerance by it.
-    scale = max(yy, np.finfo(float).tiny)
-    target, w = np.array([np.sqrt(scale)]), np.array(start)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for _ in range(MAX_EPOCHS // EPOCHS_BETWEEN_CHECKS):
-            w, reached, _, _ = enet_coordinate_descent_gram(
-                w,
-                level,
-                0.0,
-                Q,
-                q,
-                target,
-                EPOCHS_BETWEEN_CHECKS,
-                gap / scale,
-                _UNUSED_GENERATOR,
-                False,
-                non_negative,
-            )
-            if reached <= gap:
-                break
-    return w
+    def lasso(self, level: float, start: FloatArray) -> FloatArray:
+        """Return the lasso solution: exact if pivoting finds it, else to within ``gap``."""
+        if np.count_nonzero(start) <= MOST_COLUMNS_TO_INVERT:
+            active = ActiveSet(self.Q, self.q, self.non_negative)
+            active.start_from(start)
+            found = active.solve(level, np.arange(len(self.q)), self.Q)
+            if found is not None:
+                return found
+        return self.descend(level, start)
+
+    def descend(self, level: float, start: FloatArray) -> FloatArray:
+        """Run scikit-learn's coordinate descent until the duality gap is small enough."""
+        # The kernel knows the target only by its squared norm, and scales its tolerance by it.
+        scale = max(self.yy, np.finfo(float).tiny)
+        problem = (level, 0.0, self.Q, self.q, np.array([np.sqrt(scale)]))
+        epochs, tol = EPOCHS_BETWEEN_CHECKS, self.gap / scale
+        w = np.array(start)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for _ in range(MAX_EPOCHS // epochs):
+                w, reached, _, _ = enet_coordinate_descent_gram(
+                    w, *problem, epochs, tol, _UNUSED_GENERATOR, False, self.non_negative
+                )
+                if reached <= self.gap:
+                    break
+        return w
+
+    def _solve_around(
+        self, free: BoolArray, l1: FloatArray, l2: FloatArray, start: FloatArray
+    ) -> FloatArray:
+        """Regress the free columns out of the rest, solve the rest, then put them back."""
+        w, rest = np.zeros(len(self.q)), ~free
+        (Q, q, yy), refit = regress_out(self.Q, self.q, self.yy, free)
+        if rest.any():
+            w[rest] = replace(self, Q=Q, q=q, yy=yy).solve(l1[rest], l2[rest], start[rest])
+        w[free] = refit[:, -1] - refit[:, :-1] @ w[rest]
+        return w
 
 
 def ridge(Q: FloatArray, q: FloatArray, l2: FloatArray) -> FloatArray:
@@ -125,28 +113,6 @@ def non_negative_ridge(Q: FloatArray, q: FloatArray, l2: FloatArray) -> FloatArr
     """Return the minimiser of :func:`ridge` among non-negative coefficients."""
     root = linalg.cholesky(Q + np.diag(l2), lower=True)
     return np.asarray(optimize.nnls(root.T, linalg.solve_triangular(root, q, lower=True))[0])
-
-
-def _without_free(
-    Q: FloatArray,
-    q: FloatArray,
-    yy: float,
-    l1: FloatArray,
-    l2: FloatArray,
-    start: FloatArray,
-    free: BoolArray,
-    non_negative: bool,
-    gap: float,
-) -> FloatArray:
-    """Regress the free columns out of the rest, solve the rest, then put them back."""
-    w, rest = np.zeros(len(q)), ~free
-    reduced, refit = regress_out(Q, q, yy, free)
-    if rest.any():
-        w[rest] = solve_quadratic(
-            *reduced, l1[rest], l2[rest], start[rest], non_negative=non_negative, gap=gap
-        )
-    w[free] = refit[:, -1] - refit[:, :-1] @ w[rest]
-    return w
 
 
 def regress_out(

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter
-from foldwise.paths.cross_validation import CVPath, held_out, judged
-from foldwise.paths.follow import Grid, path_of_rows
-from foldwise.paths.gram import fold_grams
+from foldwise.paths.cross_validation import CVPath, cross_validated_path, held_out, judged
+from foldwise.paths.gram import CentredMoments
 from foldwise.paths.path import Path
-from foldwise.paths.penalty import Penalty
+from foldwise.paths.penalised import Grid, path_of_rows
+from foldwise.paths.penalty import Penalty, checked_penalty
 from foldwise.paths.quadratic import ridge
-from foldwise.paths.rows import Rows, checked_folds, checked_penalty, checked_rows
+from foldwise.paths.rows import PathRows, checked_folds, checked_rows
 from foldwise.paths.threads import one_blas_thread
 
 # Columns that separate classes have no finite refit; this much ridge ends the journey there.
 LEAST_RIDGE = 1e-7
-Refit = Callable[[BoolArray], tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -161,6 +160,20 @@ penalty_factor, max_nonzero, tol, huber_delta
     return RelaxedCVPath(shares, tuple(judgements))
 
 
+def cross_validated_refit(D: Any, y: Any, coefs: FloatArray, **options: Any) -> CVPath:
+    """Return the judged path, with a penalty of its own, of the columns that ``coefs`` use.
+
+    Meinshausen's form of the relaxed lasso; coefficients of the other columns are zero.
+
+    Shapes: ``coefs`` (p,) or (C, p).
+    """
+    used = np.flatnonzero(np.atleast_2d(coefs).any(axis=0))
+    path = cross_validated_path(D[:, used], y, **options)
+    everywhere = np.zeros((*path.coefs.shape[:-1], D.shape[1]))
+    everywhere[..., used] = path.coefs
+    return replace(path, coefs=everywhere)
+
+
 def _blend(penalised: Path, refit: Path, share: float) -> Path:
     return Path(
         penalised.lambdas,
@@ -169,39 +182,29 @@ def _blend(penalised: Path, refit: Path, share: float) -> Path:
     )
 
 
-def _refitted(rows: Rows, path: Path) -> Path:
-    refit = _refit_moments(rows) if rows.from_moments() else _refit_rows(rows)
+def _refitted(rows: PathRows, path: Path) -> Path:
+    moments = rows.moments() if rows.from_moments() else None
     coefs, intercepts = np.zeros_like(path.coefs), np.zeros_like(path.intercepts)
     before: BoolArray | None = None
     for i, w in enumerate(path.coefs):
         used = w.reshape(-1, w.shape[-1]).any(axis=0)
         if before is None or (used != before).any():
-            coefs[i], intercepts[i] = refit(used)
+            coefs[i], intercepts[i] = _refit(rows, moments, used)
         else:
             coefs[i], intercepts[i] = coefs[i - 1], intercepts[i - 1]
         before = used
     return Path(path.lambdas, coefs, intercepts)
 
 
-def _refit_moments(rows: Rows) -> Refit:
-    everything = np.zeros(len(rows.y), dtype=int)
-    (gram,) = fold_grams(rows.D, rows.y - rows.offset, everything, rows.weights)
-    moments = gram.centred()
-
-    def refit(used: BoolArray) -> tuple[FloatArray, FloatArray]:
-        w = np.zeros(len(used))
-        if used.any():
-            Q = moments.Q[np.ix_(used, used)]
-            w[used] = ridge(Q, moments.q[used], np.zeros(len(Q)))
-        return w, np.asarray(moments.mean_y - moments.mean_d @ w)
-
-    return refit
-
-
-def _refit_rows(rows: Rows) -> Refit:
-    def refit(used: BoolArray) -> tuple[FloatArray, FloatArray]:
+def _refit(
+    rows: PathRows, moments: CentredMoments | None, used: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    if moments is None:
         penalty = Penalty(0.0, np.ones(len(used)), used, False)
         path = path_of_rows(rows, penalty, Grid(np.array([LEAST_RIDGE]), 0, 0.0, None, 1e-8))
         return path.coefs[0], path.intercepts[0]
-
-    return refit
+    w = np.zeros(len(used))
+    if used.any():
+        Q = moments.Q[np.ix_(used, used)]
+        w[used] = ridge(Q, moments.q[used], np.zeros(len(Q)))
+    return w, np.asarray(moments.mean_y - moments.mean_d @ w)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
+from foldwise.checks import check_word
+from foldwise.errors import invalid_data, invalid_parameter
 from foldwise.losses import Absolute, Huber, Logistic, Loss, Multinomial, Squared
 from foldwise.losses.numbers import HUBER_CONSTANT, CappedPoisson, robust_spread
-from foldwise.paths.penalty import Penalty
+from foldwise.paths.gram import CentredMoments, moments_without_folds
 
 LOSSES = ("squared", "logistic", "multinomial", "poisson", "huber")
 
 
 @dataclass(frozen=True)
-class Rows:
+class PathRows:
     """Checked input of a path: a dictionary, its target, weights and offset."""
 
     D: Any
@@ -30,13 +32,19 @@ class Rows:
     scale: Loss
     n_classes: int
 
-    def take(self, rows: NDArray) -> Rows:
+    def take(self, rows: NDArray) -> PathRows:
         """Return some of the rows."""
         D = self.D.tocsr()[rows] if sparse.issparse(self.D) else self.D[rows]
-        offset = self.offset[..., rows]
-        return Rows(
-            D, self.y[rows], self.weights[rows], offset, self.loss, self.scale, self.n_classes
-        )
+        y, weights, offset = self.y[rows], self.weights[rows], self.offset[..., rows]
+        return replace(self, D=D, y=y, weights=weights, offset=offset)
+
+    def moments(self) -> CentredMoments:
+        """Return the moments of all rows."""
+        return next(self.moments_without(np.zeros(len(self.y), dtype=int)))
+
+    def moments_without(self, folds: IntArray) -> Iterator[CentredMoments]:
+        """Yield the moments of all rows, then of all rows but each held-out fold."""
+        return moments_without_folds(self.D, self.y - self.offset, folds, self.weights)
 
     def losses(self, eta: FloatArray) -> FloatArray:
         """Return the loss of every row at the linear predictors ``eta``."""
@@ -63,16 +71,9 @@ class Rows:
 
 def checked_rows(
     D: Any, y: Any, loss: str, sample_weight: Any, offset: Any, huber_delta: float | None
-) -> Rows:
+) -> PathRows:
     """Return the input as arrays of the right kind, or say what is wrong with it."""
-    if loss not in LOSSES:
-        raise invalid_parameter(
-            "penalised_path",
-            "loss",
-            must="be a loss of the paths",
-            got=loss,
-            fix=did_you_mean(loss, LOSSES),
-        )
+    check_word("penalised_path", "loss", loss, LOSSES)
     D = D if sparse.issparse(D) else np.asarray(D, dtype=float)
     n = D.shape[0]
     target = np.asarray(y, dtype=int if loss == "multinomial" else float)
@@ -97,7 +98,20 @@ def checked_rows(
         "poisson": CappedPoisson(),
         "huber": Huber(threshold=huber_delta),
     }
-    return Rows(D, target, weights, moved, loss, made[loss], n_classes)
+    return PathRows(D, target, weights, moved, loss, made[loss], n_classes)
+
+
+def check_counts(owner: str, y: FloatArray, *, some: bool = False) -> None:
+    """Raise unless y can be counts, with ``some`` not all of them zero."""
+    if (y < 0).any() or (some and not y.any()):
+        raise invalid_data(
+            owner,
+            "y",
+            must=f"hold counts, none negative{' and not all zero' if some else ''}, "
+            "with loss='poisson'",
+            got=float(y.min()),
+            fix="Use loss='squared' for numbers of either sign.",
+        )
 
 
 def robust_delta(y: FloatArray, weights: FloatArray) -> float:
@@ -114,33 +128,6 @@ def robust_delta(y: FloatArray, weights: FloatArray) -> float:
         away = y - Absolute().constant(y, weights)
         spread = float(np.sqrt(weights @ away**2 / weights.sum()))
     return HUBER_CONSTANT * (spread or 1.0)
-
-
-def checked_penalty(
-    l1_ratio: float, penalty_factor: Any, non_negative: bool, n_columns: int
-) -> Penalty:
-    """Return the penalty, or say what is wrong with it."""
-    if not 0 <= l1_ratio <= 1:
-        raise invalid_parameter(
-            "penalised_path",
-            "l1_ratio",
-            must="lie between 0 (ridge) and 1 (lasso)",
-            got=l1_ratio,
-            fix="Try 1.0, the lasso.",
-        )
-    factor = (
-        np.ones(n_columns) if penalty_factor is None else np.asarray(penalty_factor, dtype=float)
-    )
-    if factor.shape != (n_columns,) or (factor < 0).any():
-        raise invalid_parameter(
-            "penalised_path",
-            "penalty_factor",
-            must=f"be {n_columns} numbers, none of them negative",
-            got=penalty_factor,
-            fix="Leave it out to penalise all columns alike.",
-        )
-    allowed = np.isfinite(factor)
-    return Penalty(float(l1_ratio), np.where(allowed, factor, 1.0), allowed, non_negative)
 
 
 def checked_folds(fold_of: Any, n: int) -> IntArray:

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import linalg
 
 from foldwise.arrays import BoolArray, FloatArray
-from foldwise.paths.gram import Moments
+from foldwise.paths.gram import CentredMoments
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.pivoting import ActiveSet
-from foldwise.paths.quadratic import descend, regress_out, solve_quadratic
+from foldwise.paths.quadratic import PenalisedQuadratic, regress_out
 
 # Relative to lambda: how far a column left aside may pull without being let in.
 KKT_SLACK = 1e-7
@@ -34,7 +34,7 @@ class MomentsPath:
     stops.
     """
 
-    def __init__(self, moments: Moments, penalty: Penalty, tol: float) -> None:
+    def __init__(self, moments: CentredMoments, penalty: Penalty, tol: float) -> None:
         self.n_columns = len(moments.q)
         self.free = penalty.free
         self.paying = np.flatnonzero(~penalty.free & penalty.allowed)
@@ -117,9 +117,7 @@ class MomentsPath:
     def _lasso(self, lam: float) -> FloatArray:
         found = self.active.solve(lam, self.columns, self.Q_working)
         if found is None:
-            q, start = self.q[self.columns], self.w[self.columns]
-            positive = self.penalty.non_negative
-            found = descend(self.Q_working, q, self.yy, lam, start, positive, self.gap)
+            found = self._quadratic().descend(lam, self.w[self.columns])
             whole = np.zeros_like(self.w)
             whole[self.columns] = found
             self.active.start_from(whole)
@@ -127,17 +125,14 @@ class MomentsPath:
 
     def _elastic_net(self, lam: float) -> FloatArray:
         columns = self.columns
-        return solve_quadratic(
-            self.Q_working,
-            self.q[columns],
-            self.yy,
-            self.penalty.l1(lam)[columns],
-            self.penalty.l2(lam)[columns]
-            / (self.factor[columns] if self.penalty.l1_ratio else 1.0),
-            self.w[columns],
-            non_negative=self.penalty.non_negative,
-            gap=self.gap,
-        )
+        l1, l2 = self.penalty.l1(lam)[columns], self.penalty.l2(lam)[columns]
+        if self.penalty.l1_ratio:
+            l2 = l2 / self.factor[columns]
+        return self._quadratic().solve(l1, l2, self.w[columns])
+
+    def _quadratic(self) -> PenalisedQuadratic:
+        q, positive = self.q[self.columns], self.penalty.non_negative
+        return PenalisedQuadratic(self.Q_working, q, self.yy, positive, self.gap)
 
     def _use(self, w: FloatArray) -> None:
         used = np.flatnonzero(w)

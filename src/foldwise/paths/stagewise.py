@@ -1,19 +1,27 @@
-"""Forward stagewise: many tiny steps, each on the column that helps most."""
+"""Forward stagewise: many tiny steps, the limit of ever smaller ones, and where to stop."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import linalg, optimize
 
-from foldwise.arrays import FloatArray
-from foldwise.errors import invalid_parameter
-from foldwise.paths.curvature import Dictionary
-from foldwise.paths.gram import Moments, fold_grams
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.checks import check_number
+from foldwise.errors import unsupported
+from foldwise.paths.cross_validation import CVPath, held_out, judged
+from foldwise.paths.gram import CentredMoments
+from foldwise.paths.newton import DictionaryColumns
 from foldwise.paths.path import Path
-from foldwise.paths.rows import Rows, checked_rows
+from foldwise.paths.pivoting import ActiveSet
+from foldwise.paths.rows import PathRows, checked_folds, checked_rows
 from foldwise.paths.threads import one_blas_thread
+
+# Relative to the largest correlation: how near counts as equal to it.
+TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -140,20 +148,13 @@ def stagewise_path(
     >>> path.coefs[-1]
     array([2., 0.])
     """
-    if not epsilon > 0:
-        raise invalid_parameter(
-            "stagewise_path",
-            "epsilon",
-            must="be above zero",
-            got=epsilon,
-            fix="Use monotone_lasso_path for the limit of ever smaller steps.",
-        )
+    fix = "Use monotone_lasso_path for the limit of ever smaller steps."
+    check_number("stagewise_path", "epsilon", epsilon, above=0, fix=fix)
     rows = checked_rows(D, y, loss, sample_weight, offset, None)
     return walk(walker(rows, epsilon), max_steps, n_points)
 
 
-@dataclass(frozen=True)
-class _Snapshot:
+class _Snapshot(NamedTuple):
     level: float
     coefs: FloatArray
     intercept: FloatArray
@@ -163,7 +164,7 @@ class _Snapshot:
 class MomentsWalker:
     """Forward stagewise on second moments: squared error."""
 
-    def __init__(self, moments: Moments, epsilon: float) -> None:
+    def __init__(self, moments: CentredMoments, epsilon: float) -> None:
         self.moments, self.epsilon, self.steps = moments, epsilon, 0
         diagonal = moments.Q.diagonal()
         self.per_size = np.where(diagonal > 0, 1.0, 0.0) / np.sqrt(
@@ -194,9 +195,9 @@ class MomentsWalker:
 class RowsWalker:
     """Forward stagewise on rows: any loss, one or several linear predictors."""
 
-    def __init__(self, rows: Rows, epsilon: float) -> None:
+    def __init__(self, rows: PathRows, epsilon: float) -> None:
         self.rows, self.epsilon, self.steps = rows, epsilon, 0
-        self.dictionary = Dictionary(rows.D)
+        self.dictionary = DictionaryColumns(rows.D)
         self.weights = rows.weights / rows.weights.sum()
         squares = rows.D.multiply(rows.D) if self.dictionary.sparse else rows.D**2
         mean = np.asarray(rows.D.T @ self.weights)
@@ -257,13 +258,11 @@ class RowsWalker:
         return float(self.weights @ self.rows.losses(eta))
 
 
-def walker(rows: Rows, epsilon: float) -> MomentsWalker | RowsWalker:
+def walker(rows: PathRows, epsilon: float) -> MomentsWalker | RowsWalker:
     """Return the cheapest walker for some rows."""
     if rows.loss != "squared":
         return RowsWalker(rows, epsilon)
-    everything = np.zeros(len(rows.y), dtype=int)
-    (gram,) = fold_grams(rows.D, rows.y - rows.offset, everything, rows.weights)
-    return MomentsWalker(gram.centred(), epsilon)
+    return MomentsWalker(rows.moments(), epsilon)
 
 
 def walk(along: MomentsWalker | RowsWalker, max_steps: int, n_points: int) -> StagewisePath:
@@ -280,9 +279,213 @@ def walk(along: MomentsWalker | RowsWalker, max_steps: int, n_points: int) -> St
             points, every = points[::2], 2 * every
     if along.steps % every:
         points.append(along.snapshot())
-    return StagewisePath(
-        np.array([point.level for point in points]),
-        np.array([point.coefs for point in points]),
-        np.array([point.intercept for point in points]),
-        np.array([point.length for point in points]),
-    )
+    return StagewisePath(*map(np.array, zip(*points, strict=True)))
+
+
+@one_blas_thread
+def monotone_lasso_path(
+    D: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    offset: Any = None,
+    lambda_min_ratio: float = 1e-3,
+    max_events: int = 10_000,
+) -> StagewisePath:
+    """Return the path of forward stagewise squared-error fitting as its steps go to zero.
+
+    The path is piecewise linear. At every point the columns that move have the largest
+    correlation with the residual, in units of their size, and move in its direction; among all
+    such moves theirs lowers the squared error fastest per unit of distance.
+
+    Parameters
+    ----------
+    D : ndarray or scipy sparse of shape (n, p)
+        The dictionary.
+    y : array-like of shape (n,)
+        The target.
+    sample_weight : array-like of shape (n,) or None
+        Weights of the rows.
+    offset : array-like of shape (n,) or None
+        Subtracted from the target.
+    lambda_min_ratio : float, default=1e-3
+        End where the largest correlation has fallen to this share of its first value.
+    max_events : int, default=10_000
+        End after so many corners of the path at the latest.
+
+    Returns
+    -------
+    StagewisePath
+        The corners of the path; ``at`` gives the points between.
+
+    Notes
+    -----
+    Each corner solves a small non-negative least-squares problem among the tied columns,
+    O(a^3) with a of them. With orthogonal columns the path is that of the lasso.
+
+    References
+    ----------
+    .. [1] Hastie, Taylor, Tibshirani and Walther (2007). Forward stagewise regression and the
+       monotone lasso. Electronic Journal of Statistics 1, 1-29.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> D, y = np.eye(4)[:, :2], np.array([4.0, 1.0, 0.0, 0.0])
+    >>> path = monotone_lasso_path(D, y, lambda_min_ratio=1e-9)
+    >>> path.coefs[-1].round(6)
+    array([4., 1.])
+    """
+    rows = checked_rows(D, y, "squared", sample_weight, offset, None)
+    return monotone_path_of_moments(rows.moments(), lambda_min_ratio, max_events)
+
+
+def monotone_path_of_moments(
+    moments: CentredMoments, lambda_min_ratio: float, max_events: int
+) -> StagewisePath:
+    """Return the monotone-lasso path of some moments; see :func:`monotone_lasso_path`."""
+    diagonal = moments.Q.diagonal()
+    size = np.sqrt(np.where(diagonal > 0, diagonal, np.inf))
+    Q, left = moments.Q / np.outer(size, size), moments.q / size
+    w, level = np.zeros(len(left)), float(np.abs(left).max(initial=0.0))
+    end = lambda_min_ratio * level
+    levels, corners, rates = [level], [w], np.zeros(len(left))
+    while level > end * (1.0 + TIE) and len(levels) <= max_events:
+        rates = _rates(Q, left, level, rates)
+        fall = Q @ rates
+        step = min(_next_tie(left, fall, level), level - end)
+        w, left, level = w + step * rates, left - step * fall, level - step
+        levels.append(level)
+        corners.append(w)
+    coefs = np.array(corners) / size
+    walked = np.abs(np.diff(coefs, axis=0, prepend=coefs[:1])).sum(axis=1)
+    intercepts = moments.mean_y - coefs @ moments.mean_d
+    return StagewisePath(np.array(levels), coefs, intercepts, np.cumsum(walked))
+
+
+def _rates(Q: FloatArray, left: FloatArray, level: float, before: FloatArray) -> FloatArray:
+    """Return how fast each coefficient moves as the largest correlation falls by one.
+
+    The tied columns that move keep their correlations equal, those that stay fall faster: the
+    optimality conditions of non-negative least squares in the directions of the correlations.
+    """
+    tied = np.flatnonzero(np.abs(left) >= level * (1.0 - TIE))
+    signs = np.sign(left[tied])
+    turned = Q[np.ix_(tied, tied)] * np.outer(signs, signs)
+    active = ActiveSet(turned, np.full(len(tied), 2.0), non_negative=True)
+    active.start_from(np.maximum(before[tied] * signs, 0.0))
+    found = active.solve(1.0, np.arange(len(tied)), turned)
+    rates = np.zeros(len(left))
+    rates[tied] = signs * (_non_negative(turned) if found is None else found)
+    return rates
+
+
+def _non_negative(Q: FloatArray) -> FloatArray:
+    """Return the minimiser of ``w'Qw/2 - sum(w)`` over ``w >= 0`` for a singular Q too."""
+    values, vectors = linalg.eigh(Q)
+    kept = values > 1e-12 * values[-1]
+    root = vectors[:, kept] * np.sqrt(values[kept])
+    target = (vectors[:, kept] / np.sqrt(values[kept])).T @ np.ones(len(Q))
+    return np.asarray(optimize.nnls(root.T, target)[0])
+
+
+def _next_tie(left: FloatArray, fall: FloatArray, level: float) -> float:
+    """Return by how much the level can fall until another column is tied with it."""
+    steps = np.full(2 * len(left), np.inf)
+    for half, sign in enumerate((1.0, -1.0)):
+        gain, slack = 1.0 - sign * fall, level - sign * left
+        below = (slack > TIE * level) & (gain > TIE)
+        steps[half * len(left) : (half + 1) * len(left)][below] = slack[below] / gain[below]
+    return float(steps.min(initial=np.inf))
+
+
+@dataclass(frozen=True)
+class CVStagewisePath(CVPath):
+    """A stagewise path of all rows with the held-out loss at each point.
+
+    Parameters
+    ----------
+    lambdas, coefs, intercepts, cv_loss, cv_se, fold_loss
+        As in :class:`foldwise.paths.CVPath`; ``lambdas`` are the largest correlations.
+    arc_length : ndarray of shape (L,)
+        Sum of the absolute changes of all coefficients up to each point.
+    """
+
+    arc_length: FloatArray
+
+
+@one_blas_thread
+def cross_validated_stagewise_path(
+    D: Any,
+    y: Any,
+    *,
+    fold_of: Any,
+    epsilon: float,
+    loss: str = "squared",
+    sample_weight: Any = None,
+    offset: Any = None,
+    max_steps: int = 10_000,
+    n_points: int = 200,
+    lambda_min_ratio: float = 1e-3,
+) -> CVStagewisePath:
+    """Return a stagewise path with the held-out loss at each point of it.
+
+    Parameters
+    ----------
+    D, y, loss, sample_weight, offset, max_steps, n_points
+        As in :func:`foldwise.paths.stagewise_path`.
+    fold_of : array-like of int, shape (n,)
+        The fold of each row. Rows with a negative number are never held out.
+    epsilon : float
+        Size of a step; zero for the limit of ever smaller steps, the monotone lasso, which is
+        for squared error only. There ``max_steps`` bounds the corners of the path.
+    lambda_min_ratio : float, default=1e-3
+        Where the limit path ends; see :func:`foldwise.paths.monotone_lasso_path`.
+
+    Returns
+    -------
+    CVStagewisePath
+        The path of all rows; each point is judged by the fold paths at the same arc length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> D = rng.normal(size=(60, 5))
+    >>> y = D[:, 0] + rng.normal(size=60)
+    >>> path = cross_validated_stagewise_path(D, y, fold_of=np.arange(60) % 5, epsilon=0.01)
+    >>> int(np.argmax(np.abs(path.coefs[path.index_min])))
+    0
+    """
+    if epsilon == 0 and loss != "squared":
+        raise unsupported(
+            "cross_validated_stagewise_path",
+            "epsilon",
+            must=f"be above zero with loss={loss!r}",
+            got=epsilon,
+            fix="Try 0.01; only squared error has the exact limit.",
+        )
+    rows = checked_rows(D, y, loss, sample_weight, offset, None)
+    folds = checked_folds(fold_of, len(rows.y))
+    whole, *parts = _walks(rows, folds, epsilon, max_steps, n_points, lambda_min_ratio)
+    lengths = whole.arc_length
+    if epsilon == 0:
+        lengths = np.linspace(0.0, lengths[-1], n_points)
+    path = judged(whole.at(lengths), [part.at(lengths) for part in parts], rows, folds)
+    return CVStagewisePath(**vars(path), arc_length=lengths)
+
+
+def _walks(
+    rows: PathRows, folds: IntArray, epsilon: float, max_steps: int, n_points: int, end: float
+) -> list[StagewisePath]:
+    """Return the path of all rows, then those without each fold."""
+    walkers: Iterable[MomentsWalker | RowsWalker]
+    if rows.loss != "squared":
+        trains = [rows, *(rows.take(folds != k) for k in held_out(folds))]
+        walkers = (RowsWalker(train, epsilon) for train in trains)
+    elif epsilon == 0:
+        moments = rows.moments_without(folds)
+        return [monotone_path_of_moments(each, end, max_steps) for each in moments]
+    else:
+        walkers = (MomentsWalker(each, epsilon) for each in rows.moments_without(folds))
+    return [walk(along, max_steps, n_points) for along in walkers]

@@ -28,7 +28,7 @@ from foldwise.report.sections.model import model_section, rules_section, stack_r
 from foldwise.report.sections.quality import quality_section
 from foldwise.report.sections.run import reproduce_section, time_section, warnings_section
 from foldwise.report.stack_values import StackValues, stack_in, stack_values
-from foldwise.scores import as_metric
+from foldwise.scores.metric import as_metric
 from foldwise.wording import clean, shortened
 
 LONGEST_TITLE = 120

@@ -8,7 +8,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import mean_absolute_error, median_absolute_error
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.scores import Metric, Response, Target
+from foldwise.scores.metric import Metric, Response, Target
 from foldwise.wording import counted
 
 MIDDLES = (mean_absolute_error, median_absolute_error)

@@ -14,12 +14,11 @@ from foldwise.diagnose import OutOfFoldTable
 from foldwise.errors import FoldwiseError
 from foldwise.folds import Lattice, Reading
 from foldwise.report.predictions import Predictions, naive_response
-from foldwise.scores import Evaluation, Metric, Target
-from foldwise.stack.base import BaseStacking
-from foldwise.stack.build import Deal
-from foldwise.stack.entries import TITLES
-from foldwise.stack.judge import joined
-from foldwise.stack.reader import rows_of
+from foldwise.scores.metric import Evaluation, Metric, Target, joined
+from foldwise.stack.estimator import BaseStacking
+from foldwise.stack.fit import FittedStack
+from foldwise.stack.problem import TITLES
+from foldwise.stack.table.read import rows_of
 from foldwise.wording import counted
 
 STACK, BEST, MEAN = TITLES
@@ -127,7 +126,7 @@ def stack_values(stack: Any) -> StackValues:
         judged=_judged(deal),
         folds=_folds(stack),
         audit=sum(map(audit_rows, stack.deals_), RowAudit()),
-        misfits=[m for each in stack._conformity[:1] for m in each if len(m)],
+        misfits=[fold.misfits for fold in deal.verdict.folds if len(fold.misfits)],
         n_repeats=len(stack.deals_),
         seconds_a_row=_seconds_a_row(stack),
         target=_target(deal),
@@ -135,10 +134,10 @@ def stack_values(stack: Any) -> StackValues:
     )
 
 
-def _target(deal: Deal) -> Target:
+def _target(deal: FittedStack) -> Target:
     problem = deal.top.problem
     data, folds = problem.data, deal.lattice.fold_of
-    return Target(data.y, problem.labels, data.sample_weight, folds, problem.unit)
+    return Target(data.y, problem.labels, data.sample_weight, folds, data.groups)
 
 
 def _standings(stack: Any) -> list[Standing]:
@@ -150,7 +149,7 @@ def _standings(stack: Any) -> list[Standing]:
     return sorted(every, key=lambda s: np.nan_to_num(-metric.sign * s.value, nan=np.inf))
 
 
-def _naive_standing(deals: Sequence[Deal], metric: Metric) -> list[Standing]:
+def _naive_standing(deals: Sequence[FittedStack], metric: Metric) -> list[Standing]:
     """Return how a guess from the training targets alone does on the judged rows."""
     pairs: list[tuple[Evaluation, Evaluation]] = []
     for deal in deals:
@@ -191,7 +190,7 @@ def _table(stack: Any) -> OutOfFoldTable | None:
         return None
 
 
-def _judged(deal: Deal) -> Predictions | None:
+def _judged(deal: FittedStack) -> Predictions | None:
     response, target = deal.verdict.response, deal.verdict.target
     if response is None or target is None:
         return None
@@ -213,10 +212,10 @@ def _folds(stack: Any) -> list[FoldResult]:
     ]
 
 
-def audit_rows(deal: Deal) -> RowAudit:
+def audit_rows(deal: FittedStack) -> RowAudit:
     """Trace every prediction used for judging to the rows its model was fitted on."""
     n_reads = n_seen = n_shared = 0
-    unit = deal.top.problem.unit
+    unit = deal.top.problem.data.groups
     for judgement in deal.reading.judgements:
         held = np.zeros(deal.lattice.n_rows, dtype=bool)
         held[judgement.test.rows] = True
@@ -235,7 +234,7 @@ def audit_rows(deal: Deal) -> RowAudit:
 
 def _seconds_a_row(stack: Any) -> float:
     total = 0.0
-    for reader in stack.deals_[0].readers:
+    for reader in stack.deals_[0].layers:
         asked: Counter[str] = Counter()
         for (name, _, _), (rows, _) in reader.table.predictions.items():
             asked[name] += len(rows)

@@ -1,4 +1,4 @@
-"""Scores of predictions that are already there, with their standard errors.
+"""Predictions that are already there: what they mean, their scores, and the standard errors.
 
 A score comes with *contributions*, one a unit (a row, a group or a block of rows): their
 squares add up to its variance, and differences of two models' contributions give the
@@ -7,18 +7,114 @@ standard error of a paired comparison.
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
+from scipy.stats import rankdata
 from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import did_you_mean, invalid_parameter
-from foldwise.scores.areas import mean_area
-from foldwise.scores.response import REPLAYS, Response
+
+
+@dataclass(frozen=True)
+class Response:
+    """A prediction and what it means."""
+
+    kind: str  # probabilities of all classes, decision values, class codes, or regression values
+    values: FloatArray  # (n_samples, width): the prediction
+    # class codes, where the model decides otherwise than by the greatest value
+    own_labels: IntArray | None = None
+
+    @property
+    def labels(self) -> IntArray:
+        """Class codes: the most probable class, the sign of the decision, or the label."""
+        if self.own_labels is not None:
+            return self.own_labels
+        if self.kind == "label":
+            return self.values[:, 0].astype(np.intp)
+        if self.values.shape[1] == 1:
+            return (self.values[:, 0] > 0).astype(np.intp)
+        return self.values.argmax(axis=1)
+
+    def probabilities(self, n_classes: int) -> FloatArray:
+        """Return the response as probabilities of all classes; labels are certainties."""
+        if self.kind == "probability":
+            return self.values
+        if self.kind == "decision" and self.values.shape[1] == 1:
+            positive = expit(self.values[:, 0])
+            return np.column_stack([1.0 - positive, positive])
+        return np.eye(n_classes)[self.labels]
+
+    def take(self, rows: Any) -> "Response":
+        """Return some rows."""
+        own = None if self.own_labels is None else self.own_labels[rows]
+        return Response(self.kind, self.values[rows], own)
+
+
+def joined(responses: Sequence[Response]) -> Response:
+    """Return responses one below the other."""
+    own = [r.own_labels for r in responses if r.own_labels is not None]
+    return Response(
+        responses[0].kind,
+        np.concatenate([r.values for r in responses]),
+        np.concatenate(own) if len(own) == len(responses) else None,
+    )
+
+
+class _Replay(BaseEstimator):
+    """An estimator that gives predictions made before; X holds row numbers."""
+
+    def __init__(self, response: Response | None = None, classes: Any = None) -> None:
+        self.response = response
+        self.classes = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _rows(self, X: Any) -> Response:
+        assert self.response is not None
+        return self.response.take(np.asarray(X)[:, 0])
+
+
+class _ReplayRegressor(RegressorMixin, _Replay):
+    def predict(self, X: Any) -> Array:
+        values = self._rows(X).values
+        return values[:, 0] if values.shape[1] == 1 else values
+
+
+class _ReplayClassifier(ClassifierMixin, _Replay):
+    @property
+    def classes_(self) -> Array:
+        return np.asarray(self.classes)
+
+    def predict(self, X: Any) -> Array:
+        return self.classes_[self._rows(X).labels]
+
+
+class _ReplayProbabilities(_ReplayClassifier):
+    def predict_proba(self, X: Any) -> Array:
+        return self._rows(X).values
+
+
+class _ReplayDecisions(_ReplayClassifier):
+    def decision_function(self, X: Any) -> Array:
+        values = self._rows(X).values
+        return values[:, 0] if values.shape[1] == 1 else values
+
+
+REPLAYS: dict[str, type[_Replay]] = {
+    "value": _ReplayRegressor,
+    "label": _ReplayClassifier,
+    "probability": _ReplayProbabilities,
+    "decision": _ReplayDecisions,
+}
+
 
 N_BLOCKS = 20
 
@@ -156,13 +252,9 @@ class Metric:
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
                 return float(self.scorer(replay, X, y, **weights))
         except AttributeError as error:
-            raise invalid_parameter(
-                self.owner,
-                "scoring",
-                must="suit what the stack can predict",
-                got=f"{self.name}: {error}",
-                fix="Use stackers and learners with predict_proba, or scoring='accuracy'.",
-            ) from error
+            must, got = "suit what the stack can predict", f"{self.name}: {error}"
+            fix = "Use stackers and learners with predict_proba, or scoring='accuracy'."
+            raise invalid_parameter(self.owner, "scoring", must=must, got=got, fix=fix) from error
 
     def _pool(self, response: Response, target: Target) -> float:
         if self.pooled:
@@ -192,9 +284,7 @@ class Metric:
 
 
 def _takes_weights(scorer: Any) -> bool:
-    if hasattr(scorer, "_score_func"):
-        return "sample_weight" in inspect.signature(scorer._score_func).parameters
-    return "sample_weight" in inspect.signature(scorer).parameters
+    return "sample_weight" in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
 
 
 def _from_rows(
@@ -229,6 +319,56 @@ def _area_under_curve(response: Response, target: Target, how: dict[str, Any]) -
         scores, target.y[:, None] == codes, target.fold, by_prevalence=by_prevalence
     )
     return Evaluation(area, _by_unit(contributions, target))
+
+
+def mean_area(
+    scores: FloatArray, truth: BoolArray, fold: IntArray, *, by_prevalence: bool = False
+) -> tuple[float, FloatArray]:
+    """Return the mean area over folds and columns, and DeLong's contributions of the rows.
+
+    Shapes: ``scores`` (n_samples, n_columns), ``truth`` (n_samples, n_columns).
+
+    References
+    ----------
+    .. [1] DeLong, DeLong, Clarke-Pearson (1988). Comparing the areas under two or more
+       correlated receiver operating characteristic curves. Biometrics 44.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores, truth = np.array([[0.1], [0.4], [0.3], [0.9]]), np.array([[0], [0], [1], [1]]) > 0
+    >>> mean_area(scores, truth, np.zeros(4, dtype=int))[0]
+    0.75
+    """
+    contributions = np.zeros(len(scores))
+    areas = []
+    for each in np.unique(fold):
+        rows = np.flatnonzero(fold == each)
+        inside = truth[rows].mean(axis=0)
+        if (inside == 0).any() or (inside == 1).any():
+            continue
+        n_columns = scores.shape[1]
+        share = inside / inside.sum() if by_prevalence else np.full(n_columns, 1 / n_columns)
+        found = [_area(scores[rows, c], truth[rows, c]) for c in range(n_columns)]
+        areas.append(float(share @ [area for area, _ in found]))
+        contributions[rows] = share @ np.array([own for _, own in found])
+    if not areas:
+        return float("nan"), contributions
+    return float(np.mean(areas)), contributions / len(areas)
+
+
+def _area(margin: FloatArray, positive: BoolArray) -> tuple[float, FloatArray]:
+    """Return the area of one column in one fold, and the placements of its rows about it."""
+    n_positive = int(positive.sum())
+    n_negative = len(margin) - n_positive
+    ranks = rankdata(margin)
+    above = (ranks[positive] - rankdata(margin[positive])) / n_negative
+    below = 1.0 - (ranks[~positive] - rankdata(margin[~positive])) / n_positive
+    area = float(above.mean())
+    own = np.empty(len(margin))
+    own[positive] = (above - area) / n_positive
+    own[~positive] = (below - area) / n_negative
+    return area, own
 
 
 def _squared(response: Response, y: Array) -> FloatArray:
@@ -274,24 +414,15 @@ def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bo
     if isinstance(scoring, str):
         known = metrics.get_scorer_names()
         if scoring not in known:
-            raise invalid_parameter(
-                owner,
-                "scoring",
-                must="be the name of a scorer or a callable",
-                got=scoring,
-                fix=did_you_mean(scoring, known),
-            )
+            must, fix = "be the name of a scorer or a callable", did_you_mean(scoring, known)
+            raise invalid_parameter(owner, "scoring", must=must, got=scoring, fix=fix)
         scorer, name = metrics.get_scorer(scoring), scoring
     elif callable(scoring):
         scorer, name = scoring, getattr(scoring, "__name__", type(scoring).__name__)
     else:
-        raise invalid_parameter(
-            owner,
-            "scoring",
-            must="be None, the name of a scorer or a callable",
-            got=scoring,
-            fix="Use 'neg_log_loss' or another of scikit-learn's scorers.",
-        )
+        must = "be None, the name of a scorer or a callable"
+        fix = "Use 'neg_log_loss' or another of scikit-learn's scorers."
+        raise invalid_parameter(owner, "scoring", must=must, got=scoring, fix=fix)
     function = getattr(scorer, "_score_func", None)
     if function is not None and not isinstance(scoring, str):
         name = function.__name__

@@ -13,10 +13,13 @@ from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import invalid_parameter
 from foldwise.scores.metric import Metric
 from foldwise.stack.classifier import StackingClassifier
-from foldwise.stack.reader import Problem
-from foldwise.stack.stackers import Candidate
+from foldwise.stack.problem import StackProblem
+from foldwise.stack.stackers.candidates import Candidate
 
 LEARNER = "model"
+READ_FROM_STACK = (
+    "classes_", "score_", "score_se_", "calibrator_", "threshold_", "n_features_in_",
+)  # fmt: skip
 
 
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -142,44 +145,26 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         stack = self._underneath().fit(X, y, sample_weight, groups)
-        self.stack_ = stack
-        self.classes_, self.estimator_ = stack.classes_, stack.named_estimators_[LEARNER]
-        self.score_, self.score_se_ = stack.score_, stack.score_se_
-        self.calibrator_, self.threshold_ = stack.calibrator_, stack.threshold_
-        self.n_features_in_ = stack.n_features_in_
-        if hasattr(stack, "feature_names_in_"):
-            self.feature_names_in_ = stack.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self.stack_, self.estimator_ = stack, stack.named_estimators_[LEARNER]
+        # Names of the columns are known after a fit on a frame only.
+        self.__dict__.pop("feature_names_in_", None)
+        for name in (*READ_FROM_STACK, "feature_names_in_"):
+            if hasattr(stack, name):
+                setattr(self, name, getattr(stack, name))
         return self
 
     def _underneath(self) -> "_Underneath":
         if self.method is None:
-            raise invalid_parameter(
-                type(self).__name__,
-                "method",
-                must="be 'auto', the name of a method or a list of names",
-                got=None,
-                fix="Use 'auto', which may choose 'none'.",
-            )
+            must = "be 'auto', the name of a method or a list of names"
+            fix = "Use 'auto', which may choose 'none'."
+            raise invalid_parameter(type(self).__name__, "method", must=must, got=None, fix=fix)
         only_decides = not hasattr(self.estimator, "predict_proba") and hasattr(
             self.estimator, "decision_function"
         )
-        return _Underneath(
-            [(LEARNER, self.estimator)],
-            AsDecided() if only_decides else "mean",
-            cv=self.cv,
-            predict_with=self.predict_with,
-            hold_out=self.hold_out,
-            calibrate=self.method,
-            threshold=self.threshold,
-            scoring=self.scoring,
-            n_repeats=self.n_repeats,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            on_error="raise",
-            verbose=self.verbose,
-        )
+        top = AsDecided() if only_decides else "mean"
+        shared = self.get_params(deep=False)
+        learner, method = shared.pop("estimator"), shared.pop("method")
+        return _Underneath([(LEARNER, learner)], top, calibrate=method, on_error="raise", **shared)
 
     def predict(self, X: Any) -> Array:
         """Predict classes.
@@ -246,7 +231,7 @@ class _Underneath(StackingClassifier):
     def _owner(self) -> str:
         return CalibratedClassifier.__name__
 
-    def _candidates(self, metric: Metric, problem: Problem) -> tuple[Candidate, ...]:
+    def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
         (top,) = super()._candidates(metric, problem)
         if isinstance(top.estimator, AsDecided):
             return (replace(top, estimator=AsDecided(len(self.classes_))),)

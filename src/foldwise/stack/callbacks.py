@@ -1,5 +1,7 @@
 """scikit-learn's callbacks (``set_callbacks``, since 1.9), fed from our events."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from foldwise.engine import Event
@@ -16,7 +18,17 @@ except ImportError:
         return method
 
 
-__all__ = ["CallbackSupportMixin", "FitTasks", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "FitTasks", "callbacks_around"]
+
+
+@contextmanager
+def callbacks_around(estimator: Any) -> Iterator[None]:
+    """Tear an estimator's callbacks down at the end, whatever happened."""
+    # Decorating fit itself would put a frame of scikit-learn's between warnings and the user.
+    try:
+        yield
+    finally:
+        with_callbacks(lambda _: None)(estimator)
 
 
 class FitTasks:

@@ -1,21 +1,24 @@
 """Stacking for classes."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from foldwise.arrays import Array, BoolArray, FloatArray
-from foldwise.scores.response import Response
-from foldwise.stack.features import Features
-from foldwise.stack.finishing import FinishedStacking
-from foldwise.stack.inputs import checked_classes
-from foldwise.stack.intervals import check_coverage, cv_plus_set, quantile_set
-from foldwise.stack.linear_stackers import LassoClassStacker
-from foldwise.stack.own_stackers import MemberStacker, OneClass
-from foldwise.stack.stackers import respond
+from foldwise.engine import RunSummary
+from foldwise.stack.estimator import KEEP, BaseStacking
+from foldwise.stack.fit import FittedStack
+from foldwise.stack.judge.calibrate import check_kinds, checked_methods, checked_threshold
+from foldwise.stack.judge.intervals import cv_plus_set, quantile_set
+from foldwise.stack.judge.judge import Contest
+from foldwise.stack.parameters import tops_of
+from foldwise.stack.problem import StackProblem, checked_classes
+from foldwise.stack.stackers.candidates import respond
+from foldwise.stack.stackers.means import OneClass, Stacker
+from foldwise.stack.table.read import Features
 
 
 def _top_has(method: str) -> Any:
@@ -25,18 +28,16 @@ def _top_has(method: str) -> Any:
         if stack.calibrate is not None:
             return method == "predict_proba"
         if hasattr(stack, "deals_"):
-            tops = [deal.verdict.stacker for deal in stack.deals_]
+            tops = [fitted.verdict.stacker for fitted in stack.deals_]
         else:
-            wanted = stack.final_estimator
-            items = wanted if isinstance(wanted, list) else [wanted]
-            tops = [item[0] if isinstance(item, tuple) and item else item for item in items]
+            tops = tops_of(stack.final_estimator)
         return all(_gives(top, method) for top in tops)
 
     return check
 
 
 def _gives(top: Any, method: str) -> bool:
-    if top is None or isinstance(top, MemberStacker | LassoClassStacker | str):
+    if top is None or isinstance(top, Stacker | str):
         return True
     if isinstance(top, OneClass):
         return top.kind == "probability" or (method, top.kind) == ("decision_function", "decision")
@@ -56,7 +57,7 @@ def _decisions(stacker: Any, features: Features) -> FloatArray:
     return np.asarray(logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs)
 
 
-class StackingClassifier(ClassifierMixin, FinishedStacking):
+class StackingClassifier(ClassifierMixin, BaseStacking):
     """Stack classifiers, with an honest score of the stack itself.
 
     Learners are asked for probabilities, decision values or labels, whichever they have first;
@@ -170,7 +171,7 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         Whether something is missing for want of time or by Ctrl-C.
     unjudged_folds_ : tuple of int
         Folds that could not be judged (the first, forward in time).
-    deals_ : list of Deal
+    deals_ : list of FittedStack
         The lattice, the table of all predictions and the hold-out stacks of each repeat.
     classes_ : ndarray
         The classes.
@@ -204,6 +205,8 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
     """
 
     _classifies = True
+    calibrate: Any
+    threshold: Any
 
     def __init__(
         self,
@@ -230,36 +233,81 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         on_interrupt: str = "raise",
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimators,
-            final_estimator,
-            cv=cv,
-            stack_method=stack_method,
-            passthrough=passthrough,
-            predict_with=predict_with,
-            hold_out=hold_out,
-            tune=tune,
-            scoring=scoring,
-            n_repeats=n_repeats,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            on_error=on_error,
-            run_dir=run_dir,
-            time_budget=time_budget,
-            executor=executor,
-            callback=callback,
-            on_interrupt=on_interrupt,
-            verbose=verbose,
-        )
-        self.calibrate = calibrate
-        self.threshold = threshold
+        self._keep(locals())
 
     def _read_target(self, y: Any) -> tuple[Array, Array]:
         codes, self.classes_ = checked_classes(self._owner, y)
         return codes, self.classes_
 
-    def _misfit(self, response: Response, y: Array) -> FloatArray:
-        return 1.0 - _as_probabilities(response, len(self.classes_))[np.arange(len(y)), y]
+    def _gives_probabilities(self) -> bool:
+        return self.calibrate is not None or super()._gives_probabilities()
+
+    def _contest(self, problem: StackProblem) -> Contest:
+        contest, n_classes = super()._contest(problem), len(self.classes_)
+        methods = checked_methods(self._owner, self.calibrate, n_classes)
+        threshold = checked_threshold(self._owner, self.threshold, n_classes)
+        check_kinds(self._owner, contest.candidates, self.calibrate, self.threshold)
+        return replace(contest, methods=methods, threshold=threshold)
+
+    def _settle(self, stacks: list[FittedStack], run: RunSummary, index: Any) -> Self:
+        found = stacks[0].verdict.correction
+        self.calibrator_ = None if found is None else found.calibration
+        self.threshold_ = None if found is None else found.threshold
+        return super()._settle(stacks, run, index)
+
+    def restack(
+        self,
+        final_estimator: Any = KEEP,
+        *,
+        scoring: Any = KEEP,
+        calibrate: Any = KEEP,
+        threshold: Any = KEEP,
+        X: Any = None,
+    ) -> Self:
+        """Return a new stack with another top; no learner is fitted again.
+
+        Parameters
+        ----------
+        final_estimator, scoring, calibrate, threshold : object
+            As in the constructor; left out, they stay.
+        X : array or frame, optional
+            The training rows, needed only for a stack that passes columns through and was
+            pickled since it was fitted.
+
+        Returns
+        -------
+        Self
+            A fitted stack; this one is not changed.
+
+        Notes
+        -----
+        Learners tuned by ``tune`` keep the parameters they were given by the old scoring.
+        """
+        return self._restacked(
+            X,
+            final_estimator=final_estimator,
+            scoring=scoring,
+            calibrate=calibrate,
+            threshold=threshold,
+        )
+
+    def tune_threshold(self, scoring: Any = "balanced_accuracy", *, X: Any = None) -> Self:
+        """Return a new stack whose threshold maximises a metric; no learner is fitted again.
+
+        Parameters
+        ----------
+        scoring : str or callable, default="balanced_accuracy"
+            A scorer of labels, or its name.
+        X : array or frame, optional
+            As in :meth:`restack`.
+
+        Returns
+        -------
+        Self
+            A fitted stack; its ``score_`` is by the same scorer, and honest: each judged fold
+            is predicted with a threshold that was chosen without it.
+        """
+        return self.restack(scoring=scoring, threshold=scoring, X=X)
 
     def predict(self, X: Any, **predict_params: Any) -> Any:
         """Predict classes.
@@ -338,34 +386,16 @@ class StackingClassifier(ClassifierMixin, FinishedStacking):
         For exchangeable rows the sets hold the class of at least ``1 - 2 * (1 - coverage)`` of
         new rows, and ``coverage`` or a little more in practice.
         """
-        check_coverage(self._owner, coverage)
-        X = self._new_rows(X)
-        self._check_judged("predict_set")
-        self._warn_if_not_exchangeable("predict_set")
+        X = self._check_coverage("predict_set", X, coverage)
         n_classes, votes = len(self.classes_), []
-        given_mean = _as_probabilities(self._respond(X), n_classes)
-        for deal, misfits in zip(self.deals_, self._conformity, strict=True):
-            if deal.reading.in_order:
+        given_mean = self._respond(X).probabilities(n_classes)
+        for stack in self.deals_:
+            misfits = [judged.misfits for judged in stack.verdict.folds]
+            if stack.reading.in_order:
                 votes.append(quantile_set(given_mean, misfits, coverage))
                 continue
-            given = [
-                _as_probabilities(
-                    judged.respond(deal.fresh(X, judgement.fresh, judged.stacker)), n_classes
-                )
-                for judgement, judged in zip(
-                    deal.reading.judgements, deal.verdict.folds, strict=True
-                )
-            ]
+            given = [r.probabilities(n_classes) for r in stack.hold_out_responses(X)]
             votes.append(cv_plus_set(np.array(given), misfits, coverage))
         inside: BoolArray = np.mean(votes, axis=0) >= 0.5
         inside[np.arange(len(inside)), given_mean.argmax(axis=1)] = True
         return inside
-
-
-def _as_probabilities(response: Response, n_classes: int) -> FloatArray:
-    if response.kind == "probability":
-        return response.values
-    if response.kind == "decision" and response.values.shape[1] == 1:
-        positive = expit(response.values[:, 0])
-        return np.column_stack([1.0 - positive, positive])
-    return np.eye(n_classes)[response.labels]

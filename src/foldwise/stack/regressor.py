@@ -7,11 +7,9 @@ from sklearn.base import RegressorMixin
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import unsupported
-from foldwise.scores.response import Response
-from foldwise.stack.base import BaseStacking
-from foldwise.stack.inputs import checked_values
-from foldwise.stack.intervals import check_coverage, cv_plus_interval, quantile_interval
-from foldwise.stack.stackers import respond
+from foldwise.stack.estimator import BaseStacking
+from foldwise.stack.judge.intervals import cv_plus_interval, quantile_interval
+from foldwise.stack.problem import checked_values
 
 
 class StackingRegressor(RegressorMixin, BaseStacking):
@@ -107,7 +105,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Whether something is missing for want of time or by Ctrl-C.
     unjudged_folds_ : tuple of int
         Folds that could not be judged (the first, forward in time).
-    deals_ : list of Deal
+    deals_ : list of FittedStack
         The lattice, the table of all predictions and the hold-out stacks of each repeat.
     n_features_in_, feature_names_in_ : int, ndarray
         What the stack was fitted on.
@@ -139,9 +137,6 @@ class StackingRegressor(RegressorMixin, BaseStacking):
 
     def _read_target(self, y: Any) -> tuple[Array, None]:
         return checked_values(self._owner, y), None
-
-    def _misfit(self, response: Response, y: Array) -> FloatArray:
-        return np.abs(response.values - y.reshape(len(y), -1)).max(axis=1)
 
     def predict(self, X: Any, **predict_params: Any) -> Any:
         """Predict targets.
@@ -185,29 +180,17 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         rows are not exchangeable: a warning says so, and forward in time the ends are the
         prediction plus and minus a quantile of the hold-out residuals.
         """
-        check_coverage(self._owner, coverage)
-        X = self._new_rows(X)
-        self._check_judged("predict_interval")
-        if self.deals_[0].top.problem.data.y.ndim > 1:
-            raise unsupported(
-                self._owner,
-                "y",
-                must="be one target for predict_interval",
-                got=self.deals_[0].top.problem.data.y.shape,
-                fix="Fit one stack a target.",
-            )
-        self._warn_if_not_exchangeable("predict_interval")
+        X = self._check_coverage("predict_interval", X, coverage)
+        if self.deals_[0].problem.data.y.ndim > 1:
+            must, got = "be one target for predict_interval", self.deals_[0].problem.data.y.shape
+            raise unsupported(self._owner, "y", must=must, got=got, fix="Fit one stack a target.")
         ends = []
-        for deal, residuals in zip(self.deals_, self._conformity, strict=True):
-            if deal.reading.in_order:
-                centre = respond(deal.verdict.stacker, deal.fresh(X, deal.reading.deployed))
-                ends.append(quantile_interval(centre.values[:, 0], residuals, coverage))
+        for stack in self.deals_:
+            residuals = [judged.misfits for judged in stack.verdict.folds]
+            if stack.reading.in_order:
+                centre = stack.respond(X).values[:, 0]
+                ends.append(quantile_interval(centre, residuals, coverage))
                 continue
-            centres = [
-                respond(judged.stacker, deal.fresh(X, judgement.fresh, judged.stacker)).values[:, 0]
-                for judgement, judged in zip(
-                    deal.reading.judgements, deal.verdict.folds, strict=True
-                )
-            ]
+            centres = [response.values[:, 0] for response in stack.hold_out_responses(X)]
             ends.append(cv_plus_interval(np.array(centres), residuals, coverage))
         return np.mean([low for low, _ in ends], axis=0), np.mean([up for _, up in ends], axis=0)

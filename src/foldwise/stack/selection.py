@@ -8,20 +8,23 @@ import pandas as pd
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise.checks import check_number, check_whole
 from foldwise.errors import invalid_parameter
 from foldwise.scores.metric import Metric
-from foldwise.stack.base import BaseStacking
 from foldwise.stack.classifier import StackingClassifier
-from foldwise.stack.diagram import diagram
-from foldwise.stack.greedy_stacker import GreedyStacker
-from foldwise.stack.reader import Problem
+from foldwise.stack.estimator import BaseStacking
+from foldwise.stack.problem import StackProblem
 from foldwise.stack.regressor import StackingRegressor
-from foldwise.stack.stackers import Candidate, linear_weights
+from foldwise.stack.stackers.candidates import Candidate, linear_weights
+from foldwise.stack.stackers.greedy import GreedyStacker
 
 
 class BaseSelection(BaseStacking):
     """What the two greedy selections share."""
 
+    final_estimator = "greedy"
+    stack_method = "auto"
+    passthrough = False
     n_steps: Any
     replace: bool
     patience: int | None
@@ -34,15 +37,15 @@ class BaseSelection(BaseStacking):
         """The learners' weights by name, the mean over repeats; zero for those not picked."""
         check_is_fitted(self, "deals_")
         each = []
-        for deal in self.deals_:
-            names = [entry.name for entry in deal.top.entries]
-            own = deal.verdict.stacker.weights_
-            shown = linear_weights(deal.verdict.stacker, [1] * len(names))
+        for stack in self.deals_:
+            names = [entry.name for entry in stack.top.entries]
+            own = stack.verdict.stacker.weights_
+            shown = linear_weights(stack.verdict.stacker, [1] * len(names))
             mean = shown if own.ndim == 1 else own.mean(axis=0)
             each.append(pd.Series(mean, index=names))
         return pd.concat(each, axis=1).mean(axis=1)
 
-    def _candidates(self, metric: Metric, problem: Problem) -> tuple[Candidate, ...]:
+    def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
         steps, shrinkages = _as_list(self.n_steps), _as_list(self.shrinkage)
         self._check_selection(steps, shrinkages)
         top = GreedyStacker(
@@ -57,45 +60,23 @@ class BaseSelection(BaseStacking):
         return (Candidate("greedy", top, tuple(grid)),)
 
     def _check_selection(self, steps: Sequence[Any], shrinkages: Sequence[Any]) -> None:
-        patience = 1 if self.patience is None else self.patience
-        rules = [
-            ("n_steps", bool(steps) and all(_whole(s, 1) for s in steps), "be ints of at least 1"),
-            ("patience", _whole(patience, 1), "be None or an int of at least 1"),
-            ("n_bags", _whole(self.n_bags, 0), "be an int of at least 0"),
-            ("fraction", _share(self.fraction) and self.fraction > 0, "be above 0 and at most 1"),
-            (
-                "shrinkage",
-                bool(shrinkages) and all(map(_share, shrinkages)),
-                "lie between 0 and 1",
-            ),
-        ]
-        defaults = {"n_steps": 50, "patience": None, "n_bags": 0, "fraction": 0.5, "shrinkage": 0.0}
-        for name, holds, must in rules:
-            if not holds:
+        owner = self._owner
+        for step in steps:
+            check_whole(owner, "n_steps", step, 1, try_=50)
+        check_whole(owner, "patience", self.patience, 1, none=True)
+        check_whole(owner, "n_bags", self.n_bags, 0)
+        check_number(owner, "fraction", self.fraction, above=0, most=1, try_=0.5)
+        for shrinkage in shrinkages:
+            check_number(owner, "shrinkage", shrinkage, least=0, most=1, try_=0.25)
+        for name, values in (("n_steps", steps), ("shrinkage", shrinkages)):
+            if not values:
                 raise invalid_parameter(
-                    self._owner,
-                    name,
-                    must=must,
-                    got=getattr(self, name),
-                    fix=f"Use {defaults[name]}, the default.",
+                    owner, name, must="hold a value", got=values, fix="Leave it out."
                 )
-
-    def _sk_visual_block_(self) -> Any:
-        return diagram(self.estimators, "greedy")
 
 
 def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
-
-
-def _whole(value: Any, least: int) -> bool:
-    return (
-        isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)
-    )
-
-
-def _share(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and bool(0 <= value <= 1)
 
 
 class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
@@ -183,30 +164,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         on_interrupt: str = "raise",
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimators,
-            cv=cv,
-            predict_with=predict_with,
-            hold_out=hold_out,
-            tune=tune,
-            scoring=scoring,
-            n_repeats=n_repeats,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            on_error=on_error,
-            run_dir=run_dir,
-            time_budget=time_budget,
-            executor=executor,
-            callback=callback,
-            on_interrupt=on_interrupt,
-            verbose=verbose,
-        )
-        self.n_steps = n_steps
-        self.replace = replace
-        self.patience = patience
-        self.n_bags = n_bags
-        self.fraction = fraction
-        self.shrinkage = shrinkage
+        self._keep(locals())
 
 
 class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
@@ -292,29 +250,4 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         on_interrupt: str = "raise",
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimators,
-            cv=cv,
-            predict_with=predict_with,
-            hold_out=hold_out,
-            tune=tune,
-            calibrate=calibrate,
-            threshold=threshold,
-            scoring=scoring,
-            n_repeats=n_repeats,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            on_error=on_error,
-            run_dir=run_dir,
-            time_budget=time_budget,
-            executor=executor,
-            callback=callback,
-            on_interrupt=on_interrupt,
-            verbose=verbose,
-        )
-        self.n_steps = n_steps
-        self.replace = replace
-        self.patience = patience
-        self.n_bags = n_bags
-        self.fraction = fraction
-        self.shrinkage = shrinkage
+        self._keep(locals())

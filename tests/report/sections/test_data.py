@@ -14,7 +14,7 @@ from foldwise.report.sections.data import (
     data_section,
     describe_column,
 )
-from foldwise.scores import Target
+from foldwise.scores.metric import Target
 
 
 def of(y: np.ndarray, labels: Any = None, weight: Any = None) -> Target:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from foldwise.report.predictions import Predictions
 from foldwise.report.sections.quality import binned, quality_section
-from foldwise.scores import Response, Target
+from foldwise.scores.metric import Response, Target
 from tests.report.drawn import texts
 
 

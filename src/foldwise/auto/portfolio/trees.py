@@ -16,7 +16,7 @@ from sklearn.ensemble import (
 
 from foldwise.auto.portfolio.member import TableProfile
 from foldwise.boost import NewtonBoostingClassifier, NewtonBoostingRegressor
-from foldwise.sparse.rulefit import RuleFitClassifier, RuleFitRegressor
+from foldwise.rules import RuleFitClassifier, RuleFitRegressor
 
 PATIENCE = 60
 SMALL = 5000

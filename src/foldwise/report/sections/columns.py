@@ -19,7 +19,7 @@ from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.predictions import response_of
 from foldwise.report.sections.data import column_of
 from foldwise.report.stack_values import StackValues
-from foldwise.scores import Metric, Target
+from foldwise.scores.metric import Metric, Target
 from foldwise.wording import counted, enumerated, metric_name, shortened
 
 MOST_ROWS = 200

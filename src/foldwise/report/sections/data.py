@@ -8,7 +8,7 @@ from scipy import sparse
 from foldwise.arrays import Array
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Section, Terms
 from foldwise.report.drawing.bars import bars, histogram
-from foldwise.scores import Target
+from foldwise.scores.metric import Target
 from foldwise.wording import counted, number, percent, shortened
 
 MOST_COLUMNS = 40

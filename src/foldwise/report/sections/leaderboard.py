@@ -6,7 +6,7 @@ from foldwise.report.blocks import Column, PageTable, Section
 from foldwise.report.drawing.bars import interval_axis, interval_cell, interval_scale
 from foldwise.report.sections.answer import NORMAL_95
 from foldwise.report.stack_values import BEST, MEAN, NAIVE, STACK, StackValues, Standing
-from foldwise.scores import Metric
+from foldwise.scores.metric import Metric
 from foldwise.wording import (
     article,
     decimals_for,

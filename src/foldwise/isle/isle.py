@@ -1,0 +1,301 @@
+"""Importance sampled learning ensembles: many trees grown or read, the few needed kept."""
+
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from foldwise.arrays import FloatArray
+from foldwise.checks import check_whole, check_word
+from foldwise.isle.data import TreeData, new_table
+from foldwise.isle.grow import fitted_ensemble, grow_sklearn_trees, grow_trees
+from foldwise.isle.postprocess import reweigh
+from foldwise.isle.tree_set import TreeSet, lightgbm_set, read_trees, sklearn_set
+from foldwise.isle.tree_sum import TreeSum, TreeSumClassifier, TreeSumRegressor
+from foldwise.isle.width import best_single_tree, sampling_width
+
+
+class ISLEBase(TreeSum):
+    """What the regressor and the classifier share."""
+
+    def __init__(
+        self,
+        ensemble: Any = None,
+        *,
+        n_estimators: int = 500,
+        max_leaf_nodes: int = 6,
+        subsample: float | str = "auto",
+        learning_rate: float = 0.1,
+        min_samples_leaf: int = 5,
+        trees: str = "lightgbm",
+        post: str = "lasso",
+        non_negative: bool = False,
+        choose: str = "min",
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ensemble = ensemble
+        self.n_estimators = n_estimators
+        self.max_leaf_nodes = max_leaf_nodes
+        self.subsample = subsample
+        self.learning_rate = learning_rate
+        self.min_samples_leaf = min_samples_leaf
+        self.trees = trees
+        self.post = post
+        self.non_negative = non_negative
+        self.choose = choose
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def from_fitted(cls, model: Any, **parameters: Any) -> Self:
+        """Return an unfitted estimator that will reweigh the trees of a fitted model.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            A forest, extra trees, gradient boosting, AdaBoost or bagging of decision trees by
+            scikit-learn, or a LightGBM or XGBoost model. It is never changed or refitted.
+        **parameters
+            Parameters of the estimator.
+
+        Returns
+        -------
+        Self
+            Call ``fit(X, y)`` next. Rows the model has not seen give the best coefficients;
+            its own training rows will do for small or heavily subsampled trees.
+        """
+        return cls(FrozenEstimator(model), **parameters)
+
+    def _check_parameters(self, owner: str) -> None:
+        super()._check_parameters(owner)
+        check_whole(owner, "n_estimators", self.n_estimators, 1)
+        check_whole(owner, "max_leaf_nodes", self.max_leaf_nodes, 2)
+        check_word(owner, "trees", self.trees, ("lightgbm", "sklearn"))
+        check_word(owner, "post", self.post, ("lasso", "stagewise", "shrink"))
+
+    def _fit(self, owner: str, data: TreeData, rng: np.random.Generator) -> None:
+        dictionary = self._dictionary(owner, data, rng)
+        folds = self._folds(owner, data, rng)
+        X = data.table.values
+        columns = dictionary.columns(X)
+        path = reweigh(columns, data, folds, self.post, non_negative=self.non_negative)
+        self.cv_loss_, self.cv_se_, self.index_ = path.cv_loss, path.cv_se, path.index(self.choose)
+        self.trees_ = dictionary.reweighted(np.atleast_2d(path.coefs[self.index_]))
+        self.intercepts_ = np.atleast_1d(path.intercepts[self.index_])
+        self.n_trees_, self.n_trees_grown_ = len(self.trees_), len(dictionary)
+        self.n_leaves_, self.n_leaves_grown_ = sum(self.trees_.n_leaves), sum(dictionary.n_leaves)
+        self.speedup_ = _speedup(dictionary, self.trees_, X[:1000])
+        if data.loss != "multinomial":
+            n_leaves, seed = int(np.median(dictionary.n_leaves)), int(rng.integers(2**31 - 1))
+            best = best_single_tree(X, data.y, data.weight, n_leaves, seed)
+            self.width_ = sampling_width(columns, best, data.y, data.weight, data.loss)
+
+    def _dictionary(self, owner: str, data: TreeData, rng: np.random.Generator) -> TreeSet:
+        if self.ensemble is not None:
+            return read_trees(owner, fitted_ensemble(owner, self.ensemble, data))
+        growth = self._growth((self.max_leaf_nodes,) * self.n_estimators, rng)
+        if self.trees == "sklearn":
+            return sklearn_set(grow_sklearn_trees(owner, data, growth))
+        return lightgbm_set(owner, grow_trees(data, growth), 1 / self.learning_rate)
+
+    def _linear(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        values = new_table(self, X).values
+        if not len(self.trees_):
+            return np.tile(self.intercepts_, (values.shape[0], 1))
+        return self.trees_.weighted_sum(values) + self.intercepts_
+
+    def summary(self) -> str:
+        """Return in a few lines how much smaller the ensemble has become.
+
+        Returns
+        -------
+        str
+            Trees, leaves, speed and width.
+        """
+        check_is_fitted(self)
+        lines = [
+            f"trees   {self.n_trees_} of {self.n_trees_grown_}",
+            f"leaves  {self.n_leaves_} of {self.n_leaves_grown_}",
+            f"speed   {self.speedup_:.1f} times faster to predict, measured on training rows",
+        ]
+        if hasattr(self, "width_"):
+            lines.append(str(self.width_))
+        return "\n".join(lines)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan &= self.trees == "lightgbm"
+        return tags
+
+
+class ISLERegressor(TreeSumRegressor, ISLEBase):
+    """Regression by a few trees, reweighted by the lasso.
+
+    Many small trees are grown on small random parts of the rows, each seeing a little of what
+    the trees before it have learned. A lasso over the trees drops most of them. [1]_
+
+    Parameters
+    ----------
+    ensemble : estimator, optional
+        An ensemble of trees to reweigh instead of growing one: it is cloned and fitted, or used
+        as it is when it comes from :meth:`from_fitted`.
+    loss : {"squared", "huber", "poisson"}, default="squared"
+        What the trees and the lasso minimise.
+    huber_delta : float, optional
+        Where the Huber loss turns linear; None for 1.345 robust standard deviations of y.
+    n_estimators : int, default=500
+        Trees grown.
+    max_leaf_nodes : int, default=6
+        Leaves of a tree.
+    subsample : float or "auto", default="auto"
+        Part of the rows each tree sees, drawn without replacement (η); "auto" is
+        min(1/2, (100 + 6 √n) / n). Less makes the trees more different.
+    learning_rate : float, default=0.1
+        How much each tree adds to what the next one sees (ν).
+    min_samples_leaf : int, default=5
+        Fewest (sampled) rows in a leaf.
+    trees : {"lightgbm", "sklearn"}, default="lightgbm"
+        Who grows the trees.
+    post : {"lasso", "stagewise", "shrink"}, default="lasso"
+        How coefficients are found: the lasso and forward stagewise drop trees; "shrink"
+        penalises the distance from equal coefficients, so it keeps all trees and can hardly
+        be worse than their plain average.
+    non_negative : bool, default=False
+        Whether coefficients below zero are ruled out ("lasso" and "shrink").
+    choose : {"min", "1se"}, default="min"
+        Penalty with the lowest cross-validated loss, or the largest within one standard error.
+    cv : int, splitter or iterable, default=5
+        Folds that choose the penalty; every row is tested exactly once.
+    random_state : int, RandomState or None, default=None
+        Seed of row samples and folds.
+    n_jobs : int or None, default=None
+        Threads that grow trees; they do not change the result.
+
+    Attributes
+    ----------
+    n_trees_, n_trees_grown_ : int
+        Trees kept and trees there were.
+    n_leaves_, n_leaves_grown_ : int
+        The same for leaves.
+    speedup_ : float
+        How much faster the kept trees predict up to 1,000 training rows, as timed in ``fit``.
+    width_ : Width
+        Width of the sampling scheme, and what it means (not for several classes).
+    trees_ : TreeSet
+        The kept trees, their leaves multiplied by their coefficients.
+    intercepts_ : ndarray of shape (n_outputs,)
+        Intercepts.
+    cv_loss_, cv_se_ : ndarray of shape (n_points,)
+        Cross-validated loss along the path and its standard error.
+    index_ : int
+        Point chosen.
+    columns_ : Columns
+        Names and levels of the columns.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    The folds judge coefficients of trees that were grown on all rows. Where trees fit their own
+    rows closely (forests of deep trees), reweigh a fitted forest on rows it has not seen.
+
+    References
+    ----------
+    .. [1] Friedman and Popescu (2003). Importance sampled learning ensembles.
+    .. [2] Hastie, Tibshirani and Friedman (2009). The Elements of Statistical Learning, 16.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> X, y = make_friedman1(500, random_state=0)
+    >>> isle = ISLERegressor(n_estimators=200, random_state=0).fit(X, y)
+    >>> isle.n_trees_grown_
+    200
+    >>> isle.n_trees_ < 150
+    True
+    """
+
+    def __init__(
+        self,
+        ensemble: Any = None,
+        *,
+        loss: str = "squared",
+        huber_delta: float | None = None,
+        n_estimators: int = 500,
+        max_leaf_nodes: int = 6,
+        subsample: float | str = "auto",
+        learning_rate: float = 0.1,
+        min_samples_leaf: int = 5,
+        trees: str = "lightgbm",
+        post: str = "lasso",
+        non_negative: bool = False,
+        choose: str = "min",
+        cv: Any = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            ensemble,
+            n_estimators=n_estimators,
+            max_leaf_nodes=max_leaf_nodes,
+            subsample=subsample,
+            learning_rate=learning_rate,
+            min_samples_leaf=min_samples_leaf,
+            trees=trees,
+            post=post,
+            non_negative=non_negative,
+            choose=choose,
+            cv=cv,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.loss = loss
+        self.huber_delta = huber_delta
+
+
+class ISLEClassifier(TreeSumClassifier, ISLEBase):
+    """Classification by a few trees, reweighted by the logistic lasso.
+
+    Parameters
+    ----------
+    ensemble, n_estimators, max_leaf_nodes, subsample, learning_rate, min_samples_leaf, trees, \
+post, non_negative, choose, cv, random_state, n_jobs
+        As in :class:`ISLERegressor`. With C > 2 classes, C trees are grown for each of
+        ``n_estimators``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels.
+    n_trees_, n_trees_grown_, n_leaves_, n_leaves_grown_, speedup_, width_, trees_, \
+intercepts_, cv_loss_, cv_se_, index_, columns_
+        As in :class:`ISLERegressor`; losses are mean log-losses.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = RandomForestClassifier(100, max_leaf_nodes=8, random_state=0).fit(X, y)
+    >>> isle = ISLEClassifier.from_fitted(forest, random_state=0).fit(X, y)
+    >>> isle.n_trees_ < 60
+    True
+    """
+
+
+def _speedup(before: TreeSet, after: TreeSet, X: Any) -> float:
+    """Return how much faster the kept trees predict, timed on a few rows."""
+
+    def seconds(trees: TreeSet) -> float:
+        started = perf_counter()
+        trees.weighted_sum(X)
+        return perf_counter() - started
+
+    fast = min(seconds(after) for _ in range(3))
+    return min(seconds(before) for _ in range(2)) / max(fast, 1e-9)

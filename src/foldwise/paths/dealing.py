@@ -1,0 +1,52 @@
+"""Dealing rows into the folds by which a penalty is chosen."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+
+from foldwise.arrays import Array, IntArray
+from foldwise.errors import invalid_parameter
+
+
+def deal_folds(
+    owner: str,
+    cv: Any,
+    y: Array,
+    *,
+    classify: bool,
+    groups: Array | None,
+    rng: np.random.Generator,
+) -> IntArray:
+    """Return the fold of every row."""
+    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+        splitter = check_cv(cv, y, classifier=classify)
+    elif cv < 2:
+        raise invalid_parameter(owner, "cv", must="be at least 2", got=int(cv), fix="Try 5.")
+    elif groups is None:
+        order = np.lexsort((rng.random(len(y)), y if classify else np.zeros(len(y))))
+        folds = np.empty(len(y), dtype=np.intp)
+        folds[order] = np.arange(len(y)) % cv
+        return folds
+    else:
+        kind = StratifiedGroupKFold if classify else GroupKFold
+        n_folds, seed = min(int(cv), len(np.unique(groups))), int(rng.integers(2**31))
+        splitter = kind(n_folds, shuffle=True, random_state=seed)
+    return _from_splits(owner, cv, splitter.split(np.zeros((len(y), 1)), y, groups), len(y))
+
+
+def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> IntArray:
+    folds, tested = np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=int)
+    for number, (_, test) in enumerate(splits):
+        folds[test] = number
+        tested[test] += 1
+    if (tested != 1).any():
+        raise invalid_parameter(
+            owner,
+            "cv",
+            must="test every row exactly once",
+            got=cv,
+            fix="Use a number of folds, KFold, StratifiedKFold or GroupKFold.",
+        )
+    return np.unique(folds, return_inverse=True)[1]

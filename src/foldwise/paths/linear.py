@@ -1,0 +1,249 @@
+"""What the linear estimators of a path share: rows, folds, coefficients, predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.checks import check_two_classes, check_word, checked_groups, checked_weights
+from foldwise.paths.cross_validation import CVPath
+from foldwise.paths.dealing import deal_folds
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """Rows of positive weight, their columns in units of one standard deviation."""
+
+    D: Any
+    y: Array
+    weights: FloatArray
+    folds: IntArray
+    scale: FloatArray
+
+
+class Scored(BaseEstimator):
+    """An estimator whose predictions come from one or several sums a row; takes sparse rows."""
+
+    def _linear(self, X: Any) -> FloatArray:
+        """Return the sums, shape (n_rows,) or (n_rows, n_outputs)."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags: sparse input is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class ScoreRegressor(RegressorMixin, Scored):
+    """Numbers from a sum that is the mean or, for counts, its logarithm."""
+
+    loss: str
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the predicted mean of every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
+        """
+        scores = self._linear(X)
+        mean = scores if scores.ndim == 1 else scores[:, 0]
+        return np.exp(mean) if self.loss == "poisson" else mean
+
+
+class ScoreClassifier(ClassifierMixin, Scored):
+    """Classes from one sum a class, or from the log-odds of the second of two."""
+
+    classes_: Array
+
+    def _probabilities(self, scores: FloatArray) -> FloatArray:
+        if scores.shape[1] > 1:
+            return np.asarray(softmax(scores, axis=1))
+        return expit(scores * [-1.0, 1.0])
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the log-odds of the second class, or the scores of several classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores.
+        """
+        scores = self._linear(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, in the order of ``classes_``; rows sum to one.
+        """
+        return self._probabilities(self._linear(X))
+
+    def predict(self, X: Any) -> Array:
+        """Return the most probable class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Class labels.
+        """
+        most_probable = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[most_probable])
+
+
+class LinearPath(Scored):
+    """Linear predictions from the point of a path that the folds choose."""
+
+    cv: Any
+    random_state: Any
+    choose: str
+    standardize: bool
+    loss: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Follow the path of all rows and of all rows but each fold, and choose a point of it.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Targets, or classes.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows.
+        groups : array-like of shape (n_samples,) or None, default=None
+            Rows of one group are kept in one fold.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        owner = type(self).__name__
+        self._check_parameters(owner)
+        check_word(owner, "choose", self.choose, ("min", "1se"))
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=np.float64,
+            y_numeric=not is_classifier(self),
+            ensure_min_samples=2,
+        )
+        weights = checked_weights(owner, sample_weight, len(y))
+        weights = np.ones(len(y)) if weights is None else weights
+        target = self._target(owner, y, weights)
+        rows = self._scaled(owner, X, target, weights, checked_groups(owner, groups, len(y)))
+        self.path_ = self._judged(rows)
+        self.index_ = self.path_.index(self.choose)
+        coefs, intercept = self.path_.coefs[self.index_], self.path_.intercepts[self.index_]
+        self.coef_, self.intercept_ = self._shaped(coefs / rows.scale, intercept)
+        return self
+
+    def _scaled(
+        self, owner: str, X: Any, y: Array, weights: FloatArray, groups: IntArray | None
+    ) -> ScaledRows:
+        """Deal the folds, drop the rows of no weight, and scale the columns if asked to."""
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        classify = is_classifier(self)
+        folds = deal_folds(owner, self.cv, y, classify=classify, groups=groups, rng=rng)
+        used = weights > 0
+        X, y, weights, folds = X[used], y[used], weights[used], folds[used]
+        scale = column_sizes(X, weights) if self.standardize else np.ones(X.shape[1])
+        D = X @ sparse.diags_array(1.0 / scale) if sparse.issparse(X) else X / scale
+        return ScaledRows(D, y, weights, folds, scale)
+
+    def _check_parameters(self, owner: str) -> None:
+        raise NotImplementedError
+
+    def _judged(self, rows: ScaledRows) -> CVPath:
+        raise NotImplementedError
+
+    def _target(self, owner: str, y: Array, weights: FloatArray) -> Array:
+        return y.astype(float)
+
+    def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return coefs, intercept
+
+    def _linear(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+
+class LinearPathRegressor(ScoreRegressor, LinearPath):
+    """Numbers from ``coef_`` and ``intercept_``."""
+
+    loss: str = "squared"
+
+
+class LinearPathClassifier(ScoreClassifier, LinearPath):
+    """Class probabilities from ``coef_`` and ``intercept_``."""
+
+    @property
+    def loss(self) -> str:
+        """The log-loss of two classes, or of several."""
+        return "logistic" if len(self.classes_) == 2 else "multinomial"
+
+    def _target(self, owner: str, y: Array, weights: FloatArray) -> Array:
+        check_classification_targets(y)
+        self.classes_ = np.unique(y[weights > 0])
+        check_two_classes(owner, self.classes_)
+        return np.searchsorted(self.classes_, y).clip(0, len(self.classes_) - 1)
+
+    def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.atleast_2d(coefs), np.atleast_1d(intercept)
+
+
+def column_sizes(X: Any, weights: FloatArray) -> FloatArray:
+    """Return the weighted standard deviation of every column, one for constant columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> column_sizes(np.array([[0.0, 7.0], [2.0, 7.0]]), np.ones(2))
+    array([1., 1.])
+    """
+    share = weights / weights.sum()
+    mean = np.asarray(X.T @ share)
+    if sparse.issparse(X):
+        variance = np.asarray(X.multiply(X).T @ share) - mean**2
+    else:
+        variance = share @ (X - mean) ** 2
+    varies = variance > 1e-12 * (mean**2 + variance)
+    return np.sqrt(np.where(varies, variance, 1.0))

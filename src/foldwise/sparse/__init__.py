@@ -1,1 +1,0 @@
-"""Sparse ensembles: ISLE, rule ensembles and stagewise estimators."""

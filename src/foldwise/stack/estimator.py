@@ -1,0 +1,481 @@
+"""The estimator that both stacks are: parameters, fit, and what is asked of a fitted stack."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import TransformerMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Bunch, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from foldwise import checks
+from foldwise._sklearn import feature_names_in
+from foldwise.arrays import Array
+from foldwise.diagnose import OutOfFoldTable
+from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options, fingerprint
+from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
+from foldwise.learners import PickColumns, TrainingData
+from foldwise.scores.metric import Metric, Response, as_metric
+from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_around
+from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack, prefit_stack
+from foldwise.stack.judge.judge import Contest
+from foldwise.stack.parameters import StackParameters, tops_of
+from foldwise.stack.problem import (
+    Entry,
+    StackProblem,
+    as_layers,
+    check_columns,
+    checked_layers,
+    checked_table,
+    passed_columns,
+)
+from foldwise.stack.results.fold_models import FoldModels
+from foldwise.stack.results.leaderboard import (
+    columns_of,
+    fold_scores,
+    honest_score,
+    leaderboard,
+    out_of_fold,
+)
+from foldwise.stack.results.out_of_fold import out_of_fold_table
+from foldwise.stack.stackers.candidates import Candidate, candidates_from
+from foldwise.stack.table.read import beside
+
+CHOICES = {
+    "predict_with": ("auto", "folds", "refit", "pairs"),
+    "hold_out": ("auto", "node", "mean"),
+    "on_error": ("drop", "raise"),
+}
+KEEP: Any = "keep what it is"
+MOST_SEEDS = np.iinfo(np.int32).max
+
+
+class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
+    """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
+
+    _classifies: bool
+    deals_: list[FittedStack]
+
+    @abstractmethod
+    def _read_target(self, y: Any) -> tuple[Array, Array | None]:
+        """Return targets and None, or class codes and classes."""
+
+    @property
+    def _owner(self) -> str:
+        return type(self).__name__
+
+    @property
+    def _metric(self) -> Metric:
+        return self.deals_[0].metric
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Fit the learners, the stacker, and judge the stack.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,) or, for regression, (n_samples, n_targets)
+            Targets.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weights; they reach every learner, through Pipelines too, and the stacker.
+        groups : array-like of shape (n_samples,) or None
+            Rows of a group stay in one fold.
+        **fit_params : dict
+            Refused: set what a learner needs on the learner.
+
+        Returns
+        -------
+        Self
+            The fitted stack.
+        """
+        if fit_params:
+            must = "be called with X, y, sample_weight and groups only"
+            fix = (
+                "Passing more, as scikit-learn's stack does, is only supported if "
+                "enable_metadata_routing=True there; set it on the learner here."
+            )
+            raise invalid_parameter(self._owner, "fit", must=must, got=listing(fit_params), fix=fix)
+        before, clock = dict(vars(self)), Clock(self.time_budget)
+        heard = callbacks_around(self) if getattr(self, "_skl_callbacks", []) else nullcontext()
+        try:
+            with heard, threadpool_limits(1, user_api="blas"):
+                options = self._options()
+                problem = self._problem(X, y, sample_weight, groups)
+                layers = self._layers(problem)
+                contest = self._contest(problem)
+                options = replace(options, seed=self._new_seed(problem.data))
+                run = RunSummary()
+                if isinstance(self.cv, str) and self.cv == "prefit":
+                    stacks = [prefit_stack(problem, layers, contest, options)]
+                else:
+                    stacks, run = fit_stacks(problem, layers, contest, options, clock)
+                return self._settle(stacks, run, X.index if isinstance(X, pd.DataFrame) else None)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _options(self) -> StackOptions:
+        """Return the parameters that say how a stack is made, checked."""
+        for name, words in CHOICES.items():
+            checks.check_word(self._owner, name, getattr(self, name), words)
+        checks.check_whole(self._owner, "n_repeats", self.n_repeats, 1, try_=1)
+        run = RunOptions(
+            **self._parameters("n_jobs", "executor", "run_dir", "time_budget", "on_interrupt"),
+            callback=self._listener(),
+            verbose=int(self.verbose),
+        )
+        check_options(self._owner, run)
+        how = self._parameters("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error")
+        return StackOptions(self._owner, run, **how)
+
+    def _parameters(self, *names: str) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
+
+    def _listener(self) -> Any:
+        """Return the user's callback, together with scikit-learn's if there are any."""
+        if not getattr(self, "_skl_callbacks", []):
+            return self.callback
+        tasks, ours = FitTasks(self), self.callback
+
+        def both(event: Event) -> None:
+            tasks(event)
+            if ours is not None:
+                ours(event)
+
+        return both
+
+    def _problem(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> StackProblem:
+        """Return the data, checked before anything is fitted."""
+        owner = self._owner
+        X = checked_table(owner, X, fewest=2)
+        validate_data(self, X, skip_check_array=True)
+        if y is None:
+            raise ValueError(
+                f"{owner}: requires y to be passed, but the target y is None. Give the target."
+            )
+        n_rows = X.shape[0]
+        checks.check_lengths(owner, n_rows, y=y)
+        weight = checks.checked_weights(owner, sample_weight, n_rows)
+        codes = checks.checked_groups(owner, groups, n_rows)
+        target, labels = self._read_target(y)
+        data = TrainingData(X, target, weight, None if labels is None else len(labels), codes)
+        passed = passed_columns(owner, self.passthrough, X, self._learners())
+        return StackProblem(data, labels, passed, (y, groups))
+
+    def _layers(self, problem: StackProblem) -> list[list[Entry]]:
+        """Return the learners, checked, each of the lowest layer with the columns it sees."""
+        layers = checked_layers(
+            self._owner,
+            self.estimators,
+            classify=self._classifies,
+            stack_method=self.stack_method,
+            weighted=problem.data.sample_weight is not None,
+            reserved=self._get_param_names(),
+        )
+        layers[0] = [self._on_columns(entry, problem.data.X) for entry in layers[0]]
+        return layers
+
+    def _on_columns(self, entry: Entry, X: Any) -> Entry:
+        if entry.columns is None:
+            return entry
+        check_columns(self._owner, entry.name, entry.columns, X)
+        picked = Pipeline([("columns", PickColumns(entry.columns)), ("learner", entry.learner)])
+        return replace(entry, learner=picked)
+
+    def _contest(self, problem: StackProblem) -> Contest:
+        """Return what may stand on top, and by what it is chosen."""
+        metric = as_metric(
+            self.scoring,
+            owner=self._owner,
+            classify=self._classifies,
+            has_probabilities=self._gives_probabilities(),
+        )
+        return Contest(self._candidates(metric, problem), metric)
+
+    def _gives_probabilities(self) -> bool:
+        """Tell whether every stacker that may be chosen gives probabilities."""
+        return all(
+            top is None or isinstance(top, str) or hasattr(top, "predict_proba")
+            for top in tops_of(self.final_estimator)
+        )
+
+    def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
+        return candidates_from(self.final_estimator, problem, metric, self._owner)
+
+    def _new_seed(self, data: TrainingData) -> int:
+        """Return a seed; a run that is to be continued draws it from the data."""
+        if self.run_dir is not None and self.random_state is None:
+            return int(fingerprint(data)[:8], 16) % MOST_SEEDS
+        return int(check_random_state(self.random_state).randint(MOST_SEEDS))
+
+    def _settle(self, stacks: list[FittedStack], run: RunSummary, index: Any) -> Self:
+        """Set everything that is read after a fit; the training rows are only referred to."""
+        first = stacks[0]
+        self.run_, self.partial_ = run, run.partial
+        self.leaderboard_ = leaderboard(stacks)
+        self.score_, self.score_se_ = honest_score(stacks)
+        self.fold_scores_ = fold_scores(stacks)
+        self.unjudged_folds_ = first.reading.unjudged
+        self.oof_ = out_of_fold(stacks, index)
+        tables = [layer.table for stack in stacks for layer in stack.layers]
+        self.n_fits_ = sum(table.n_fits.total() for table in tables)
+        self.failures_ = {n: reason for t in tables for n, reason in t.failures.items()}
+        self._X = first.problem.data.X
+        self.deals_ = [stack.with_rows(None) for stack in stacks]
+        self.stacker_ = self.final_estimator_ = first.verdict.stacker
+        self.stack_method_ = [entry.method for entry in first.top.entries]
+        by_name = {
+            entry.name: FoldModels.of(layer, entry, first.reading.deployed)
+            for layer in first.layers
+            for entry in layer.entries
+        }
+        dropped = [n for n, m in self._learners().items() if isinstance(m, str) and m == "drop"]
+        self.estimators_ = list(by_name.values())
+        self.named_estimators_ = Bunch(**by_name, **dict.fromkeys(dropped, "drop"))
+        return self
+
+    # What can be made of a fitted stack without fitting its learners again.
+
+    def restack(self, final_estimator: Any = KEEP, *, scoring: Any = KEEP, X: Any = None) -> Self:
+        """Return a new stack with another top; no learner is fitted again.
+
+        Parameters
+        ----------
+        final_estimator : object
+            As in the constructor; left out, it stays.
+        scoring : object
+            As in the constructor; left out, it stays.
+        X : array or frame, optional
+            The training rows, needed only for a stack that passes columns through and was
+            pickled since it was fitted.
+
+        Returns
+        -------
+        Self
+            A fitted stack; this one is not changed.
+
+        Notes
+        -----
+        Learners tuned by ``tune`` keep the parameters they were given by the old scoring.
+        """
+        return self._restacked(X, final_estimator=final_estimator, scoring=scoring)
+
+    def _restacked(self, X: Any, **changes: Any) -> Self:
+        check_is_fitted(self, "deals_")
+        new, stacks = self._copy(**changes), self._with_training_rows(X)
+        contest, run = new._contest(stacks[0].problem), self.run_
+        with threadpool_limits(1, user_api="blas"):
+            stacks = [
+                judged_stack(s.lattice, s.layers, s.reading, contest, s.judge.seed) for s in stacks
+            ]
+            summary = RunSummary(partial=self.partial_, reason=run.reason)
+            return new._settle(stacks, summary, self.oof_.index)
+
+    def add(self, name: str, estimator: Any, *, X: Any = None) -> Self:
+        """Return a new stack with one learner more in its last layer; only that one is fitted.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        estimator : estimator
+            The learner.
+        X : array or frame, optional
+            The training rows, needed only if the stack was pickled since it was fitted.
+
+        Returns
+        -------
+        Self
+            A fitted stack; this one is not changed.
+        """
+        check_is_fitted(self, "deals_")
+        if isinstance(self.cv, str):
+            raise invalid_parameter(
+                self._owner, "cv", must="not be 'prefit' for add", got=self.cv, fix="Fit anew."
+            )
+        layers = as_layers(self.estimators)
+        layers[-1] = [*layers[-1], (name, estimator)]
+        new = self._copy(estimators=layers if len(layers) > 1 else layers[0])
+        old, clock = self.deals_[0], Clock(self.time_budget)
+        data = replace(old.problem.data, X=self._training_rows(X))
+        problem = replace(old.problem, data=data)
+        entries = [
+            [entry for entry in layer if entry.name not in self.failures_]
+            for layer in new._layers(problem)
+        ]
+        contest = replace(old.judge.contest, candidates=new._candidates(self._metric, problem))
+        with threadpool_limits(1, user_api="blas"):
+            options = replace(new._options(), seed=old.judge.seed)
+            stacks, run = fit_stacks(problem, entries, contest, options, clock, self.deals_)
+            run = replace(run, partial=run.partial or self.partial_)
+            new._settle(stacks, run, self.oof_.index)
+        new.failures_ = {**self.failures_, **new.failures_}
+        return new
+
+    def _copy(self, **changes: Any) -> Self:
+        """Return an unfitted clone with changed parameters that knows the same columns."""
+        new = clone(self)
+        new.set_params(**{k: v for k, v in changes.items() if v is not KEEP})
+        for known in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self, known):
+                setattr(new, known, getattr(self, known))
+        return new
+
+    def _training_rows(self, X: Any) -> Any:
+        X = X if X is not None else self._X
+        if X is None:
+            must = "be given after unpickling, since training rows are not pickled"
+            fix = "Give the rows the stack was fitted on."
+            raise invalid_parameter(self._owner, "X", must=must, got=None, fix=fix)
+        checks.check_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
+        return self._same_columns(X)
+
+    def _with_training_rows(self, X: Any) -> list[FittedStack]:
+        """Return the fitted stacks with the rows they were fitted on, if they pass columns on."""
+        passes = self.deals_[0].problem.passthrough is not None
+        X = self._training_rows(X) if passes else self._X
+        return [stack.with_rows(X) for stack in self.deals_]
+
+    def out_of_fold_table(self, X: Any = None) -> OutOfFoldTable:
+        """Return what :mod:`foldwise.diagnose` looks at.
+
+        Parameters
+        ----------
+        X : array or frame, optional
+            The training rows, needed only for a stack that passes columns through and was
+            pickled since it was fitted.
+
+        Returns
+        -------
+        OutOfFoldTable
+            Hold-out predictions of the last layer's learners, the very ones the honest score
+            and the leaderboard are made from, on the rows that every repeat judges.
+        """
+        check_is_fitted(self, "deals_")
+        self._check_judged("out_of_fold_table")
+        return out_of_fold_table(self._with_training_rows(X))
+
+    def transform(self, X: Any) -> Any:
+        """Return the learners' predictions of new rows, as the deployed stack reads them.
+
+        Out-of-fold predictions of the training rows are in ``oof_``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            Probabilities for classes; the columns passed through come last.
+        """
+        X = self._new_rows(X)
+        features = [stack.fresh(X, stack.reading.deployed) for stack in self.deals_]
+        values = np.mean([np.hstack(f.outputs) for f in features], axis=0)
+        names = list(self.get_feature_names_out())[: values.shape[1]]
+        if features[0].extra is not None and hasattr(X, "columns") and not hasattr(X, "iloc"):
+            passed = self._passed_names(list(X.columns))
+            own = {name: values[:, i] for i, name in enumerate(names)}
+            return type(X)({**own, **{name: X[name] for name in passed}})
+        return beside(values, names, features[0].extra)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the columns that transform gives, as scikit-learn's stacks do.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None
+            Names of the features, where the stack was fitted on an array.
+
+        Returns
+        -------
+        ndarray of str
+            The class name and the learner's, numbered if it has several columns; then the
+            columns passed through.
+        """
+        check_is_fitted(self, "deals_")
+        features = feature_names_in(self, input_features)
+        own = []
+        every = columns_of(self.deals_[0])
+        for name in [entry.name for entry in self.deals_[0].top.entries]:
+            columns = [c for c in every if c == name or c.startswith(name + "__")]
+            numbers = [""] if len(columns) == 1 else range(len(columns))
+            own += [f"{self._owner.lower()}_{name}{number}" for number in numbers]
+        return np.asarray([*own, *self._passed_names(features)], dtype=object)
+
+    def _passed_names(self, names: Any) -> list[str]:
+        passed = self.deals_[0].problem.passthrough
+        if passed is None:
+            return []
+        if isinstance(passed, slice):
+            return list(names)
+        return [c if isinstance(c, str) else names[c] for c in passed]
+
+    def _check_judged(self, method: str) -> None:
+        if not self.deals_[0].reading.judgements:
+            must = f"give an honest score for {method}"
+            raise unsupported(self._owner, "cv", must=must, got=self.cv, fix="Fit with cv=5.")
+
+    def _check_coverage(self, method: str, X: Any, coverage: float) -> Any:
+        """Return new rows, if the stack can say how sure it is about them."""
+        checks.check_number(self._owner, "coverage", coverage, above=0, below=1, try_=0.9)
+        X, first = self._new_rows(X), self.deals_[0]
+        self._check_judged(method)
+        grouped = first.problem.data.groups is not None
+        if grouped or first.reading.in_order:
+            warn(
+                f"{self._owner}: {method} has no guarantee "
+                f"{'with groups' if grouped else 'forward in time'}, where rows are not "
+                "exchangeable. Check its coverage on later or other data."
+            )
+        return X
+
+    def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
+        """Return what the stacker's own predict says with further arguments."""
+        if len(self.deals_) > 1:
+            must, got = (
+                "have no further arguments with n_repeats > 1",
+                ", ".join(sorted(parameters)),
+            )
+            fix = "Use n_repeats=1."
+            raise unsupported(self._owner, "predict", must=must, got=Plain(got), fix=fix)
+        stack = self.deals_[0]
+        features = stack.fresh(self._new_rows(X), stack.reading.deployed)
+        return self.stacker_.predict(features.matrix, **parameters)
+
+    def _new_rows(self, X: Any) -> Any:
+        check_is_fitted(self, "deals_")
+        return self._same_columns(X)
+
+    def _same_columns(self, X: Any) -> Any:
+        X = checked_table(self._owner, X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return X
+
+    def _respond(self, X: Any) -> Response:
+        """Return the deployed response to new rows, the mean over repeats."""
+        X = self._new_rows(X)
+        each = [stack.respond(X) for stack in self.deals_]
+        return each[0] if len(each) == 1 else mean_response(each, self.deals_[0].problem.labels)
+
+
+def mean_response(each: Sequence[Response], labels: Array | None) -> Response:
+    """Return the mean of responses to the same rows; of labels, the most frequent ones."""
+    kinds = {response.kind for response in each}
+    own = all(r.own_labels is not None for r in each) or kinds == {"label"} or len(kinds) > 1
+    voted = None
+    if own and labels is not None:
+        voted = np.mean([np.eye(len(labels))[r.labels] for r in each], axis=0).argmax(axis=1)
+    if len(kinds) > 1 and voted is not None:
+        return Response("label", voted.astype(np.float64)[:, None])
+    return Response(each[0].kind, np.mean([r.values for r in each], axis=0), voted)

@@ -1,0 +1,377 @@
+"""The algorithm of stacking, top to bottom: deal the rows, read the lattice, fit, choose, judge."""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid, TimeSeriesSplit
+from sklearn.utils.validation import check_is_fitted
+
+from foldwise.engine import Clock, Run, RunOptions, RunSummary, open_run
+from foldwise.errors import (
+    AllLearnersFailedError,
+    FoldsWarning,
+    NoScoreWarning,
+    invalid_parameter,
+    warn,
+)
+from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref, deal, needs_of, read_lattice
+from foldwise.learners import respond
+from foldwise.scores.metric import Metric, Response
+from foldwise.stack.judge.judge import Contest, Judge, Verdict
+from foldwise.stack.problem import Entry, StackProblem, plain
+from foldwise.stack.results.fold_models import Recoded
+from foldwise.stack.stackers.means import MemberStacker
+from foldwise.stack.table.jobs import FitSettings
+from foldwise.stack.table.layers import Dealt, fit_layers
+from foldwise.stack.table.read import Features, Layer, NodeTable, compact
+from foldwise.stack.table.tuning import check_tune
+
+INNER_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class StackOptions:
+    """How a stack is made; the fields are parameters of the estimators."""
+
+    owner: str
+    run: RunOptions
+    cv: Any
+    predict_with: str
+    hold_out: str
+    tune: Any
+    n_repeats: int
+    on_error: str
+    seed: int = 0  # everything random is keyed to it
+
+
+@dataclass(frozen=True)
+class FittedStack:
+    """A whole stack over one deal of the rows: all that a fit has found."""
+
+    lattice: Lattice  # how the rows were dealt
+    layers: tuple[Layer, ...]  # the learners and the table of their predictions, the lowest first
+    judge: Judge  # what is read from which node, the candidates, the metric, the seed
+    verdict: Verdict  # the deployed stacker and how it was judged
+
+    @property
+    def top(self) -> Layer:
+        """The learners the stacker reads."""
+        return self.layers[-1]
+
+    @property
+    def problem(self) -> StackProblem:
+        """The data."""
+        return self.top.problem
+
+    @property
+    def reading(self) -> Reading:
+        """What is read from which node."""
+        return self.judge.reading
+
+    @property
+    def metric(self) -> Metric:
+        """What the score is."""
+        return self.judge.contest.metric
+
+    def with_rows(self, X: Any) -> "FittedStack":
+        """Return the stack with other training rows, or None for none."""
+        problem = replace(self.problem, data=replace(self.problem.data, X=X), given=None)
+        for layer in self.layers:
+            layer.table.forget_places()
+        layers = tuple(replace(layer, problem=problem) for layer in self.layers)
+        return replace(self, layers=layers, judge=replace(self.judge, layer=layers[-1]))
+
+    def fresh(self, X: Any, refs: Sequence[Ref], stacker: Any = None) -> Features:
+        """Return the top features of new rows, the mean over some nodes.
+
+        Learners that the stacker gives no weight need not be asked.
+        """
+        if len(self.layers) == 1:
+            ignored: frozenset[str] = frozenset()
+            if isinstance(stacker, MemberStacker):
+                ignored = stacker.ignored([entry.name for entry in self.top.entries])
+            return self.top.fresh(X, refs, X, ignored)
+        each = [self._chain(X, ref) for ref in dict.fromkeys(Ref(ref.node) for ref in refs)]
+        outputs = [
+            np.mean([features.outputs[m] for features in each], axis=0)
+            for m in range(len(self.top.entries))
+        ]
+        return replace(each[0], outputs=outputs)
+
+    def _chain(self, X: Any, ref: Ref) -> Features:
+        features = self.layers[0].fresh(X, (ref,), X)
+        for layer in self.layers[1:]:
+            features = layer.fresh(features.matrix, (ref,), X)
+        return features
+
+    def respond(self, X: Any) -> Response:
+        """Return the deployed stack's response to new rows."""
+        verdict = self.verdict
+        return verdict.respond(self.fresh(X, self.reading.deployed, verdict.stacker))
+
+    def hold_out_responses(self, X: Any) -> list[Response]:
+        """Return the response to new rows of each stack that was judged."""
+        pairs = zip(self.reading.judgements, self.verdict.folds, strict=True)
+        return [j.respond(self.fresh(X, judgement.fresh, j.stacker)) for judgement, j in pairs]
+
+
+def fit_stacks(
+    problem: StackProblem,
+    layers: list[list[Entry]],
+    contest: Contest,
+    options: StackOptions,
+    clock: Clock,
+    before: Sequence[FittedStack] = (),
+) -> tuple[list[FittedStack], RunSummary]:
+    """Fit one whole stack a repeat, as far as time goes, and say what the run did.
+
+    ``before``: Stacks of fewer learners, whose deals are kept and whose fits are not done again.
+    """
+    lattices = [old.lattice for old in before] or [
+        _deal(problem, options, repeat, len(layers)) for repeat in range(options.n_repeats)
+    ]
+    deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
+    if options.tune is not None:
+        check_tune(options.owner, options.tune, layers, lattices[0].kind, lattices[0].n_folds)
+    _warn_of_limits(options.owner, problem, deals, len(layers))
+    total = _n_fits(layers, deals, options.tune or {}, before)
+    reserve = combining_seconds(problem, layers, lattices[0], options.run)
+    with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
+        run.stream.tell("started")
+        settings = FitSettings(
+            options.owner, options.seed, run, options.on_error, options.tune or {}, contest.metric
+        )
+        fitted: list[tuple[Layer, ...]] = []
+        for repeat, dealt in enumerate(deals):
+            clock.reserve = reserve * (repeat + 1)
+            if repeat and not _has_time(run, repeat):
+                break
+            dropped, known = dict(run.dropped), _known(before[repeat : repeat + 1], fitted[:1])
+            here = replace(settings, repeat=repeat)
+            try:
+                grown = fit_layers(_left(layers, fitted), problem, dealt, here, known)
+            except (AllLearnersFailedError, KeyboardInterrupt):
+                if not repeat or run.dropped == dropped:
+                    raise
+                grown = ()
+            if repeat and run.dropped != dropped:
+                # What is complete in the repeats before stays; this one was not finished.
+                run.dropped = dropped
+                break
+            fitted.append(grown)
+        _say_what_is_missing(run, layers, len(fitted), len(deals))
+        fitted = _without_failures(fitted, layers, problem, deals, settings)
+        run.stream.tell("finished")
+    stacks = [
+        judged_stack(dealt.lattice, grown, dealt.reading, contest, options.seed)
+        for dealt, grown in zip(deals, fitted, strict=False)
+    ]
+    failed = {name for grown in fitted for layer in grown for name in layer.table.failures}
+    return stacks, run.summary(sorted(failed))
+
+
+def judged_stack(
+    lattice: Lattice, layers: tuple[Layer, ...], reading: Reading, contest: Contest, seed: int
+) -> FittedStack:
+    """Choose and judge the stacker on top of fitted learners."""
+    judge = Judge(layers[-1], reading, contest, seed)
+    return FittedStack(lattice, layers, judge, judge.verdict())
+
+
+def prefit_stack(
+    problem: StackProblem, layers: list[list[Entry]], contest: Contest, options: StackOptions
+) -> FittedStack:
+    """Put a stacker on learners that are fitted already."""
+    if len(layers) > 1 or options.tune is not None:
+        must = "not be 'prefit' with several layers or tune"
+        raise invalid_parameter(options.owner, "cv", must=must, got=options.cv, fix="Use cv=5.")
+    warn(
+        f"{options.owner}: no honest score with cv='prefit', the learners may have seen these "
+        "rows. Use cv=5 for a score.",
+        NoScoreWarning,
+    )
+    table, rows = NodeTable(), np.arange(problem.n_rows)
+    for entry in layers[0]:
+        check_is_fitted(entry.learner)
+        model = Recoded.where_needed(entry.learner, problem.labels)
+        values = respond(model, problem.data.X, entry.method, problem.data, problem.n_rows)
+        cell = (entry.name, EVERYTHING, None)
+        table.predictions[cell] = (rows, compact(values, entry.kind, problem.data.n_classes))
+        table.models[cell] = model
+    everywhere = (Ref(EVERYTHING),)
+    reading = Reading((), (Block(rows, everywhere),), everywhere, predict_with="refit")
+    lattice = Lattice(problem.n_rows, (), (), "single")
+    layer = Layer(tuple(layers[0]), table, problem)
+    return judged_stack(lattice, (layer,), reading, contest, options.seed)
+
+
+def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: int) -> Lattice:
+    return deal(
+        options.cv,
+        problem.n_rows,
+        classes=None if problem.labels is None else problem.data.y,
+        groups=problem.data.groups,
+        given=None if problem.given is None else (problem.data.X, *problem.given),
+        seed=options.seed,
+        repeat=repeat,
+        n_layers=n_layers,
+        owner=options.owner,
+    )
+
+
+def _read(lattice: Lattice, problem: StackProblem, options: StackOptions, n_layers: int) -> Dealt:
+    """Say what is read from which node, and what must be fitted for it."""
+    reading = read_lattice(
+        lattice,
+        predict_with=options.predict_with,
+        hold_out=options.hold_out,
+        n_layers=n_layers,
+        inner=_inner(lattice, problem, options) if lattice.kind == "single" else None,
+        owner=options.owner,
+    )
+    return Dealt(lattice, reading, needs_of(reading, lattice, n_layers))
+
+
+def _inner(lattice: Lattice, problem: StackProblem, options: StackOptions) -> Lattice | None:
+    """Deal the test rows of a single split, keeping its order and groups."""
+    test, data = lattice.tests[0], problem.data
+    if len(test) <= INNER_FOLDS:
+        return None
+    ordered = data.groups is None and lattice.trains[0][-1] < test[0]
+    return deal(
+        TimeSeriesSplit(INNER_FOLDS) if ordered else INNER_FOLDS,
+        len(test),
+        classes=None if problem.labels is None else np.unique(data.y[test], return_inverse=True)[1],
+        groups=None if data.groups is None else data.groups[test],
+        seed=options.seed,
+        owner=options.owner,
+    )
+
+
+def _warn_of_limits(
+    owner: str, problem: StackProblem, deals: Sequence[Dealt], n_layers: int
+) -> None:
+    """Say once what the folds cannot give."""
+    if not deals[0].reading.judgements:
+        warn(
+            f"{owner}: no honest score, it needs at least {n_layers + 2} folds that leave rows "
+            f"to train on; got {deals[0].lattice.n_folds}. Use cv=5.",
+            NoScoreWarning,
+        )
+    missing = _missing_class(problem, deals)
+    if missing is not None:
+        warn(
+            f"{owner}: class {plain(missing)!r} is absent from the training rows of some folds; "
+            "models fitted there give it a small probability. Use fewer folds or more rows of it.",
+            FoldsWarning,
+        )
+
+
+def _missing_class(problem: StackProblem, deals: Sequence[Dealt]) -> Any:
+    if problem.labels is None:
+        return None
+    for dealt in deals:
+        for node in {node for needs in dealt.needs for node in needs.rows}:
+            y = problem.data.y[dealt.lattice.rows(node)]
+            seen = np.bincount(y, minlength=len(problem.labels))
+            if not seen.all():
+                return problem.labels[int(seen.argmin())]
+    return None
+
+
+def _n_fits(
+    layers: list[list[Entry]],
+    deals: Sequence[Dealt],
+    tune: Mapping[str, Any],
+    before: Sequence[FittedStack],
+) -> int:
+    """Return how many fits there will be, about: cells known before are not looked for."""
+    known = {e.name for old in before[:1] for layer in old.layers for e in layer.entries}
+    total = 0
+    for dealt in deals:
+        for entries, needs in zip(layers, dealt.needs, strict=True):
+            pairs = sum(len(node) == 2 for node in needs.rows)
+            for name in [entry.name for entry in entries if entry.name not in known]:
+                points = len(ParameterGrid(tune[name])) if name in tune else 1
+                total += len(needs.rows) + (points - 1) * pairs
+    return total
+
+
+def combining_seconds(
+    problem: StackProblem, layers: list[list[Entry]], lattice: Lattice, options: RunOptions
+) -> float:
+    """Return the time that choosing and judging the stacker is given out of a time budget.
+
+    Twice what the bake-off of all named stackers was measured to take in proportion to rows,
+    columns and folds squared, but at least a fiftieth and at most a third of the budget. A
+    final estimator of the user's may need more.
+    """
+    if options.time_budget is None:
+        return 0.0
+    n_classes = problem.data.n_classes
+    rate = 1e-6 if n_classes is None else 1e-5 if n_classes == 2 else 3e-5 * n_classes
+    work = problem.n_rows * len(layers[-1]) * (lattice.n_folds / 5) ** 2
+    seconds = 0.2 + 2.0 * rate * work
+    return min(max(seconds, options.time_budget / 50), options.time_budget / 3)
+
+
+def _has_time(run: Run, repeat: int) -> bool:
+    """Tell whether one more repeat should fit into the budget."""
+    return not run.interrupted and run.clock.spent / repeat < run.clock.left()
+
+
+def _known(before: Sequence[FittedStack], first: Sequence[tuple[Layer, ...]]) -> list[NodeTable]:
+    """Return what need not be fitted again: an earlier stack's cells, and models of all rows."""
+    tables = [copy(layer.table) for old in before for layer in old.layers] or [NodeTable()]
+    if first:
+        everything = first[0][0].table.models
+        shared = {cell: m for cell, m in everything.items() if cell[1:] == (EVERYTHING, None)}
+        tables[0].models = {**shared, **tables[0].models}
+    return tables
+
+
+def _left(layers: list[list[Entry]], fitted: Sequence[tuple[Layer, ...]]) -> list[list[Entry]]:
+    """Return the learners that have not failed."""
+    failed = {name for grown in fitted for layer in grown for name in layer.table.failures}
+    return [[entry for entry in layer if entry.name not in failed] for layer in layers]
+
+
+def _without_failures(
+    fitted: Sequence[tuple[Layer, ...]],
+    layers: list[list[Entry]],
+    problem: StackProblem,
+    deals: Sequence[Dealt],
+    settings: FitSettings,
+) -> list[tuple[Layer, ...]]:
+    """Leave a learner that failed in a later repeat out of the earlier ones too."""
+    left = _left(layers, fitted)
+    names = {entry.name for layer in left for entry in layer}
+    same = []
+    for repeat, grown in enumerate(fitted):
+        if not all(entry.name in names for layer in grown for entry in layer.entries):
+            here = replace(settings, repeat=repeat)
+            grown = fit_layers(left, problem, deals[repeat], here, [grown[0].table])
+        same.append(grown)
+    return same
+
+
+def _say_what_is_missing(
+    run: Run, layers: list[list[Entry]], n_repeats: int, n_wanted: int
+) -> None:
+    missing = [repr(e.name) for layer in layers for e in layer if e.name in run.dropped]
+    if n_repeats < n_wanted:
+        missing.append(f"{n_wanted - n_repeats} of {n_wanted} repeats")
+    if not missing:
+        return
+    run.reason = "interrupted" if run.interrupted else "time budget"
+    told = "was interrupted" if run.interrupted else f"ended by time_budget={run.clock.budget:g}"
+    if len(missing) > 10:
+        missing = [*missing[:10], f"{len(missing) - 10} more"]
+    warn(
+        f"{run.stream.owner}: the fit {told} and the stack is partial, without "
+        f"{', '.join(missing)}. Fit again with more time; with run_dir= nothing finished is "
+        "fitted twice."
+    )

@@ -1,0 +1,1 @@
+"""Choosing and judging the stacker, its calibration and its threshold."""

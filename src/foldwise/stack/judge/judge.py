@@ -1,0 +1,316 @@
+"""Choosing the stacker without cheating, and judging what is deployed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.folds import Block, Judgement, Reading, rows_inside
+from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
+from foldwise.stack.judge.calibrate import Correction, Corrector
+from foldwise.stack.stackers.candidates import Candidate, respond, response_kind
+from foldwise.stack.table.read import Features, Layer, fold_numbers, rows_of, weights_of
+
+LONE_PARTS = 5
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What may stand on top, and by what it is chosen."""
+
+    candidates: tuple[Candidate, ...]  # the stackers to choose from, simplest first
+    metric: Metric  # what is to be maximised
+    methods: tuple[str, ...] = ()  # calibration methods to choose from; none for no calibration
+    threshold: float | Metric | None = None  # of two classes, or what it is to maximise
+
+    @property
+    def corrects(self) -> bool:
+        """Whether the stacker's response is calibrated or gets a threshold."""
+        return bool(self.methods) or self.threshold is not None
+
+
+@dataclass(frozen=True)
+class Option:
+    """One stacker at one point of its grid."""
+
+    candidate: int
+    point: int
+
+
+@dataclass(frozen=True)
+class JudgedFold:
+    """How one fold was predicted."""
+
+    fold: int  # which fold
+    option: Option  # the stacker chosen without looking at it
+    stacker: Any  # the stacker fitted without it
+    correction: Correction | None  # the calibration and threshold found without it
+    misfits: FloatArray  # how far off the fold's rows were, asked about as new rows are; sorted
+
+    def respond(self, features: Features) -> Response:
+        """Return the corrected response of the hold-out stack."""
+        return corrected(respond(self.stacker, features), self.correction)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The deployed stacker and everything known about its quality."""
+
+    option: Option  # the deployed choice
+    stacker: Any  # the deployed stacker
+    correction: Correction | None  # the deployed calibration and threshold
+    folds: tuple[JudgedFold, ...] = ()  # the hold-out stacks; empty if nothing could be judged
+    response: Response | None = None  # hold-out predictions of all judged rows
+    target: Target | None = None  # what they should have been
+    evaluation: Evaluation | None = None  # the honest score, and what each row adds to its error
+    rows: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # the judged rows
+
+    def respond(self, features: Features) -> Response:
+        """Return the corrected response of the deployed stack."""
+        return corrected(respond(self.stacker, features), self.correction)
+
+
+def corrected(response: Response, correction: Correction | None) -> Response:
+    """Return a response after calibration and threshold, if there are any."""
+    return response if correction is None else correction.apply(response)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Fits, chooses and judges stackers over one table."""
+
+    layer: Layer  # where features come from
+    reading: Reading  # what is read
+    contest: Contest  # what is chosen from, and by what
+    seed: int  # seed of the stackers
+
+    def verdict(self) -> Verdict:
+        """Choose twice: for each judged fold without it, for deployment by all of them.
+
+        So are calibration and threshold: for a judged fold from out-of-fold responses made
+        without it; for deployment from the hold-out responses of all judged folds, which are of
+        the kind that new rows get.
+        """
+        final, judgements = self.reading.final, self.reading.judgements
+        if not judgements:
+            option = self.choose_inside(final)
+            held = self.inside(option, final) if self.contest.corrects else None
+            return Verdict(option, self.fit(option, final), self.correction(held))
+        folds, chosen, tried = [], [], []
+        for judgement in judgements:
+            option = self.choose_inside(judgement.train)
+            stackers, responses = self.try_all(judgement)
+            judged, response = self._judged(judgement, option, stackers[option], responses[option])
+            folds.append(judged)
+            chosen.append(response)
+            tried.append(responses)
+        target, response = self.judged_target(), joined(chosen)
+        option = pick(
+            {o: joined([responses[o] for responses in tried]) for o in tried[0]},
+            target,
+            self.contest.metric,
+        )
+        held = (self._held_out(option, folds, tried), target) if self.contest.corrects else None
+        return Verdict(
+            option,
+            self.fit(option, final),
+            self.correction(held),
+            tuple(folds),
+            response,
+            target,
+            self.contest.metric.evaluate(response, target),
+            rows_of([j.test for j in judgements]),
+        )
+
+    def _judged(
+        self, judgement: Judgement, option: Option, stacker: Any, response: Response
+    ) -> tuple[JudgedFold, Response]:
+        """Return how a fold was predicted by the stacker chosen for it, and its prediction."""
+        held = self.inside(option, judgement.train) if self.contest.corrects else None
+        correction = self.correction(held)
+        response = corrected(response, correction)
+        asked_as_new = response
+        if judgement.fresh != judgement.test.refs or self._as_labels:
+            features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
+            asked_as_new = corrected(respond(stacker, features), correction)
+        misfits = np.sort(_misfits(asked_as_new, self._target((judgement.test,))))
+        return JudgedFold(judgement.fold, option, stacker, correction, misfits), response
+
+    def _held_out(
+        self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]
+    ) -> Response:
+        """Return the hold-out responses of one option, before correction."""
+        each = []
+        for judgement, judged, responses in zip(self.reading.judgements, folds, tried, strict=True):
+            response = responses[option]
+            if judged.option != option:
+                # Fitted alone, as it is deployed: the points of a grid may start from each other.
+                stacker = self.fit(option, judgement.train)
+                response = self.respond(stacker, self.layer.features((judgement.test,)))
+            each.append(response)
+        return joined(each)
+
+    def correction(self, held: tuple[Response, Target] | None) -> Correction | None:
+        """Return calibration and threshold found from out-of-fold responses, if asked for."""
+        if not self.contest.corrects:
+            return None
+        amount, in_order = self.layer.problem.amount, self.reading.in_order
+        return Corrector(self.contest.methods, self.contest.threshold, amount, in_order).find(held)
+
+    def judged_target(self) -> Target:
+        """Return what the judged rows should have been predicted as."""
+        return self._target([judgement.test for judgement in self.reading.judgements])
+
+    def _target(self, blocks: Sequence[Block]) -> Target:
+        return self.layer.problem.target(rows_of(blocks), fold_numbers(blocks))
+
+    @property
+    def _as_labels(self) -> bool:
+        """Whether the candidates have only their labels in common."""
+        classify = self.layer.problem.labels is not None
+        kinds = {response_kind(candidate.estimator) for candidate in self.contest.candidates}
+        return classify and len(kinds) > 1
+
+    def respond(self, stacker: Any, features: Features) -> Response:
+        """Return a stacker's response, of one kind for all candidates."""
+        response = respond(stacker, features)
+        if not self._as_labels:
+            return response
+        return Response("label", response.labels.astype(np.float64)[:, None])
+
+    def hold_out(self, candidate: Candidate) -> Response:
+        """Return the hold-out predictions of all judged rows by some stacker without a grid."""
+        each = []
+        for judgement in self.reading.judgements:
+            (stacker,) = self._fit_all((candidate,), judgement.train).values()
+            each.append(respond(stacker, self.layer.features((judgement.test,))))
+        return joined(each)
+
+    def try_all(self, judgement: Judgement) -> tuple[dict[Option, Any], dict[Option, Response]]:
+        """Fit every option without the judged fold, and predict the fold."""
+        stackers = self._fit_all(self.contest.candidates, judgement.train)
+        test = self.layer.features((judgement.test,))
+        return stackers, {o: self.respond(stacker, test) for o, stacker in stackers.items()}
+
+    def candidate(self, option: Option) -> Candidate:
+        """Return the candidate of an option, with no other point in its grid."""
+        candidate = self.contest.candidates[option.candidate]
+        return replace(candidate, grid=(candidate.grid[option.point],))
+
+    def fit(self, option: Option, blocks: Sequence[Block]) -> Any:
+        """Return the option fitted on the blocks."""
+        (stacker,) = self._fit_all((self.candidate(option),), blocks).values()
+        return stacker
+
+    def _fit_all(
+        self, candidates: Sequence[Candidate], blocks: Sequence[Block]
+    ) -> dict[Option, Any]:
+        """Return every candidate, at every point of its grid, fitted on the blocks."""
+        data, features = self.layer.problem.data, self.layer.features(blocks)
+        y, weight = data.y[rows_of(blocks)], weights_of(blocks, data.sample_weight)
+        return {
+            Option(number, point): stacker
+            for number, candidate in enumerate(candidates)
+            for point, stacker in enumerate(candidate.fit_grid(features, y, weight, self.seed))
+        }
+
+    def choose_inside(self, blocks: Sequence[Block]) -> Option:
+        """Choose by cross-validation over the blocks, which are all that is looked at."""
+        candidates = self.contest.candidates
+        if sum(len(candidate.grid) for candidate in candidates) == 1:
+            return Option(0, 0)
+        found = self._cross_validated(candidates, blocks)
+        return Option(0, 0) if found is None else pick(*found, self.contest.metric)
+
+    def inside(self, option: Option, blocks: Sequence[Block]) -> tuple[Response, Target] | None:
+        """Return out-of-fold responses of an option within the blocks, and their targets."""
+        found = self._cross_validated((self.candidate(option),), blocks)
+        return None if found is None else (found[0][Option(0, 0)], found[1])
+
+    def _cross_validated(
+        self, candidates: Sequence[Candidate], blocks: Sequence[Block]
+    ) -> tuple[dict[Option, Response], Target] | None:
+        """Return out-of-fold responses of candidates within the blocks, and their targets."""
+        held: dict[Option, list[Response]] = {}
+        tests: list[Block] = []
+        for train, test in inner_splits(blocks, self.reading):
+            ahead = self.layer.features((test,))
+            for option, stacker in self._fit_all(candidates, train).items():
+                held.setdefault(option, []).append(self.respond(stacker, ahead))
+            tests.append(test)
+        if not tests:
+            return None
+        return {o: joined(responses) for o, responses in held.items()}, self._target(tests)
+
+
+def _misfits(response: Response, target: Target) -> FloatArray:
+    """Return how badly each row was predicted: how far off, or what the truth's class lacks."""
+    n_rows = len(target.y)
+    if target.labels is None:
+        return np.abs(response.values - target.y.reshape(n_rows, -1)).max(axis=1)
+    return 1.0 - response.probabilities(len(target.labels))[np.arange(n_rows), target.y]
+
+
+def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> Option:
+    """Take the best point of each candidate; of these the simplest within one error.
+
+    The best candidate is passed over for a simpler one (an earlier one in the list)
+    when the paired difference of their scores is within one standard error, and no still
+    simpler one with a better score was found to be further off.
+    """
+    if len(responses) == 1:
+        return next(iter(responses))
+    best: dict[int, Option] = {}
+    scores = {o: _or_worst(metric.score(r, target)) for o, r in responses.items()}
+    for option, score in scores.items():
+        rival = best.get(option.candidate)
+        if rival is None or score > scores[rival]:
+            best[option.candidate] = option
+    winner = max(best.values(), key=lambda o: scores[o])
+    if len(best) == 1:
+        return winner
+    top = metric.evaluate(responses[winner], target)
+    passed = -np.inf
+    for option in best.values():
+        if option == winner:
+            return winner
+        if scores[option] < passed:
+            continue
+        this = metric.evaluate(responses[option], target)
+        if top.score - this.score <= this.error_of_difference(top):
+            return option
+        passed = scores[option]
+    return winner
+
+
+def _or_worst(score: float) -> float:
+    return -np.inf if np.isnan(score) else score
+
+
+def inner_splits(
+    blocks: Sequence[Block], reading: Reading
+) -> Iterator[tuple[tuple[Block, ...], Block]]:
+    """Yield training blocks and a test block: each block once as the test, or forward in time.
+
+    What the splitter keeps apart stays apart: the training rows are those its split allows.
+    A lone block is cut in two halves when time matters, else dealt into five parts.
+    """
+    parts = list(blocks)
+    if len(parts) == 1:
+        (only,) = parts
+        n = len(only.rows)
+        cuts = [slice(0, (n + 1) // 2), slice((n + 1) // 2, n)]
+        if not reading.in_order:
+            cuts = [slice(start, n, LONE_PARTS) for start in range(LONE_PARTS)]
+        every = [replace(only, rows=only.rows[cut], fold=-1) for cut in cuts]
+        parts = [block for block in every if len(block.rows)]
+    for i, test in enumerate(parts):
+        others = parts[:i] if reading.in_order else parts[:i] + parts[i + 1 :]
+        if test.fold >= 0 and reading.trainable:
+            allowed = reading.trainable[test.fold]
+            others = [replace(b, rows=rows_inside(b.rows, allowed)) for b in others]
+        train = tuple(block for block in others if len(block.rows))
+        if train:
+            yield train, test

@@ -1,0 +1,148 @@
+"""The leaderboard: the stack, its learners, the best single one and the plain mean."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foldwise.arrays import FloatArray
+from foldwise.scores.metric import Evaluation, Metric
+from foldwise.stack.fit import FittedStack
+from foldwise.stack.problem import TITLES
+from foldwise.stack.stackers.candidates import Candidate, linear_weights
+from foldwise.stack.stackers.means import WeightedMean
+from foldwise.stack.table.read import column_names
+
+
+def evaluations_of(stack: FittedStack) -> dict[str, Evaluation]:
+    """Return the evaluation of the stack, each learner, the best single and the plain mean.
+
+    Names mapped to evaluations, all on the same rows and equally honest: the best single learner is
+    chosen for each fold without looking at it.
+    """
+    target, honest = stack.verdict.target, stack.verdict.evaluation
+    assert target is not None
+    assert honest is not None
+    rows = {TITLES[0]: honest}
+    features = stack.top.features([judgement.test for judgement in stack.reading.judgements])
+    for m, entry in enumerate(stack.top.entries):
+        rows[entry.name] = stack.metric.evaluate(features.alone(m), target)
+    for title, rule in ((TITLES[1], "best"), (TITLES[2], "mean")):
+        top = Candidate(rule, WeightedMean(rule, stack.metric, stack.problem.labels))
+        rows[title] = stack.metric.evaluate(stack.judge.hold_out(top), target)
+    return rows
+
+
+def leaderboard(stacks: Sequence[FittedStack]) -> pd.DataFrame:
+    """Return one row a model, the best first.
+
+    Columns ``model``, the metric, ``se``, ``difference`` to the stack in the metric's natural sign,
+    ``difference_se`` (paired), ``fit_seconds``, ``predict_seconds``, ``weight``.
+    """
+    metric = stacks[0].metric
+    judged = [evaluations_of(stack) for stack in stacks if stack.reading.judgements]
+    tables = [layer.table for stack in stacks for layer in stack.layers]
+    top = [entry.name for entry in stacks[0].top.entries]
+    weights = _weights(stacks)
+    every = [entry.name for layer in stacks[0].layers for entry in layer.entries]
+    titles = [TITLES[0], *top, *TITLES[1:], *(name for name in every if name not in top)]
+    records = []
+    for title in titles:
+        # What is made of several learners took the time of all of them.
+        whose = title if title in every else None
+        seconds = {
+            "fit_seconds": _seconds([table.fit_seconds for table in tables], whose),
+            "predict_seconds": _seconds([table.predict_seconds for table in tables], whose),
+        }
+        scores, weight = _scores(title, judged, metric), weights.get(title, np.nan)
+        records.append({"model": title, **scores, **seconds, "weight": weight})
+    return (
+        pd.DataFrame(records)
+        .sort_values(metric.name, ascending=metric.sign < 0, kind="stable", na_position="last")
+        .reset_index(drop=True)
+    )
+
+
+def _seconds(spent: Sequence[dict[str, float]], whose: str | None) -> float:
+    return sum(s for each in spent for name, s in each.items() if whose in (None, name))
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
+
+
+def _scores(
+    title: str, judged: Sequence[dict[str, Evaluation]], metric: Metric
+) -> dict[str, float]:
+    if not judged or title not in judged[0]:
+        return dict.fromkeys([metric.name, "se", "difference", "difference_se"], np.nan)
+    pairs = [(rows[title], rows[TITLES[0]]) for rows in judged]
+    return {
+        metric.name: metric.natural(_mean(own.score for own, _ in pairs)),
+        "se": _mean(own.standard_error for own, _ in pairs),
+        "difference": metric.natural(_mean(own.score - stack.score for own, stack in pairs)),
+        "difference_se": _mean(own.error_of_difference(stack) for own, stack in pairs),
+    }
+
+
+def _weights(stacks: Sequence[FittedStack]) -> dict[str, float]:
+    each = []
+    for stack in stacks:
+        widths = stack.top.features(stack.reading.final[:1]).widths
+        names = [entry.name for entry in stack.top.entries]
+        each.append(dict(zip(names, linear_weights(stack.verdict.stacker, widths), strict=True)))
+    return {name: _mean(weights.get(name, np.nan) for weights in each) for name in each[0]}
+
+
+def out_of_fold(stacks: Sequence[FittedStack], index: Any) -> pd.DataFrame:
+    """Return each row's out-of-fold prediction by each learner, the mean over repeats.
+
+    NaN where no split tests it. Shapes: returns (n_samples, n_columns).
+    """
+    names = columns_of(stacks[0])
+    each = [_out_of_fold(stack) for stack in stacks]
+    values = each[0] if len(each) == 1 else sum(each) / len(each)
+    return pd.DataFrame(values, columns=names, index=index)
+
+
+def _out_of_fold(stack: FittedStack) -> FloatArray:
+    count = np.zeros(stack.lattice.n_rows)
+    total = np.zeros((stack.lattice.n_rows, len(columns_of(stack))))
+    for block in stack.reading.final:
+        total[block.rows] += np.hstack(
+            [stack.top.table.read(entry.name, block) for entry in stack.top.entries]
+        )
+        count[block.rows] += 1
+    with np.errstate(invalid="ignore"):
+        return total / count[:, None]
+
+
+def columns_of(stack: FittedStack) -> list[str]:
+    """Return the names of the columns of out-of-fold predictions."""
+    block, table = stack.reading.final[0], stack.top.table
+    return [
+        column
+        for entry in stack.top.entries
+        for column in column_names(
+            entry.name, table.read(entry.name, block).shape[1], stack.problem.labels
+        )
+    ]
+
+
+def honest_score(stacks: Sequence[FittedStack]) -> tuple[float, float]:
+    """Return the mean score over repeats and its standard error, not shrunk for repeats."""
+    each = [s.verdict.evaluation for s in stacks if s.verdict.evaluation is not None]
+    if not each:
+        return float("nan"), float("nan")
+    return _mean(e.score for e in each), _mean(e.standard_error for e in each)
+
+
+def fold_scores(stacks: Sequence[FittedStack]) -> FloatArray:
+    """Return the score of each judged fold, repeat after repeat."""
+    each = [
+        s.metric.fold_scores(s.verdict.response, s.verdict.target)
+        for s in stacks
+        if s.verdict.response is not None and s.verdict.target is not None
+    ]
+    return np.concatenate([np.empty(0), *each])

@@ -1,0 +1,1 @@
+"""What can stand on top of the learners."""

@@ -1,0 +1,336 @@
+"""Stackers of our own: what they share, and means of the learners' predictions."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logit
+from sklearn import metrics
+from sklearn.base import BaseEstimator
+
+from foldwise import combine
+from foldwise.arrays import Array, FloatArray
+from foldwise.combine.shapes import row_shares, truth_probabilities
+from foldwise.errors import invalid_parameter
+from foldwise.learners import aligned
+from foldwise.scores.metric import Response, Target
+from foldwise.stack.table.read import Features, all_classes, clip_amount
+
+SQUARED = (
+    metrics.mean_squared_error,
+    metrics.root_mean_squared_error,
+    metrics.r2_score,
+    metrics.brier_score_loss,
+)
+
+
+Weights = FloatArray | None  # of rows
+
+
+class Stacker(BaseEstimator):
+    """A stacker of our own: it says what it reads, and fits a whole grid at once."""
+
+    def read(self, features: Features) -> Any:
+        """Return what fit is given: the matrix that any estimator on top would get."""
+        return features.matrix
+
+    def fit(self, X: Any, y: Array, sample_weight: Weights = None) -> Self:
+        """Learn from out-of-fold predictions.
+
+        Shapes: ``X`` (n_samples, n_columns) or (n_samples, n_learners, width).
+        """
+        (fitted,) = self.fit_points(X, y, sample_weight, [self])
+        return fitted
+
+    def fit_points(
+        self, X: Any, y: Array, sample_weight: Weights, points: Sequence[Any]
+    ) -> list[Any]:
+        """Return stackers that differ in their parameters, fitted on the same rows."""
+        return [point.fit(X, y, sample_weight) for point in points]
+
+
+class MemberStacker(Stacker):
+    """What a stacker that reads the learners' predictions side by side can do."""
+
+    metric: Any
+    labels: Any
+
+    def read(self, features: Features) -> FloatArray:
+        """Return what fit and respond are given, of shape (n_samples, n_learners, width)."""
+        return features.members
+
+    def respond(self, members: FloatArray) -> Response:
+        """Return the combined prediction.
+
+        Shapes: ``members`` (n_samples, n_learners, width).
+        """
+        raise NotImplementedError
+
+    def ignored(self, names: Sequence[str]) -> frozenset[str]:
+        """Return the learners whose predictions cannot change what the stacker says."""
+        return frozenset()
+
+    def _response(self, values: FloatArray) -> Response:
+        if self.labels is None:
+            return Response("value", values)
+        return Response("probability", all_classes(values))
+
+    def _loss(self, y: Array, sample_weight: Weights) -> str | Callable[[FloatArray], float]:
+        """Return what is made small: the metric, or what it amounts to."""
+        function = getattr(self.metric, "function", None)
+        if getattr(getattr(self.metric, "scorer", None), "_kwargs", None):
+            function = None
+        if self.labels is None and (function in SQUARED or self.metric is None or y.ndim > 1):
+            return "squared"
+        if self.labels is not None and (function is metrics.log_loss or self.metric is None):
+            return "log"
+        if self.labels is not None and function is metrics.brier_score_loss:
+            return "squared"
+        target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
+        return lambda values: (
+            -float(self.metric.score(self._response(values.reshape(len(y), -1)), target))
+        )
+
+
+class WeightedMean(MemberStacker):
+    """A mean of the learners' predictions with learned or given weights.
+
+    ``rule``: Where the weights come from: "mean", "weighted_mean", "best", "nnls", "simplex",
+    "log_score", "bma", "pseudo_bma" or "pseudo_bma_plus".
+
+    ``n_parameters``: Fitted parameters of each learner, for "bma"; None counts them as equal.
+    """
+
+    # (n_learners,) or (n_targets, n_learners): the weights. For classes they sum to one.
+    weights_: FloatArray
+
+    def __init__(
+        self,
+        rule: str = "mean",
+        metric: Any = None,
+        labels: Any = None,
+        weights: Any = None,
+        alpha: float = 0.0,
+        n_parameters: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.metric = metric
+        self.labels = labels
+        self.weights = weights
+        self.alpha = alpha
+        self.n_parameters = n_parameters
+        self.random_state = random_state
+
+    def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
+        """Find the weights."""
+        self.weights_ = getattr(self, f"_{self.rule}")(X, y, sample_weight)
+        return self
+
+    def ignored(self, names: Sequence[str]) -> frozenset[str]:
+        """Return the learners without weight.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> mean = WeightedMean("nnls")
+        >>> mean.weights_ = np.array([1.0, 0.0])
+        >>> mean.ignored(["ridge", "knn"])
+        frozenset({'knn'})
+        """
+        columns = np.atleast_2d(self.weights_).T
+        return frozenset(n for n, weights in zip(names, columns, strict=True) if not weights.any())
+
+    def _mean(self, members: FloatArray, *_: Any) -> FloatArray:
+        return combine.mean_weights(members.shape[1])
+
+    def _weighted_mean(self, members: FloatArray, *_: Any) -> FloatArray:
+        weights = np.asarray(self.weights if self.weights is not None else [], dtype=np.float64)
+        if weights.shape != (members.shape[1],) or not weights.sum() > 0:
+            must = f"be {members.shape[1]} numbers with a positive sum, one a learner"
+            fix = "Use final_estimator=('weighted_mean', {'weights': [[0.7, 0.3]]})."
+            raise invalid_parameter(self.rule, "weights", must=must, got=self.weights, fix=fix)
+        return weights / weights.sum()
+
+    def _best(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
+        responses = [self._response(members[:, m]) for m in range(members.shape[1])]
+        return combine.best_weights(np.array([self.metric.score(r, target) for r in responses]))
+
+    def _nnls(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        n, n_learners, width = members.shape
+        if self.labels is None:
+            return by_target(combine.nnls_weights, members, y, sample_weight)
+        targets = y.reshape(n, 1) if width == 1 else np.eye(width)[y]
+        repeated = None if sample_weight is None else np.repeat(sample_weight, width)
+        flat = members.transpose(0, 2, 1).reshape(n * width, n_learners)
+        weights = combine.nnls_weights(flat, targets.ravel().astype(np.float64), repeated)
+        total = weights.sum()
+        return weights / total if total > 0 else combine.mean_weights(n_learners)
+
+    def _simplex(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        how: dict[str, Any] = {"loss": self._loss(y, sample_weight), "alpha": self.alpha}
+        if self.labels is None:
+            return by_target(combine.simplex_weights, members, y, sample_weight, **how)
+        return combine.simplex_weights(members, y, sample_weight, **how)
+
+    def _log_score(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        return combine.log_score_weights(self._logs(members, y), sample_weight, alpha=self.alpha)
+
+    def _bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        n_learners = members.shape[1]
+        given = np.zeros(n_learners) if self.n_parameters is None else self.n_parameters
+        counts = np.asarray(given, np.float64)
+        if counts.shape != (n_learners,) or not (counts >= 0).all():
+            must = f"be {n_learners} numbers, one a learner, none negative"
+            fix = "Use final_estimator=('bma', {'n_parameters': [[3, 10]]})."
+            raise invalid_parameter(
+                "bma", "n_parameters", must=must, got=self.n_parameters, fix=fix
+            )
+        rows = np.ones(len(y)) if sample_weight is None else sample_weight
+        return combine.bic_weights(rows @ self._logs(members, y), counts, float(rows.sum()))
+
+    def _pseudo_bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        return combine.pseudo_bma_weights(self._logs(members, y), sample_weight)
+
+    def _pseudo_bma_plus(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
+        logs = self._logs(members, y)
+        return combine.pseudo_bma_plus_weights(logs, sample_weight, random_state=self.random_state)
+
+    def _logs(self, members: FloatArray, y: Array) -> FloatArray:
+        """Return log probabilities of the truth, or normal log densities of the targets."""
+        if self.labels is not None:
+            return np.log(truth_probabilities(members, y))
+        errors = members - y.reshape(len(y), 1, -1)
+        variance = np.mean(errors**2, axis=0) + np.finfo(np.float64).tiny
+        return np.asarray(-(errors**2 / variance + np.log(variance)).sum(axis=2) / 2)
+
+    def respond(self, members: FloatArray) -> Response:
+        """Return the weighted mean as a response."""
+        if self.weights_.ndim == 2:
+            return self._response(np.einsum("nmt,tm->nt", members, self.weights_))
+        return self._response(np.einsum("nmt,m->nt", members, self.weights_))
+
+
+def by_target(
+    weights_of: Callable[..., FloatArray],
+    members: FloatArray,
+    y: Array,
+    sample_weight: Weights,
+    **how: Any,
+) -> FloatArray:
+    """Return the weights of one target, or a row of weights for each of several."""
+    targets = y.reshape(len(y), -1)
+    each = [
+        weights_of(members[:, :, t], targets[:, t], sample_weight, **how)
+        for t in range(targets.shape[1])
+    ]
+    return each[0] if len(each) == 1 else np.array(each)
+
+
+class AverageStacker(MemberStacker):
+    """An average of the learners' predictions that learns nothing."""
+
+    def __init__(
+        self, rule: str = "median", metric: Any = None, labels: Any = None, trim: float = 0.2
+    ) -> None:
+        self.rule = rule
+        self.metric = metric
+        self.labels = labels
+        self.trim = trim
+
+    def read(self, features: Features) -> FloatArray:
+        """Return the predictions; for a geometric mean of classes kept away from 0 and 1."""
+        if self.rule != "geometric_mean" or self.labels is None:
+            return features.members
+        clip = clip_amount(features.amount)
+        return np.clip(features.members, clip, 1.0 - clip)
+
+    def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
+        """Do nothing."""
+        return self
+
+    def respond(self, members: FloatArray) -> Response:
+        """Return the average as a response."""
+        classes = self.labels is not None
+        members = all_classes(members) if classes else members
+        if self.rule == "majority_vote":
+            return self._vote(members)
+        if self.rule == "trimmed_mean":
+            return self._response(combine.trimmed_mean(members, self.trim, simplex=classes))
+        if self.rule == "median":
+            return self._response(combine.median(members, simplex=classes))
+        values = combine.geometric_mean(members)
+        return self._response(values / values.sum(axis=1, keepdims=True) if classes else values)
+
+    def _vote(self, members: FloatArray) -> Response:
+        shares = combine.majority_vote(members.argmax(axis=2), members.shape[2])
+        # A tie goes to the class with the greater mean probability.
+        labels = (shares + 1e-6 * members.mean(axis=1)).argmax(axis=1)
+        return Response("probability", shares, labels)
+
+
+class RankStacker(MemberStacker):
+    """The mean of ranks among out-of-fold predictions, brought back to the target's scale.
+
+    For numbers a mean rank becomes that quantile of the targets; for classes the logits of the
+    mean ranks go through a logistic regression with one slope, which leaves their order.
+    """
+
+    def __init__(self, metric: Any = None, labels: Any = None) -> None:
+        self.metric = metric
+        self.labels = labels
+
+    def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
+        """Store the ranks of out-of-fold predictions."""
+        width = X.shape[2]
+        self.ranks_ = [combine.rank_mean(X[:, :, t], sample_weight) for t in range(width)]
+        if self.labels is not None:
+            self.pool_ = combine.logit_pool(self._logits(X), y, sample_weight)
+            return self
+        self.quantiles_ = []
+        targets, ranks = y.reshape(len(y), -1), self._ranks(X)
+        shares = row_shares(len(y), sample_weight)
+        for t in range(width):
+            order, by_rank = np.argsort(targets[:, t]), np.argsort(ranks[:, t])
+            levels, places = np.cumsum(shares[order]), np.cumsum(shares[by_rank])
+            values = np.interp(places, levels, targets[order, t])
+            knots, where = np.unique(ranks[by_rank, t], return_inverse=True)
+            self.quantiles_.append((knots, np.bincount(where, values) / np.bincount(where)))
+        return self
+
+    def _ranks(self, members: FloatArray) -> FloatArray:
+        return np.column_stack([r.predict(members[:, :, t]) for t, r in enumerate(self.ranks_)])
+
+    def _logits(self, members: FloatArray) -> FloatArray:
+        return logit(np.clip(self._ranks(members), 1e-4, 1 - 1e-4))[:, None, :]
+
+    def respond(self, members: FloatArray) -> Response:
+        """Return the rank mean as a response."""
+        if self.labels is not None:
+            return Response("probability", self.pool_.predict(self._logits(members)))
+        ranks = self._ranks(members)
+        return self._response(
+            np.column_stack([np.interp(ranks[:, t], *q) for t, q in enumerate(self.quantiles_)])
+        )
+
+
+class OneClass(BaseEstimator):
+    """What any stacker has learned from rows of one class only."""
+
+    def __init__(self, code: int, kind: str) -> None:
+        self.code = code
+        self.kind = kind
+
+    def respond(self, features: Features) -> Response:
+        """Return the class for every row; the others keep a small probability."""
+        n, n_classes = len(features.outputs[0]), features.n_classes or 2
+        if self.kind == "label":
+            return Response("label", np.full((n, 1), float(self.code)))
+        if self.kind == "decision":
+            values = np.full((n, n_classes), -1.0)
+            values[:, self.code] = 1.0
+            return Response("decision", values[:, 1:] if n_classes == 2 else values)
+        seen, sure = np.array([self.code]), np.ones((n, 1))
+        spread = aligned(sure, seen, n_classes, int(features.amount), "predict_proba")
+        return Response("probability", spread)

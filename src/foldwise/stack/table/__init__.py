@@ -1,0 +1,1 @@
+"""The table learner × node: fitting it, and reading features out of it."""

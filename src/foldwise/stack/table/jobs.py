@@ -1,0 +1,299 @@
+"""Fitting cells of the table: which fits go together, in which order, and what becomes of them."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from foldwise.engine import Run, Task, fingerprint
+from foldwise.errors import AllLearnersFailedError, LearnerFailedWarning, warn
+from foldwise.folds import Node
+from foldwise.learners import (
+    Assignment,
+    NodeFit,
+    NodeTask,
+    TrainingData,
+    fit_at_node,
+    fit_nodes,
+    shortcut_for,
+)
+from foldwise.scores.metric import Metric
+from foldwise.stack.problem import Entry
+from foldwise.stack.table.read import Cell, NodeTable, compact
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How the cells of one deal are fitted."""
+
+    owner: str  # the stack's name, for messages
+    seed: int  # everything random is keyed to it
+    run: Run = field(default_factory=Run)  # where fits take place, for how long, and who is told
+    on_error: str = "drop"  # what a failing learner does
+    tune: Mapping[str, Any] = field(default_factory=dict)  # grids, by learner
+    metric: Metric | None = None  # what the points of a grid are compared by
+    repeat: int = 0  # which deal this is
+
+    def seed_of(self, name: str, node: Node) -> int:
+        """Return the seed of a learner at a node; the node of all rows has one for all deals."""
+        deal = self.repeat if node else 0
+        key = [self.seed, zlib.crc32(name.encode()), deal, len(node), *sorted(node)]
+        return int(np.random.SeedSequence(key).generate_state(1)[0])
+
+
+@dataclass(frozen=True)
+class Job:
+    """Learners to fit: one at many nodes by its shortcut, or several at one node."""
+
+    cells: tuple[Cell, ...]
+    assignments: tuple[Assignment, ...]
+    tasks: tuple[NodeTask, ...]
+    shortcut: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The learners in it."""
+        return tuple(sorted({cell[0] for cell in self.cells}))
+
+    @property
+    def size(self) -> float:
+        """What its cost is in proportion to, for one learner."""
+        rows = sum(len(task.train) for task in self.tasks)
+        return float(max(rows * len(self.cells) / len(self.tasks), 1))
+
+
+def do_job(data: TrainingData, job: Job) -> list[NodeFit | Exception]:
+    """Return one result a cell of the job."""
+    if not job.shortcut:
+        return fit_at_node(job.assignments, data, job.tasks[0])
+    (assignment,) = job.assignments
+    try:
+        return list(fit_nodes(assignment.learner, data, job.tasks, assignment.method))
+    except Exception as error:
+        return [error] * len(job.cells)
+
+
+def plan_jobs(
+    entries: Mapping[str, Entry],
+    learners: Mapping[Cell, Any],
+    data: TrainingData,
+    tasks: Mapping[Cell, NodeTask],
+    *,
+    by_learner: bool = False,
+) -> list[Job]:
+    """Return the jobs of some cells: shortcuts first, then the others.
+
+    ``by_learner``: Whether one learner is to be finished before the next, in the user's order,
+    because the run may end early. If not, jobs go node by node, and learners that share their first
+    step are one job.
+    """
+    by_shortcut: dict[tuple[str, int | None], list[Cell]] = {}
+    by_node: dict[tuple[Node, str], list[Cell]] = {}
+    for cell, learner in learners.items():
+        name, node, point = cell
+        if shortcut_for(learner, data) is not None:
+            by_shortcut.setdefault((name, point), []).append(cell)
+        else:
+            together = repr(cell) if by_learner else _first_step(learner, cell)
+            by_node.setdefault((node, together), []).append(cell)
+
+    def assignment(cell: Cell) -> Assignment:
+        return Assignment(learners[cell], entries[cell[0]].method, tasks[cell].seed)
+
+    shortcuts = [
+        Job(tuple(cells), (assignment(cells[0]),), tuple(tasks[c] for c in cells), shortcut=True)
+        for cells in by_shortcut.values()
+        if len(cells) > 1
+    ]
+    single = [cells for cells in by_shortcut.values() if len(cells) == 1]
+    # Every learner is asked about the same rows at a node, so one task serves them all.
+    jobs = [
+        Job(tuple(cells), tuple(assignment(cell) for cell in cells), (tasks[cells[0]],))
+        for cells in [*single, *by_node.values()]
+    ]
+    if by_learner:
+        order = list(entries)
+        jobs.sort(key=lambda job: order.index(job.names[0]))
+    return shortcuts + jobs
+
+
+def _first_step(learner: Any, cell: Cell) -> str:
+    """Return what learners must have in common to be fitted in one job."""
+    if not isinstance(learner, Pipeline) or len(learner.steps) < 2 or learner.memory is not None:
+        return repr(cell)
+    step = learner.steps[0][1]
+    return joblib.hash((type(step), step.get_params())) if hasattr(step, "get_params") else ""
+
+
+class StoredCells:
+    """Finds and keeps the finished fits of some jobs in the run directory, if there is one."""
+
+    def __init__(self, run: Run, data: TrainingData, jobs: Sequence[Job]) -> None:
+        self.run = run
+        self.keys = {} if run.store is None else keys_of(data, jobs)
+
+    def find(self) -> dict[Cell, NodeFit]:
+        """Return the fits that are there already, and say which are to come."""
+        store = self.run.store
+        if store is None:
+            return {}
+        fits = {cell: store.get(key) for cell, key in self.keys.items()}
+        found = {cell: fit for cell, fit in fits.items() if isinstance(fit, NodeFit)}
+        expect = getattr(store, "expect", None)
+        if expect is not None:
+            expect({key: about(cell) for cell, key in self.keys.items()})
+        self.run.reused += len(found)
+        return found
+
+    def keep(self, job: Job, fits: Sequence[NodeFit | Exception]) -> None:
+        """Keep what was fitted; what failed is tried again another time."""
+        if self.run.store is None:
+            return
+        for cell, fit in zip(job.cells, fits, strict=True):
+            if isinstance(fit, NodeFit):
+                seconds = fit.fit_seconds + fit.predict_seconds
+                self.run.store.put(self.keys[cell], fit, {**about(cell), "seconds": seconds})
+
+
+def keys_of(data: TrainingData, jobs: Sequence[Job]) -> dict[Cell, str]:
+    """Return the key of each cell: all that its result depends on."""
+    whole = fingerprint(data)
+    # The same rows are asked for by every learner.
+    rows = {id(r): r for job in jobs for task in job.tasks for r in (task.train, task.test)}
+    prints = {key: fingerprint(r) for key, r in rows.items()}
+    keys = {}
+    for job in jobs:
+        for position, cell in enumerate(job.cells):
+            assignment = job.assignments[0 if job.shortcut else position]
+            task = job.tasks[position if job.shortcut else 0]
+            seed = task.seed if job.shortcut else assignment.seed
+            asked = assignment.learner, assignment.method
+            between = prints[id(task.train)], prints[id(task.test)]
+            keys[cell] = fingerprint((whole, *asked, *between, seed, task.keep_model, job.shortcut))
+    return keys
+
+
+def about(cell: Cell) -> dict[str, Any]:
+    """Return a cell in words of JSON, for people who look into the run."""
+    name, node, point = cell
+    said: dict[str, Any] = {"learner": name, "node": sorted(node)}
+    return said if point is None else {**said, "point": point}
+
+
+def fit_cells(
+    table: NodeTable,
+    entries: Sequence[Entry],
+    data: TrainingData,
+    tasks: Mapping[Cell, NodeTask],
+    settings: FitSettings,
+    learners: Mapping[Cell, Any] | None = None,
+) -> None:
+    """Fit learners at some cells and put predictions and models into the table.
+
+    Without ``learners`` it is the entries' own, at the cells that the table does not have yet.
+    """
+    by_name = {entry.name: entry for entry in entries}
+    if learners is None:
+        learners = {cell: by_name[cell[0]].learner for cell in tasks if not table.has(cell)}
+    run = settings.run
+    jobs = plan_jobs(by_name, learners, data, tasks, by_learner=run.by_learner)
+    stored = StoredCells(run, data, jobs)
+    known = stored.find()
+    jobs_left = [job for job in jobs if any(cell not in known for cell in job.cells)]
+    results: dict[Cell, NodeFit | Exception] = {}
+
+    def absorb(index: int, fits: Any) -> set[str]:
+        job = jobs_left[index]
+        fits = fits if isinstance(fits, list) else [fits] * len(job.cells)
+        stored.keep(job, fits)
+        results.update(zip(job.cells, fits, strict=True))
+        failed = [cell for cell in job.cells if isinstance(results[cell], Exception)]
+        if failed and settings.on_error == "raise":
+            (name, node, _), error = failed[0], results[failed[0]]
+            assert isinstance(error, Exception)
+            error.add_note(f"{settings.owner}: learner {name!r} failed {_node_words(node)}.")
+            raise error
+        return {cell[0] for cell in failed}
+
+    plan = [
+        Task(job, job.names, sum(cell not in known for cell in job.cells), job.size)
+        for job in jobs_left
+    ]
+    run.do(do_job, data, plan, absorb)
+    # In plan order, whatever order they came in: one run, one result.
+    for cell in [cell for job in jobs for cell in job.cells]:
+        fit = known.pop(cell, None) or results.pop(cell, None)
+        if fit is not None:
+            _record(table, by_name[cell[0]], cell, tasks[cell], fit, data.n_classes)
+    for name in by_name:
+        if name in run.dropped and name not in table.failures:
+            table.drop(name, run.dropped[name])
+
+
+def _record(
+    table: NodeTable,
+    entry: Entry,
+    cell: Cell,
+    task: NodeTask,
+    fit: NodeFit | Exception,
+    n_classes: int | None,
+) -> None:
+    if entry.name in table.failures:
+        return
+    if isinstance(fit, Exception):
+        reason = f"{_node_words(cell[1])}: {type(fit).__name__}: {fit}"
+        table.drop(entry.name, reason)
+        return
+    values = fit.predictions
+    if len(task.test):
+        table.predictions[cell] = (task.test, compact(values, entry.kind, n_classes))
+    if task.keep_model:
+        table.models[cell] = fit.model
+    table.fit_seconds[entry.name] += fit.fit_seconds
+    table.predict_seconds[entry.name] += fit.predict_seconds
+    table.n_fits[entry.name] += 1
+
+
+def _node_words(node: Node) -> str:
+    if not node:
+        return "on all rows"
+    folds = ", ".join(str(fold) for fold in sorted(node))
+    return f"without fold{'s' if len(node) > 1 else ''} {folds}"
+
+
+def check_failures(
+    table: NodeTable, entries: Sequence[Entry], settings: FitSettings
+) -> tuple[Entry, ...]:
+    """Warn once for each learner that failed; return those that are left."""
+    left = tuple(entry for entry in entries if entry.name not in table.failures)
+    failed = [entry for entry in entries if entry.name in table.failures]
+    if not left:
+        _refuse(failed, table, settings)
+    for entry in failed:
+        if entry.name not in settings.run.dropped:
+            warn(
+                f"{settings.owner}: learner {entry.name!r} was dropped, it failed "
+                f"{table.failures[entry.name]}. Set on_error='raise' to stop instead.",
+                LearnerFailedWarning,
+            )
+    return left
+
+
+def _refuse(failed: Sequence[Entry], table: NodeTable, settings: FitSettings) -> None:
+    """Say why nothing is left."""
+    if settings.run.interrupted:
+        raise KeyboardInterrupt
+    causes = "; ".join(f"{e.name!r} {table.failures[e.name]}" for e in failed[:10])
+    if any(entry.name in settings.run.dropped for entry in failed):
+        raise AllLearnersFailedError(
+            f"{settings.owner}: time_budget must be enough for at least one learner; got "
+            f"{settings.run.clock.budget:g} s: {causes}. Give more time, or a cheap learner first."
+        )
+    raise AllLearnersFailedError(
+        f"{settings.owner}: estimators must leave at least one learner that can be fitted; "
+        f"all failed: {causes}. Mend the data or the learners."
+    )

@@ -1,0 +1,387 @@
+"""Reading the table: from the learners' responses to what a stacker is given."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.special import expit, logit, softmax
+
+from foldwise._sklearn import one_against_rest
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.folds import Block, Node, Ref
+from foldwise.learners import respond, take_rows
+from foldwise.scores.metric import Response
+from foldwise.stack.problem import Entry, StackProblem
+
+Cell = tuple[str, Node, int | None]
+
+
+@dataclass
+class NodeTable:
+    """Predictions and models by learner, node and, for tuned learners, grid point."""
+
+    # maps (name, node, grid point) to sorted rows and their compact predictions
+    predictions: dict[Cell, tuple[IntArray, FloatArray]] = field(default_factory=dict)
+    # maps the same cells to fitted models, where these are needed
+    models: dict[Cell, Any] = field(default_factory=dict)
+    # for a tuned learner, the grid point each owner chose
+    choices: dict[str, dict[int | None, int]] = field(default_factory=dict)
+    # time spent, by learner
+    fit_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    # time spent, by learner
+    predict_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    n_fits: Counter[str] = field(default_factory=Counter)  # number of fits, by learner
+    failures: dict[str, str] = field(default_factory=dict)  # why a learner was dropped
+    _found: dict[tuple[int, int], tuple[IntArray, IntArray, IntArray]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def forget_places(self) -> None:
+        """Give back the memory that repeated reading was made quicker by."""
+        self._found = {}
+
+    def cell(self, name: str, ref: Ref) -> Cell:
+        """Return the cell of the table a reference points to."""
+        point = self.choices[name][ref.owner] if name in self.choices else None
+        return name, ref.node, point
+
+    def cells(self, name: str, refs: Iterable[Ref]) -> Counter[Cell]:
+        """Return the distinct cells that references point to, and how often each."""
+        return Counter(self.cell(name, ref) for ref in refs)
+
+    def read(self, name: str, block: Block) -> FloatArray:
+        """Return a learner's predictions for a block: the mean over its nodes.
+
+        Shapes: returns (n_rows, width).
+        """
+        cells = self.cells(name, block.refs)
+        total: Any = 0.0
+        for cell, times in cells.items():
+            rows, values = self.predictions[cell]
+            total = total + times * values[self._places(rows, block.rows)]
+        return total / cells.total()
+
+    def _places(self, rows: IntArray, wanted: IntArray) -> IntArray:
+        """Return where the wanted rows stand; folds are asked for again and again."""
+        key = (id(rows), id(wanted))
+        if key not in self._found:
+            # The arrays are held, so that no other array can get their identity.
+            self._found[key] = (rows, wanted, np.searchsorted(rows, wanted))
+        return self._found[key][2]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_found": {}}
+
+    def drop(self, name: str, reason: str) -> None:
+        """Forget a learner that failed."""
+        self.failures[name] = reason
+        for cells in (self.predictions, self.models):
+            for cell in [cell for cell in cells if cell[0] == name]:
+                del cells[cell]
+
+    def keep_models(self, cells: Iterable[Cell]) -> None:
+        """Forget the models of all other cells."""
+        wanted = set(cells)
+        self.models = {cell: model for cell, model in self.models.items() if cell in wanted}
+
+    def has(self, cell: Cell) -> bool:
+        """Tell whether a cell was fitted."""
+        return cell in self.predictions or cell in self.models
+
+    def take_over(self, other: "NodeTable", cells: Iterable[Cell]) -> None:
+        """Take cells from a table fitted before, with their share of time and count."""
+        names = set()
+        for cell in cells:
+            if other.has(cell):
+                names.add(cell[0])
+                if cell in other.predictions:
+                    self.predictions[cell] = other.predictions[cell]
+                if cell in other.models:
+                    self.models[cell] = other.models[cell]
+        for name in names:
+            self.fit_seconds[name] = other.fit_seconds[name]
+            self.predict_seconds[name] = other.predict_seconds[name]
+            self.n_fits[name] = other.n_fits[name]
+
+    def take_over_tuned(self, other: "NodeTable", name: str) -> bool:
+        """Take a tuned learner with its choices from a table fitted before, if it is there."""
+        if name not in other.choices:
+            return False
+        self.choices[name] = other.choices[name]
+        cells = {*other.predictions, *other.models}
+        self.take_over(other, [cell for cell in cells if cell[0] == name])
+        return True
+
+
+def rows_of(blocks: Sequence[Block]) -> IntArray:
+    """Return the rows of all blocks, one block after the other."""
+    return np.concatenate([block.rows for block in blocks])
+
+
+def weights_of(blocks: Sequence[Block], sample_weight: FloatArray | None) -> FloatArray | None:
+    """Return the weights of the blocks' rows, None if all are one."""
+    if sample_weight is None and all(block.share == 1.0 for block in blocks):
+        return None
+    each = [
+        np.full(len(block.rows), block.share)
+        if sample_weight is None
+        else block.share * sample_weight[block.rows]
+        for block in blocks
+    ]
+    return np.concatenate(each)
+
+
+def fold_numbers(blocks: Sequence[Block]) -> IntArray:
+    """Return, for each row of the blocks, the number of its block."""
+    return np.repeat(np.arange(len(blocks)), [len(block.rows) for block in blocks])
+
+
+def clip_amount(n_rows: float) -> float:
+    """Return how near to 0 and 1 a probability may come before its logarithm is taken.
+
+    Examples
+    --------
+    >>> clip_amount(99)
+    0.005
+    """
+    return 0.5 / (n_rows + 1)
+
+
+def compact(values: FloatArray, kind: str, n_classes: int | None = None) -> FloatArray:
+    """Return a response so that means of it make sense, in as few columns as that takes.
+
+    Of two probabilities the second is kept. Labels of several classes become one column a
+    class, so that the mean over models is the share of their votes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> compact(np.array([[2.0], [0.0]]), "label", 3)
+    array([[0., 0., 1.],
+           [1., 0., 0.]])
+    """
+    if kind == "probability" and values.shape[1] == 2:
+        return values[:, 1:]
+    if kind == "label" and n_classes is not None and n_classes > 2:
+        return np.eye(n_classes)[values[:, 0].astype(np.intp)]
+    return values
+
+
+def as_logits(values: FloatArray, clip: float) -> FloatArray:
+    """Return centred log-probabilities; one logit for two classes.
+
+    Shapes: ``values`` (n_samples, 1) or (n_samples, n_classes).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_logits(np.array([[0.5], [1.0]]), 0.01).round(1).tolist()
+    [[0.0], [4.6]]
+    """
+    clipped = np.clip(values, clip, 1.0 - clip)
+    if values.shape[1] == 1:
+        return logit(clipped)
+    logs = np.log(clipped)
+    return logs - logs.mean(axis=1, keepdims=True)
+
+
+def as_probabilities(values: FloatArray, kind: str, n_classes: int) -> FloatArray:
+    """Return any response of a learner as probabilities, compact for two classes.
+
+    Decision values go through the logistic function, labels become certainties, and a
+    regressor's value is the probability of the second of two classes or the nearest class.
+    """
+    if kind == "probability" or (kind == "label" and n_classes > 2):
+        return values
+    if kind == "decision":
+        if values.shape[1] == 1:
+            return expit(values)
+        if values.shape[1] != n_classes:
+            values = one_against_rest(values < 0, -values, n_classes)
+        return softmax(values, axis=1)
+    if n_classes == 2:
+        return np.clip(values, 0.0, 1.0)
+    nearest = np.clip(np.rint(values[:, 0]), 0, n_classes - 1).astype(np.intp)
+    return np.eye(n_classes)[nearest]
+
+
+def all_classes(values: FloatArray) -> FloatArray:
+    """Return probabilities with the first of two classes written out.
+
+    Shapes: ``values`` (..., 1) or (..., n_classes).
+    """
+    if values.shape[-1] > 1:
+        return values
+    return np.concatenate([1.0 - values, values], axis=-1)
+
+
+@dataclass(frozen=True)
+class Features:
+    """What the learners say about some rows."""
+
+    outputs: list[FloatArray]  # (n_samples, width): one response a learner, compact
+    names: tuple[str, ...]  # the learners, and what each response means
+    kinds: tuple[str, ...]  # the learners, and what each response means
+    labels: Array | None  # the classes; None for regression
+    # number of rows the stack was fitted on; it decides how probabilities are clipped
+    amount: float
+    extra: Any = None  # columns passed through
+
+    @property
+    def n_classes(self) -> int | None:
+        """Number of classes; None for regression."""
+        return None if self.labels is None else len(self.labels)
+
+    @cached_property
+    def members(self) -> FloatArray:
+        """Predictions of shape (n_samples, n_learners, width), probabilities for classes."""
+        outputs = self.outputs
+        if self.n_classes is not None:
+            outputs = [
+                as_probabilities(values, kind, self.n_classes)
+                for values, kind in zip(outputs, self.kinds, strict=True)
+            ]
+        return np.stack(outputs, axis=1)
+
+    @cached_property
+    def logits(self) -> FloatArray:
+        """Centred log-probabilities of shape (n_samples, n_learners, width)."""
+        clip = clip_amount(self.amount)
+        each = [as_logits(self.members[:, m], clip) for m in range(len(self.outputs))]
+        return np.stack(each, axis=1)
+
+    @cached_property
+    def _parts(self) -> list[FloatArray]:
+        clip = clip_amount(self.amount)
+        return [
+            as_logits(values, clip) if kind == "probability" else values
+            for values, kind in zip(self.outputs, self.kinds, strict=True)
+        ]
+
+    def alone(self, learner: int) -> Response:
+        """Return what one learner would answer without the others."""
+        values = self.members[:, learner]
+        if self.labels is None:
+            return Response("value", values)
+        return Response("probability", all_classes(values))
+
+    def of(self, names: Sequence[str]) -> "Features":
+        """Return the features of some learners only, in the order of the names."""
+        places = [self.names.index(name) for name in names]
+        return replace(
+            self,
+            outputs=[self.outputs[place] for place in places],
+            names=tuple(names),
+            kinds=tuple(self.kinds[place] for place in places),
+        )
+
+    @property
+    def widths(self) -> list[int]:
+        """Number of columns of each learner in the matrix."""
+        return [part.shape[1] for part in self._parts]
+
+    @cached_property
+    def matrix(self) -> Any:
+        """What an estimator reads: logits for probabilities, all else as it is.
+
+        An array, sparse matrix or data frame of shape (n_samples, n_columns), the predictions
+        first, then the columns passed through.
+        """
+        names = [
+            column
+            for name, width in zip(self.names, self.widths, strict=True)
+            for column in column_names(name, width, self.labels)
+        ]
+        return beside(np.ascontiguousarray(np.hstack(self._parts)), names, self.extra)
+
+
+def beside(own: FloatArray, names: Sequence[str], extra: Any) -> Any:
+    """Return columns with what is passed through to their right.
+
+    Shapes: ``own`` (n_samples, n_columns).
+    """
+    if extra is None:
+        return own
+    if isinstance(extra, pd.DataFrame):
+        frame = pd.DataFrame(own, index=extra.index, columns=list(names))
+        return pd.concat([frame, extra.rename(columns=str)], axis=1)
+    if sparse.issparse(extra):
+        return sparse.hstack([own, extra], format="csr")
+    return np.hstack([own, extra])
+
+
+def column_names(name: str, width: int, labels: Any) -> list[str]:
+    """Return the names of a learner's compact columns: `name`, or `name__class`.
+
+    Examples
+    --------
+    >>> column_names("lda", 3, ["a", "b", "c"])
+    ['lda__a', 'lda__b', 'lda__c']
+    """
+    if width == 1:
+        return [name]
+    if labels is not None and len(labels) == width:
+        return [f"{name}__{label}" for label in labels]
+    return [f"{name}__{index}" for index in range(width)]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The learners of one layer, and the table to read them from."""
+
+    entries: tuple[Entry, ...]
+    table: NodeTable
+    problem: StackProblem
+
+    def features(self, blocks: Sequence[Block]) -> Features:
+        """Return the features of the blocks' rows, one block below the other."""
+        outputs = [
+            np.concatenate([self.table.read(entry.name, block) for block in blocks])
+            for entry in self.entries
+        ]
+        extra = None
+        if self.problem.passthrough is not None:
+            extra = self.problem.extra(take_rows(self.problem.data.X, rows_of(blocks)))
+        return self._features(outputs, extra)
+
+    def fresh(
+        self, X: Any, refs: Sequence[Ref], original: Any, ignored: Collection[str] = ()
+    ) -> Features:
+        """Return the features of new rows, read from the kept models.
+
+        Learners whose answer is ignored are not asked, if it is known how wide it would be.
+        """
+        outputs: dict[str, FloatArray] = {}
+        like: dict[str, FloatArray] = {}
+        for entry in sorted(self.entries, key=lambda entry: entry.name in ignored):
+            if entry.name in ignored and entry.kind in like:
+                outputs[entry.name] = np.zeros_like(like[entry.kind])
+            else:
+                like[entry.kind] = outputs[entry.name] = self._mean_response(entry, X, refs)
+        each = [outputs[entry.name] for entry in self.entries]
+        return self._features(each, self.problem.extra(original))
+
+    def _mean_response(self, entry: Entry, X: Any, refs: Sequence[Ref]) -> FloatArray:
+        """Return a learner's response to new rows, the mean over nodes."""
+        cells = self.table.cells(entry.name, refs)
+        total: Any = 0.0
+        for cell, times in cells.items():
+            model, data = self.table.models[cell], self.problem.data
+            values = respond(model, X, entry.method, data, int(self.problem.amount))
+            total = total + times * compact(values, entry.kind, data.n_classes)
+        return np.asarray(total / cells.total())
+
+    def _features(self, outputs: list[FloatArray], extra: Any) -> Features:
+        return Features(
+            outputs,
+            tuple(entry.name for entry in self.entries),
+            tuple(entry.kind for entry in self.entries),
+            self.problem.labels,
+            self.problem.amount,
+            extra,
+        )

@@ -1,0 +1,131 @@
+"""Learners tuned inside the lattice: one set of parameters for each left-out fold.
+
+The seed's "training models to be stacked": the parameters used to predict fold i are found by
+a search over the pairs {i, j}, which never saw fold i. So a pair may be fitted at two points
+of the grid, and each fold's deployed model has the parameters of its own fold.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from foldwise.errors import Plain, did_you_mean, invalid_parameter
+from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, rows_inside
+from foldwise.learners import NodeTask
+from foldwise.stack.problem import Entry, StackProblem
+from foldwise.stack.table.jobs import FitSettings, fit_cells
+from foldwise.stack.table.read import Cell, Layer, NodeTable, fold_numbers, rows_of
+
+
+def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_folds: int) -> None:
+    """Refuse what cannot be tuned inside the lattice."""
+
+    def wrong(must: str, got: Any, fix: str) -> Exception:
+        return invalid_parameter(owner, "tune", must=must, got=got, fix=fix)
+
+    if not isinstance(tune, Mapping):
+        fix = "Use e.g. {'ridge': {'alpha': [0.1, 1, 10]}}."
+        raise wrong("be a dict from learner names to grids", tune, fix)
+    wrap = "Wrap the learner in GridSearchCV, which is honest at every node."
+    if len(layers) > 1:
+        raise wrong("be None with several layers", dict(tune), wrap)
+    if kind != "partition" or n_folds < 3:
+        what = {"forward": "forward in time", "single": "a single split"}.get(kind, "two folds")
+        must = "be None unless cv deals at least three folds in no order"
+        raise wrong(must, Plain(f"{dict(tune)!r} with {what}"), wrap)
+    known = {entry.name: entry.learner for entry in layers[0]}
+    for name, grid in tune.items():
+        if name not in known:
+            raise wrong("name learners of the stack", name, did_you_mean(name, known))
+        parameters = known[name].get_params()
+        strange = {key for point in ParameterGrid(grid) for key in point} - set(parameters)
+        if strange:
+            first = min(strange)
+            raise wrong(f"hold parameters of {name!r}", first, did_you_mean(first, parameters))
+
+
+def tune_learner(
+    table: NodeTable,
+    entry: Entry,
+    problem: StackProblem,
+    lattice: Lattice,
+    reading: Reading,
+    settings: FitSettings,
+) -> None:
+    """Fit a tuned learner wherever it is read, and write its choices into the table."""
+    grid = ParameterGrid(settings.tune[entry.name])
+    learners = [clone(entry.learner).set_params(**point) for point in grid]
+    search = _PointSearch(table, entry, learners, problem, lattice, settings)
+    folds = range(lattice.n_folds)
+    pairs = {(i, j): lattice.canonical(frozenset({i, j})) for i in folds for j in folds if i != j}
+    single = {i: lattice.canonical(frozenset({i})) for i in folds}
+    search.fit_everywhere(pairs.values(), keep=bool(reading.kept & set(pairs.values())))
+    if entry.name in table.failures:
+        return
+    chosen: dict[int | None, int] = {}
+    for i in folds:
+        inside = [
+            Block(rows_inside(lattice.tests[j], lattice.trains[i]), (Ref(pairs[i, j]),))
+            for j in folds
+            if j != i
+        ]
+        chosen[i] = search.best([block for block in inside if len(block.rows)])
+    chosen[None] = chosen[0]
+    if reading.predict_with == "refit":
+        search.fit_everywhere(single.values(), keep=True)
+        if entry.name in table.failures:
+            return
+        over_all = [Block(lattice.tests[i], (Ref(single[i]),)) for i in folds]
+        chosen[None] = search.best(over_all)
+        search.fit([(entry.name, EVERYTHING, chosen[None])], keep=True)
+    elif reading.reads(single.values()):
+        search.fit([(entry.name, single[i], chosen[i]) for i in folds], keep=True)
+    table.choices[entry.name] = chosen
+
+
+@dataclass(frozen=True)
+class _PointSearch:
+    """One learner at the points of its grid."""
+
+    table: NodeTable
+    entry: Entry
+    learners: list[Any]
+    problem: StackProblem
+    lattice: Lattice
+    settings: FitSettings
+
+    def fit_everywhere(self, nodes: Iterable[Node], keep: bool) -> None:
+        """Fit every point at every node."""
+        points = range(len(self.learners))
+        self.fit([(self.entry.name, n, p) for n in dict.fromkeys(nodes) for p in points], keep)
+
+    def fit(self, cells: Sequence[Cell], keep: bool) -> None:
+        """Fit some points at some nodes, and predict the nodes' own folds."""
+        tasks = {}
+        for cell in cells:
+            node = cell[1]
+            tests = [self.lattice.tests[i] for i in node] or [np.empty(0, dtype=np.intp)]
+            tasks[cell] = NodeTask(
+                self.lattice.rows(node),
+                np.sort(np.concatenate(tests)),
+                self.settings.seed_of(self.entry.name, node),
+                keep,
+            )
+        learners = {cell: self.learners[cell[2] or 0] for cell in cells}
+        fit_cells(self.table, [self.entry], self.problem.data, tasks, self.settings, learners)
+
+    def best(self, blocks: list[Block]) -> int:
+        """Return the point with the best score on the blocks' rows."""
+        layer = Layer((self.entry,), self.table, self.problem)
+        target = self.problem.target(rows_of(blocks), fold_numbers(blocks))
+        metric, scores = self.settings.metric, []
+        assert metric is not None
+        for point in range(len(self.learners)):
+            owners = [None, *range(self.lattice.n_folds)]
+            self.table.choices[self.entry.name] = dict.fromkeys(owners, point)
+            scores.append(metric.score(layer.features(blocks).alone(0), target))
+        return int(np.nanargmax(scores))

@@ -1,0 +1,94 @@
+import numpy as np
+import pandas as pd
+import pytest
+from lightgbm import LGBMRegressor
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris, make_friedman1
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression
+
+from foldwise.errors import UnsupportedError
+from foldwise.isle.tree_set import read_trees
+
+
+@pytest.fixture(scope="module")
+def friedman():
+    return make_friedman1(200, random_state=0)
+
+
+def models(name):
+    if name == "forest":
+        return RandomForestRegressor(8, max_leaf_nodes=9, random_state=0)
+    if name == "lightgbm":
+        from lightgbm import LGBMRegressor
+
+        return LGBMRegressor(n_estimators=8, num_leaves=5, n_jobs=1, verbose=-1)
+    xgboost = pytest.importorskip("xgboost")
+    return xgboost.XGBRegressor(n_estimators=8, max_depth=3, base_score=0.0)
+
+
+@pytest.mark.parametrize("name", ["forest", "lightgbm", "xgboost"])
+def test_columns_add_up_to_the_models_own_prediction(friedman, name):
+    X, y = friedman
+    model = models(name).fit(X, y)
+    trees = read_trees("test", model)
+    total = trees.columns(X).sum(axis=1) / (8 if name == "forest" else 1)
+    assert_allclose(total, model.predict(X), rtol=1e-4)
+    assert_allclose(trees.weighted_sum(X)[:, 0], trees.columns(X).sum(axis=1))
+
+
+@pytest.mark.parametrize("name", ["forest", "lightgbm", "xgboost"])
+def test_dropped_trees_are_gone_and_the_others_unchanged(friedman, name):
+    X, y = friedman
+    trees = read_trees("test", models(name).fit(X, y))
+    coefs = np.zeros((1, 8))
+    coefs[0, [1, 4, 6]] = [2.0, -1.0, 0.5]
+    kept = trees.reweighted(coefs)
+    assert len(kept) == 3
+    assert kept.finder.leaves(X).shape == (200, 3)
+    assert kept.n_leaves == tuple(trees.n_leaves[m] for m in (1, 4, 6))
+    assert_allclose(kept.weighted_sum(X)[:, 0], trees.columns(X) @ coefs[0], atol=1e-9)
+
+
+def test_trees_of_several_classes_say_probabilities():
+    X, y = load_iris(return_X_y=True)
+    forest = RandomForestClassifier(6, max_leaf_nodes=4, random_state=0).fit(X, y)
+    trees = read_trees("test", forest)
+    columns = trees.columns(X).reshape(150, 6, 3)
+    assert_allclose(columns.sum(axis=2), 1)
+    assert_allclose(columns.mean(axis=1), forest.predict_proba(X))
+    assert trees.width == 3
+
+
+def test_no_trees_say_nothing(friedman):
+    X, y = friedman
+    trees = read_trees("test", models("lightgbm").fit(X, y)).reweighted(np.zeros((1, 8)))
+    assert len(trees) == 0
+    assert_allclose(trees.weighted_sum(X), 0)
+
+
+def test_rounds_of_several_classes_are_read_class_by_class():
+    X, _ = make_friedman1(90, random_state=0)
+    model = GradientBoostingClassifier(n_estimators=4).fit(X, np.arange(90) % 3)
+    trees = read_trees("test", model)
+    assert trees.finder.trees == tuple(tree.tree_ for tree in model.estimators_.ravel())
+
+
+def test_a_model_without_trees_is_refused():
+    with pytest.raises(UnsupportedError) as caught:
+        read_trees("ISLERegressor", LinearRegression())
+    assert str(caught.value) == (
+        "ISLERegressor: ensemble must be an ensemble of decision trees that can be read; "
+        "got 'LinearRegression'. Use a forest, extra trees, GradientBoosting, LightGBM or XGBoost."
+    )
+
+
+def test_lightgbms_own_pandas_categories_are_refused():
+    X = pd.DataFrame({"c": pd.Categorical(list("abcd") * 20)})
+    model = LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1).fit(X, np.arange(80) % 4)
+    with pytest.raises(UnsupportedError, match="must be fitted on columns of numbers"):
+        read_trees("test", model)

@@ -1,0 +1,129 @@
+import re
+import time
+from typing import Any
+
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold
+from sklearn.tree import DecisionTreeRegressor
+
+from foldwise import StackingRegressor
+from foldwise.engine import RunOptions
+from foldwise.errors import AllLearnersFailedError, FoldwiseWarning
+from foldwise.folds import Lattice
+from foldwise.learners import TrainingData
+from foldwise.stack.fit import combining_seconds
+from foldwise.stack.problem import StackProblem
+from foldwise.stack.table.layers import fit_layers
+from tests.engine.odd import Odd
+
+X, Y = make_regression(60, 4, noise=10, random_state=0)
+
+
+def fit(learners: Any, **options: Any) -> StackingRegressor:
+    options = {"cv": 3, "random_state": 0, "final_estimator": "mean", **options}
+    return StackingRegressor(learners, **options).fit(X, Y)
+
+
+def test_enough_time_gives_the_whole_stack_with_the_same_bits() -> None:
+    learners = [("tree", DecisionTreeRegressor()), ("ridge", Ridge())]
+    stack, plain = fit(learners, time_budget=100), fit(learners)
+    assert not stack.partial_
+    assert stack.score_ == plain.score_
+    assert (stack.predict(X) == plain.predict(X)).all()
+
+
+def test_what_time_does_not_suffice_for_is_left_out_and_said() -> None:
+    learners = [("slow", Odd(seconds=0.6)), ("tree", DecisionTreeRegressor()), ("ridge", Ridge())]
+    start = time.monotonic()
+    with pytest.warns(FoldwiseWarning) as caught:
+        stack = fit(learners, time_budget=2.0)
+    assert time.monotonic() - start < 2.0 + 2.0
+    assert [str(w.message) for w in caught] == [
+        "StackingRegressor: the fit ended by time_budget=2 and the stack is partial, without "
+        "'slow'. Fit again with more time; with run_dir= nothing finished is fitted twice."
+    ]
+    assert stack.partial_
+    assert (stack.run_.reason, stack.run_.failed) == ("time budget", ("slow",))
+    assert re.match(r"time budget: about \d s more needed, \d s left", stack.failures_["slow"])
+    rest = fit(learners[1:])
+    assert stack.score_ == rest.score_
+    assert list(stack.oof_.columns) == ["tree", "ridge"]
+
+
+def test_no_learner_in_time_is_an_error_that_says_so() -> None:
+    with pytest.raises(AllLearnersFailedError) as caught:
+        fit([("slow", Odd(seconds=0.3))], time_budget=0.5)
+    assert str(caught.value) == (
+        "StackingRegressor: time_budget must be enough for at least one learner; got 0.5 s: "
+        "'slow' time budget: not finished in time. Give more time, or a cheap learner first."
+    )
+
+
+def test_repeats_that_do_not_fit_are_left_out() -> None:
+    with pytest.warns(FoldwiseWarning, match=r"is partial, without 4\d of 50 repeats\. "):
+        stack = fit([("slow", Odd(seconds=0.15))], time_budget=2.7, n_repeats=50)
+    assert stack.partial_
+    assert 1 <= len(stack.deals_) <= 2
+    assert stack.failures_ == {}
+
+
+def test_a_repeat_that_was_begun_and_not_finished_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unfinished(layers: Any, problem: Any, dealt: Any, settings: Any, known: Any) -> Any:
+        if settings.repeat:
+            settings.run.dropped["ridge"] = "time budget: not finished in time"
+        return fit_layers(layers, problem, dealt, settings, known)
+
+    def nothing_left(layers: Any, problem: Any, dealt: Any, settings: Any, known: Any) -> Any:
+        fitted = unfinished(layers, problem, dealt, settings, known)
+        if settings.repeat:
+            raise AllLearnersFailedError("all failed")
+        return fitted
+
+    learners = [("ridge", Ridge()), ("tree", DecisionTreeRegressor())]
+    for how in (unfinished, nothing_left):
+        monkeypatch.setattr("foldwise.stack.fit.fit_layers", how)
+        with pytest.warns(FoldwiseWarning, match="without 1 of 2 repeats"):
+            stack = fit(learners, n_repeats=2, time_budget=100)
+        assert len(stack.deals_) == 1
+        assert stack.failures_ == {}
+        assert list(stack.oof_.columns) == ["ridge", "tree"]
+        assert stack.run_.reason == "time budget"
+
+
+def test_an_upper_layer_without_time_leaves_the_lower_one() -> None:
+    layers = [
+        [("ridge", Ridge()), ("tree", DecisionTreeRegressor())],
+        [("slow", Odd(seconds=1.0))],
+    ]
+    with pytest.warns(FoldwiseWarning, match="is partial, without 'slow'"):
+        stack = fit(layers, time_budget=4.0, cv=4)
+    assert list(stack.oof_.columns) == ["ridge", "tree"]
+    assert stack.predict(X).shape == (60,)
+    assert stack.score_ < 0
+
+
+def test_a_tuned_learner_without_time_is_left_out() -> None:
+    learners = [("slow", Odd(seconds=0.6)), ("ridge", Ridge())]
+    tune = {"slow": {"rows": [0, 7]}}
+    with pytest.warns(FoldwiseWarning, match="is partial, without 'slow'"):
+        stack = fit(learners, time_budget=3.0, tune=tune)
+    assert list(stack.oof_.columns) == ["ridge"]
+
+
+def test_time_for_combining_is_set_aside() -> None:
+    X, y = make_classification(1000, random_state=0)
+    problem = StackProblem(TrainingData(X, y, None, 2), labels=[0, 1])
+    lattice = Lattice.from_splits(KFold(5).split(X), 1000)
+    layers: Any = [[None] * 3]
+
+    def seconds(budget: float | None) -> float:
+        return combining_seconds(problem, layers, lattice, RunOptions(time_budget=budget))
+
+    assert seconds(None) == 0.0
+    assert seconds(0.3) == pytest.approx(0.1)
+    assert seconds(10) == pytest.approx(0.26)
+    assert seconds(1000) == pytest.approx(20.0)
