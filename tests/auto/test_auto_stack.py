@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.metrics import log_loss, root_mean_squared_error
-from sklearn.model_selection import TimeSeriesSplit
 from sklearn.svm import SVR
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
@@ -205,17 +204,30 @@ def test_groups_stay_in_one_fold() -> None:
 def test_with_a_time_column_every_row_is_judged_by_earlier_rows() -> None:
     X, y = houses(120)
     model = AutoStackRegressor("fast", time_column="sold", random_state=0).fit(X, y)
-    assert isinstance(model.stack_.cv, TimeSeriesSplit)
+    assert model.stack_.deals_[0].lattice.kind == "forward"
     order = np.argsort(X["sold"].to_numpy(), kind="stable")
     lattice = model.stack_.deals_[0].lattice
     times = X["sold"].to_numpy()[order]
     for train, test in zip(lattice.trains, lattice.tests, strict=True):
-        assert times[train].max() <= times[test].min()
+        assert times[train].max() < times[test].min()
     # Rows before the first split are never predicted, and the others stand where they stood.
     first = order[: lattice.tests[0][0]]
     assert model.oof_.iloc[first].isna().all(axis=None)
     assert model.oof_.notna().all(axis=1).sum() == 120 - len(first)
     assert list(model.oof_.index) == list(X.index)
+
+
+def test_the_score_of_a_panel_is_that_of_days_nobody_has_seen() -> None:
+    random = np.random.default_rng(0)
+    day = np.arange(40).repeat(30)
+    weather = np.sin(1.7 * np.arange(40))
+    noise = random.normal(size=40)[day]
+    X = pd.DataFrame({"day": day, "weather": weather[day], "own": random.normal(size=len(day))})
+    y = X["own"] + X["weather"] + 2.0 * noise + 0.1 * random.normal(size=len(day))
+    early = day < 10
+    model = AutoStackRegressor("fast", time_column="day", random_state=0).fit(X[early], y[early])
+    later = root_mean_squared_error(y[~early], model.predict(X[~early]))
+    assert -model.score_ > 0.8 * later
 
 
 def test_an_interpretable_fit_is_one_readable_model_that_names_its_columns() -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array
 from foldwise.auto.in_time import TimedFit, fit_in_time
-from foldwise.auto.inputs import AutoInputs, order_in_time, splitter_for
+from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
 from foldwise.auto.plan import (
     SHORT_FOR_SMALL,
@@ -215,7 +215,7 @@ class BaseAutoStack(BaseEstimator):
         rows = AutoInputs(TrainingData(frame, target, weight, n_classes, codes), given)
         if self.time_column is None:
             return rows
-        return rows.sorted(order_in_time(owner, frame, self.time_column))
+        return rows.sorted(owner, times_of(owner, frame, self.time_column))
 
     def _checked_kinds(self, frame: pd.DataFrame, known: Kinds | None) -> Kinds:
         kinds = known or column_kinds(frame)

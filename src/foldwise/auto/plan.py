@@ -21,6 +21,8 @@ from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
 TRIAL_ROWS = 1000
 # A trial of a large problem is made only after a smaller one has told what it will take.
 FIRST_TRIAL_ROWS, TRIAL_GROWS = 60, 4
+# Time grows with the rows at least by this part of it.
+LEAST_GROWTH = 0.25
 # Cells, times classes.
 SMALL_TABLE = 20_000
 TRIAL_SHARE, SHORT_TRIAL_SHARE = 0.1, 0.3
@@ -85,18 +87,36 @@ def trial_seconds(
     seconds: dict[str, float] = {}
     start = clock()
     for name, learner in learners.items():
-        took, before = 0.0, 0
+        trials: list[tuple[int, float]] = []
         for size in sizes:
             now = clock()
-            expected = took * (size / before) ** powers[name] if before else 0.0
-            if (seconds or before) and (now - start > limit or expected > limit):
+            expected = _grown(trials[-1:], size, powers[name])
+            if (seconds or trials) and (now - start > limit or expected > limit):
                 break
             if not _trial(learner, data, order[:size], seed):
                 break
-            took, before = clock() - now, size
-        if before:
-            seconds[name] = took * (data.X.shape[0] / before) ** powers[name]
+            trials.append((size, clock() - now))
+        if trials:
+            seconds[name] = _grown(trials, data.X.shape[0], powers[name])
     return seconds
+
+
+def _grown(trials: Sequence[tuple[int, float]], n_rows: int, power: float) -> float:
+    """Return what a fit of many rows takes, by trials of few: some time is spent on any rows.
+
+    Examples
+    --------
+    >>> _grown([(10, 3.0)], 100, 1.0), _grown([(10, 3.0), (20, 4.0)], 100, 1.0)
+    (30.0, 12.0)
+    """
+    if not trials:
+        return 0.0
+    size, took = trials[-1]
+    rate = took / size**power
+    if len(trials) > 1:
+        before, less = trials[-2]
+        rate = max((took - less) / (size**power - before**power), LEAST_GROWTH * rate)
+    return took + rate * (n_rows**power - size**power)
 
 
 def _trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
