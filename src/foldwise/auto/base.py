@@ -152,16 +152,15 @@ class BaseAutoStack(BaseEstimator):
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
         learners, broken = _learners(members, profile, self.kinds_)
-        plan = self._plan(members, learners, data, preset, start, seed)
+        plan = self._plan(members, learners, data, preset, start, seed, is_small(profile))
         ordered = self.time_column is not None
 
-        def fit(members: dict[str, Any], **changed: Any) -> Any:
+        def fit(members: dict[str, Any], *, thorough: bool, **changed: Any) -> Any:
             budget = changed.get("time_budget")
-            thorough, combining = preset.thorough and self.time_budget is None, 0.0
             if budget is not None:
-                thorough, combining = top_in_time(data, plan.folds, len(members), preset, budget)
-                changed["time_budget"] = budget - combining
-            on_top = self._on_top(replace(preset, thorough=thorough))
+                time_for_it, left = top_in_time(data, plan.folds, len(members), preset, budget)
+                thorough, changed["time_budget"] = thorough and time_for_it, budget - left
+            on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
             stack = self._stack_class(
                 estimators=list(members.items()),
                 cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
@@ -173,7 +172,7 @@ class BaseAutoStack(BaseEstimator):
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 
         if self.time_budget is None:
-            self.stack_ = fit({name: learners[name] for name in plan.names})
+            self.stack_ = fit({name: learners[name] for name in plan.names}, thorough=True)
             return self._settle(plan, rows, broken)
         constant = DummyRegressor() if profile.regression else DummyClassifier()
         timed = TimedFit(
@@ -243,20 +242,21 @@ class BaseAutoStack(BaseEstimator):
         preset: Preset,
         start: float,
         seed: int,
+        small: bool,
     ) -> FitPlan:
         """Return what to fit; with a time budget, after a trial of each member."""
         names = tuple(learners)
         if self.time_budget is None:
             return FitPlan(names, preset.folds, {})
         # An executor of the user's own is there already.
-        ours, small = self._elsewhere()["executor"] == "processes", is_small(data)
+        ours = self._elsewhere()["executor"] == "processes"
         short = ours and self.time_budget < (SHORT_FOR_SMALL if small else SHORT_SECONDS)
         limit = (SHORT_TRIAL_SHARE if short else TRIAL_SHARE) * self.time_budget
         folds = preset.folds_in_time
         powers = {member.name: member.power for member in members}
 
         def tried() -> FitPlan:
-            seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed)
+            seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
             plan = plan_for(

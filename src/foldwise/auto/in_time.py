@@ -22,7 +22,7 @@ class TimedFit:
     """How a stack is fitted before time is up."""
 
     owner: str
-    # called with learners by name, ``time_budget``, ``n_jobs`` and ``executor``
+    # called with learners by name, ``thorough``, ``time_budget``, ``n_jobs`` and ``executor``
     fit: Callable[..., Any]
     learners: Mapping[str, Any]  # all that were planned, and the constant
     left: Callable[[], float]  # tells the seconds left
@@ -54,7 +54,7 @@ def fit_in_time(timed: TimedFit, plan: FitPlan, constant: str) -> tuple[Any, str
         if full is not None and (first is None or len(_members(full)) >= len(_members(first))):
             return full, ""
     if first is None:
-        first = timed.fit({constant: timed.learners[constant]}, **HERE)
+        first = timed.fit({constant: timed.learners[constant]}, thorough=False, **HERE)
     _warn(timed.owner, reason, _members(first), constant)
     return first, reason
 
@@ -70,7 +70,7 @@ def _tried(
             # What it lacks is told of the stack that is returned.
             warnings.simplefilter("ignore")
         try:
-            return timed.fit(learners, time_budget=seconds, **where)
+            return timed.fit(learners, thorough=not quiet, time_budget=seconds, **where)
         except AllLearnersFailedError:
             if not quiet and time.perf_counter() - start < OUT_OF_TIME * seconds:
                 raise

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import IntArray
+from foldwise.auto.portfolio.member import TableProfile
 from foldwise.auto.presets import Preset
 from foldwise.engine.files import write_whole
 from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
@@ -23,7 +24,7 @@ TRIAL_ROWS = 1000
 FIRST_TRIAL_ROWS, TRIAL_GROWS = 60, 4
 # Time grows with the rows at least by this part of it.
 LEAST_GROWTH = 0.25
-# Cells, times classes.
+# Rows, times columns and levels, times classes.
 SMALL_TABLE = 20_000
 TRIAL_SHARE, SHORT_TRIAL_SHARE = 0.1, 0.3
 # Workers take seconds to come up: a shorter budget is spent in this process.
@@ -73,15 +74,17 @@ def trial_seconds(
     *,
     limit: float,
     seed: int,
+    small: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
     """Return an estimate of the seconds each learner takes to fit all rows.
 
-    The first learner is tried in any case; a larger trial only where a smaller one allows it.
+    The first learner is tried in any case; unless the table is small, a larger trial is made only
+    where a smaller one allows it.
     """
     order = _trial_order(data, seed)
-    sizes = _trial_sizes(data, len(order))
-    if len(sizes) > 1:
+    sizes = (len(order),) if small else _trial_sizes(data, len(order))
+    if not small:
         # The first fit of all is slow for what it loads; that is not the learner's time.
         _trial(next(iter(learners.values())), data, order[: sizes[0]], seed)
     seconds: dict[str, float] = {}
@@ -128,15 +131,15 @@ def _trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
     return not isinstance(fit, Exception)
 
 
-def is_small(data: TrainingData) -> bool:
+def is_small(profile: TableProfile) -> bool:
     """Tell whether any fit to a table is a matter of moments."""
-    return data.X.shape[0] * data.X.shape[1] * (data.n_classes or 1) <= SMALL_TABLE
+    return profile.n_rows * profile.width * (profile.n_classes or 1) <= SMALL_TABLE
 
 
 def _trial_sizes(data: TrainingData, most: int) -> tuple[int, ...]:
     first = max(FIRST_TRIAL_ROWS, 5 * (data.n_classes or 0))
     sizes = {min(first * TRIAL_GROWS**step, most) for step in range(3)}
-    return (most,) if is_small(data) else tuple(sorted({*sizes, most}))
+    return tuple(sorted({*sizes, most}))
 
 
 def _trial_order(data: TrainingData, seed: int) -> IntArray:
@@ -235,7 +238,9 @@ def combining_seconds(data: TrainingData, folds: int, members: int) -> float:
     logits, and to the square of the folds.
     """
     logits = max((data.n_classes or 2) - 1, 1)
-    return COMBINING_RATE * data.X.shape[0] * members * logits * (folds / USUAL_FOLDS) ** 2
+    # Of a single split the part held out is dealt into the usual folds.
+    share = HELD_OUT if folds == 1 else (folds / USUAL_FOLDS) ** 2
+    return COMBINING_RATE * data.X.shape[0] * members * logits * share
 
 
 def top_in_time(
