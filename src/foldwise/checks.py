@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import column_or_1d
 
-from foldwise._sklearn import n_samples
+from foldwise._sklearn import n_samples, take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import (
     InvalidParameterError,
@@ -130,6 +130,20 @@ def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray |
             fix="Leave it out for equal weights.",
         )
     return weights
+
+
+def without_weightless(
+    owner: str, sample_weight: Any, X: Any, y: Any, groups: Any = None
+) -> tuple[IntArray, FloatArray | None, Any, Any, Any]:
+    """Return the numbers of the rows that weigh something, and their weights, X, y and groups."""
+    n_rows = n_samples(X)
+    weights = checked_weights(owner, sample_weight, n_rows)
+    if weights is None or weights.all():
+        return np.arange(n_rows), weights, X, y, groups
+    check_lengths(owner, n_rows, y=y, groups=groups)
+    rows = np.flatnonzero(weights)
+    X, y, groups = (None if part is None else take(part, rows) for part in (X, y, groups))
+    return rows, weights[rows], X, y, groups
 
 
 def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
