@@ -15,9 +15,12 @@ from sklearn.svm import SVR
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
 from foldwise.auto import base
+from foldwise.auto.base import fit_problem
 from foldwise.auto.portfolio import Contender
 from foldwise.auto.portfolio.smooth import ridge
 from foldwise.auto.presets import PRESETS
+from foldwise.auto.tables import read_table
+from foldwise.auto.tables.problem import table_problem
 from foldwise.errors import (
     AllLearnersFailedError,
     FoldwiseWarning,
@@ -427,3 +430,32 @@ def test_with_little_time_one_split_is_judged_by_folds_inside_it(groups, monkeyp
     assert model.stack_.cv.get_n_splits(X, y, groups) == 1
     assert np.isfinite(model.score_)
     assert model.oof_.notna().all(axis=1).sum() == 30
+
+
+def test_new_rows_are_read_as_the_training_file_was(tmp_path) -> None:
+    path = tmp_path / "train.csv"
+    values = np.arange(40.0) + 0.5
+    lines = [f"{value:.1f};{2 * value:.1f}".replace(".", ",") for value in values]
+    path.write_text("\n".join(["a;y", *lines]))
+    problem = table_problem(read_table(path), "y")
+    model = fit_problem(AutoStackRegressor("fast", random_state=0), problem)
+    assert model.read_as_["decimal"] == ","
+    save(model, tmp_path / "model")
+    model = load(tmp_path / "model")
+    new = tmp_path / "new.csv"
+    new.write_text("a;y\n5.000;3\n")
+    with pytest.raises(InvalidDataError) as error:
+        model.predict(read_table(new)[["a"]])
+    assert str(error.value) == (
+        "AutoStackRegressor: X must be read with decimal mark ',', as the training table was; got "
+        "'.'. Use read_table(path, like=model.read_as_)."
+    )
+    assert model.predict(read_table(new, like=model.read_as_)[["a"]]).shape == (1,)
+
+
+def test_what_cannot_be_fitted_cannot_be_predicted_either(regressor) -> None:
+    X, _ = houses(4)
+    with pytest.raises(InvalidDataError, match="complex numbers in column 'size'"):
+        regressor.predict(X.assign(size=1j))
+    with pytest.raises(TypeError, match="a list in column 'town'"):
+        regressor.predict(X.assign(town=[[1], [2], [3], [4]]))

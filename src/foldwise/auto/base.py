@@ -193,6 +193,7 @@ class BaseAutoStack(BaseEstimator):
     def _check_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> AutoInputs:
         owner = self._owner
         frame = as_frame(X, owner)
+        self.read_as_ = dict(frame.attrs.get("read_as", {}))
         validate_data(self, X, skip_check_array=True)
         if y is None:
             raise ValueError(
@@ -309,6 +310,15 @@ class BaseAutoStack(BaseEstimator):
         check_is_fitted(self, "stack_")
         frame = as_frame(X, self._owner)
         validate_data(self, X, skip_check_array=True, reset=False)
+        there, here = self.read_as_.get("decimal"), frame.attrs.get("read_as", {}).get("decimal")
+        if there and here and there != here:
+            raise invalid_data(
+                self._owner,
+                "X",
+                must=f"be read with decimal mark {there!r}, as the training table was",
+                got=here,
+                fix="Use read_table(path, like=model.read_as_).",
+            )
         return frame
 
     def predict(self, X: Any) -> Array:

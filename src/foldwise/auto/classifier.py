@@ -60,6 +60,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         The stack, each learner, the best single one and the plain mean, on the same rows.
     kinds_ : Kinds
         What each column was taken for, and why.
+    read_as_ : dict
+        Encoding, delimiter and decimal mark of the file, if the table came from ``read_table``.
     members_ : list of str
         The learners that were fitted.
     skipped_ : dict
