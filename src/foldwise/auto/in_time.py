@@ -42,25 +42,31 @@ def fit_in_time(timed: TimedFit, plan: FitPlan, constant: str) -> tuple[Any, str
         first = _tried(timed, plan.here, seconds, HERE, quiet=more)
         if first is not None and (not more or first.run_.reason == "interrupted"):
             return first, ""
+    if first is None:
+        # Before the others, not after them: then there would be no time left.
+        first = _tried(timed, (constant,), None, HERE, quiet=more)
     reason = "time budget"
     if more:
         try:
             full = _tried(timed, plan.names, timed.left(), timed.there, quiet=False)
         except KeyboardInterrupt:
-            if first is None or not timed.keep:
+            if not timed.keep:
                 raise
             full, reason = None, "interrupted"
         # Not the one with the better score: that would be the better of two.
-        if full is not None and (first is None or len(_members(full)) >= len(_members(first))):
+        if full is not None and len(_members(full)) >= len(_members(first)):
             return full, ""
-    if first is None:
-        first = timed.fit({constant: timed.learners[constant]}, thorough=False, **HERE)
     _warn(timed.owner, reason, _members(first), constant)
     return first, reason
 
 
 def _tried(
-    timed: TimedFit, names: Sequence[str], seconds: float, where: Mapping[str, Any], *, quiet: bool
+    timed: TimedFit,
+    names: Sequence[str],
+    seconds: float | None,
+    where: Mapping[str, Any],
+    *,
+    quiet: bool,
 ) -> Any:
     """Return a fitted stack, or None if time did not suffice for any of its learners."""
     start = time.perf_counter()
@@ -70,9 +76,13 @@ def _tried(
             # What it lacks is told of the stack that is returned.
             warnings.simplefilter("ignore")
         try:
-            return timed.fit(learners, thorough=not quiet, time_budget=seconds, **where)
+            return timed.fit(
+                learners, thorough=not quiet and seconds is not None, time_budget=seconds, **where
+            )
         except AllLearnersFailedError:
-            if not quiet and time.perf_counter() - start < OUT_OF_TIME * seconds:
+            if seconds is None or (
+                not quiet and time.perf_counter() - start < OUT_OF_TIME * seconds
+            ):
                 raise
             return None
 

@@ -31,9 +31,9 @@ TRIAL_SHARE, SHORT_TRIAL_SHARE = 0.1, 0.3
 # Workers take seconds to come up: a shorter budget is spent in this process.
 SHORT_SECONDS, SHORT_FOR_SMALL = 8.0, 30.0
 # What runs in this process cannot be ended: a single fit may take this share of the time.
-SINGLE_SHARE = 0.05
+SINGLE_SHARE, SINGLE_SECONDS = 0.05, 1.0
 # The time for a first model while workers come up.
-FIRST_SHARE = 0.2
+FIRST_SHARE, FIRST_SECONDS = 0.2, 3.0
 SPENDABLE = 0.9
 # Seconds for each row, member and logit with one stacker; how many times that with all of them.
 COMBINING_RATE = 8e-6
@@ -216,14 +216,15 @@ def with_quick(
     """
     unknown = 0.0 if small else np.inf
     costs = {name: fits_of(plan.folds) * seconds.get(name, unknown) for name in plan.names}
-    most = np.inf if small else SINGLE_SHARE * budget
+    most = np.inf if small else min(SINGLE_SHARE * budget, SINGLE_SECONDS)
+    first_time = min(FIRST_SHARE * budget, FIRST_SECONDS)
     cheap = [n for n in plan.names if seconds.get(n, unknown) <= most]
     if not cheap:
         first = min(plan.names, key=lambda name: costs[name])
-        cheap = [first] if costs[first] <= FIRST_SHARE * budget else []
+        cheap = [first] if costs[first] <= first_time else []
     quick = _affordable(cheap, costs, SPENDABLE * budget)
     if workers and (workers > 1 or len(quick) < len(plan.names)):
-        quick = _affordable(cheap, costs, FIRST_SHARE * budget)
+        quick = _affordable(cheap, costs, first_time)
     here = tuple(name for name in plan.names if name in quick)
     if workers:
         return replace(plan, here=here)
