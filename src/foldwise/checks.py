@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.utils import column_or_1d
 
 from foldwise._sklearn import n_samples, take
@@ -132,20 +133,6 @@ def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray |
     return weights
 
 
-def without_weightless(
-    owner: str, sample_weight: Any, X: Any, y: Any, groups: Any = None
-) -> tuple[IntArray, FloatArray | None, Any, Any, Any]:
-    """Return the numbers of the rows that weigh something, and their weights, X, y and groups."""
-    n_rows = n_samples(X)
-    weights = checked_weights(owner, sample_weight, n_rows)
-    if weights is None or weights.all():
-        return np.arange(n_rows), weights, X, y, groups
-    check_lengths(owner, n_rows, y=y, groups=groups)
-    rows = np.flatnonzero(weights)
-    X, y, groups = (None if part is None else take(part, rows) for part in (X, y, groups))
-    return rows, weights[rows], X, y, groups
-
-
 def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
     """Return the groups as codes, None for none."""
     if groups is None:
@@ -161,6 +148,29 @@ def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
             fix="Give these rows a group of their own.",
         )
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
+def without_weightless(
+    owner: str, X: Any, y: Any, sample_weight: Any, groups: Any
+) -> tuple[Any, Any, FloatArray | None, Any, IntArray | None]:
+    """Return X, y, weights and groups of the rows that have weight, and which these are.
+
+    The last is None where all have. Nothing that follows (classes, bins, draws, splits) can see a
+    row of weight zero, so that with or without it the bits are the same.
+
+    Examples
+    --------
+    >>> without_weightless("Owner", [[1.0], [2.0]], [3.0, 4.0], [0.0, 1.0], None)
+    ([[2.0]], [4.0], array([1.]), None, array([1]))
+    """
+    weights = None if sample_weight is None else checked_weights(owner, sample_weight, n_samples(X))
+    if weights is None or weights.all():
+        return X, y, weights, groups, None
+    check_lengths(owner, len(weights), y=y, groups=groups)
+    kept = np.flatnonzero(weights)
+    X = X.tocsr() if sparse.issparse(X) else X
+    X, y, groups = (part if part is None else take(part, kept) for part in (X, y, groups))
+    return X, y, weights[kept], groups, kept
 
 
 def check_two_classes(owner: str, labels: Array) -> None:

@@ -68,9 +68,10 @@ class LinearModel(BaseEstimator):
     def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Given:
         """Return the rows that weigh something as dense arrays of float64."""
         owner, n_given = type(self).__name__, n_samples(X)
-        numbers, weights, X, y, groups = without_weightless(owner, sample_weight, X, y, groups)
+        X, y, weights, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
         X, y = self._checked_rows(X, y)
         weights = np.ones(len(y)) if weights is None else as_counts(weights)
+        numbers = np.arange(n_given) if kept is None else kept
         return Given(SubsetRows(dense(X), y, weights), groups, numbers, n_given)
 
     def _names(self) -> Array:
