@@ -4,6 +4,7 @@ import time
 from abc import abstractmethod
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -142,18 +143,16 @@ class BaseAutoStack(BaseEstimator):
         scoring = scorer_of(self.metric, owner=self._owner, n_classes=data.n_classes)
         # Sorted in time, rows may look different: a column that counts them does so no more.
         self.kinds_ = self._checked_kinds(data.X, kinds if rows.order is None else None)
+        weighted = data.sample_weight is not None
         profile = profile_of(
-            self.kinds_,
-            data.y,
-            n_classes=data.n_classes,
-            weighted=data.sample_weight is not None,
-            size=preset.size,
+            self.kinds_, data.y, n_classes=data.n_classes, weighted=weighted, size=preset.size
         )
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
         learners, broken = _learners(members, profile, self.kinds_)
         plan = self._plan(members, learners, data, preset, start, seed, is_small(profile))
         ordered = self.time_column is not None
+        repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, **changed: Any) -> Any:
             budget = changed.get("time_budget")
@@ -165,7 +164,7 @@ class BaseAutoStack(BaseEstimator):
                 estimators=list(members.items()),
                 cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
                 scoring=scoring,
-                n_repeats=preset.n_repeats if plan.folds > 1 and not ordered else 1,
+                n_repeats=repeats,
                 random_state=seed,
                 **{**self._running(), **on_top, **changed},
             )
@@ -179,7 +178,7 @@ class BaseAutoStack(BaseEstimator):
             self._owner,
             fit,
             {**learners, CONSTANT: constant},
-            left=lambda: self._seconds_left(start),
+            left=partial(self._seconds_left, start),
             there=self._elsewhere(),
             keep=self.on_interrupt == "keep",
         )
