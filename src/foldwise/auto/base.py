@@ -173,17 +173,19 @@ class BaseAutoStack(BaseEstimator):
         if self.time_budget is None:
             self.stack_ = fit({name: learners[name] for name in plan.names}, thorough=True)
             return self._settle(plan, rows, broken)
-        constant = DummyRegressor() if profile.regression else DummyClassifier()
-        timed = TimedFit(
+        learners[CONSTANT] = DummyRegressor() if profile.regression else DummyClassifier()
+        self.stack_, reason = fit_in_time(self._timed(fit, learners, start), plan, CONSTANT)
+        return self._settle(plan, rows, broken, reason)
+
+    def _timed(self, fit: Any, learners: dict[str, Any], start: float) -> TimedFit:
+        return TimedFit(
             self._owner,
             fit,
-            {**learners, CONSTANT: constant},
+            learners,
             left=partial(self._seconds_left, start),
             there=self._elsewhere(),
             keep=self.on_interrupt == "keep",
         )
-        self.stack_, reason = fit_in_time(timed, plan, CONSTANT)
-        return self._settle(plan, rows, broken, reason)
 
     def _running(self) -> dict[str, Any]:
         names = ("n_jobs", "run_dir", "executor", "callback", "on_interrupt", "verbose")
