@@ -275,3 +275,27 @@ def _is_running(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def test_a_large_task_does_not_wait_for_a_worker_that_is_coming_up(executor, monkeypatch) -> None:
+    monkeypatch.setattr(processes, "_idle", [])
+    start = time.monotonic()
+    executor.submit(0, b"x" * 5_000_000)
+    executor.submit(1, b"x" * 5_000_000)
+    assert time.monotonic() - start < 0.5
+    executor.cancel(1, "late")
+    assert isinstance(first(executor).error, TaskEndedError)
+    assert first(executor).result == 300_000
+
+
+def test_workers_warmed_before_are_used(monkeypatch) -> None:
+    idle: list[Any] = []
+    monkeypatch.setattr(processes, "_idle", idle)
+    processes.warm(1, work)
+    pid = idle[0].process.pid
+    executor = Processes(1)
+    executor.place(work, np.ones(3))
+    executor.submit(0, "pid")
+    assert first(executor).result == pid
+    executor.close()
+    processes._end_idle()

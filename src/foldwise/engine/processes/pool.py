@@ -42,6 +42,8 @@ POOLS = (
 ONE_THREAD = {f"{pool}_THREADS": "1" for pool in POOLS}
 # How long a silent death can go unnoticed: a learner's own children keep pipes open.
 LOOK_SECONDS = 0.2
+# A pipe holds at least this much that nobody has read.
+PIPE_BYTES = 16_384
 
 # How long a worker that has closed its pipe may take to end by itself, so that its end tells why.
 DYING_SECONDS = 1.0
@@ -68,16 +70,29 @@ class _Worker:
         self.ticket: int | None = None
         self.since = 0.0
         self.parcel: Parcel | None = None
+        self.sender: threading.Thread | None = None
 
-    def send(self, *message: Any) -> None:
-        self.pipe.send_bytes(pickle.dumps(message))
+    def send(self, *messages: tuple[Any, ...] | int) -> None:
+        """Send messages and handles of files, in their order.
 
-    def place(self, parcel: Parcel, room: Any) -> None:
-        """Send the work and the data, or the handle of the file they are in."""
-        self.send("place", parcel, room.name if isinstance(room.name, str) else None)
-        if parcel.is_nameless:
-            send_handle(self.pipe, room.fileno(), self.process.pid)
-        self.parcel = parcel
+        What is small goes at once, what the pipe may not hold while nobody waits for it.
+        """
+        packed = [m if isinstance(m, int) else pickle.dumps(m) for m in messages]
+        if sum(len(part) for part in packed if isinstance(part, bytes)) <= PIPE_BYTES:
+            self._send(packed)
+            return
+        # A worker that is still coming up reads nothing: waiting for it would miss deadlines.
+        self.sender = threading.Thread(target=self._send, args=(packed,), daemon=True)
+        self.sender.start()
+
+    def _send(self, packed: list[bytes | int]) -> None:
+        # A worker that has just died is found by wait.
+        with contextlib.suppress(OSError):
+            for part in packed:
+                if isinstance(part, bytes):
+                    self.pipe.send_bytes(part)
+                else:
+                    send_handle(self.pipe, part, self.process.pid)
 
     def state(self) -> str:
         """Return "alive", "over" (its number is still its own) or "gone"."""
@@ -105,6 +120,9 @@ class _Worker:
                 # It leads none before it has come up.
                 os.kill(self.process.pid, KILL)
         self.process.join(1.0)
+        if self.sender is not None:
+            # It writes to a pipe that nobody reads any more, which is an error at once.
+            self.sender.join(1.0)
         self.pipe.close()
 
 
@@ -162,11 +180,15 @@ class Processes:
         worker = self._free()
         packed = dumps(job)
         worker.ticket, worker.since = ticket, time.monotonic()
-        # A worker that has just died is found by wait.
-        with contextlib.suppress(OSError):
-            if self._parcel is not None and worker.parcel is not self._parcel:
-                worker.place(self._parcel, self._room)
-            worker.send("task", packed)
+        messages: list[tuple[Any, ...] | int] = [("task", packed)]
+        if self._parcel is not None and worker.parcel is not self._parcel:
+            # The data come first, or the handle of the file they are in.
+            room = self._room
+            handle = [room.fileno()] if self._parcel.is_nameless else []
+            name = room.name if isinstance(room.name, str) else None
+            messages[:0] = [("place", self._parcel, name), *handle]
+            worker.parcel = self._parcel
+        worker.send(*messages)
 
     def wait(self, timeout: float | None) -> list[Finished]:
         """Return tasks that are over."""
@@ -203,8 +225,7 @@ class Processes:
         for ticket in list(self.running()):
             self.cancel(ticket, "closed")
         for worker in self._workers:
-            with contextlib.suppress(OSError):
-                worker.send("forget")
+            worker.send(("forget",))
             worker.parcel = None
         _idle.extend(self._workers)
         self._workers, self._over = [], []
@@ -265,6 +286,14 @@ def _room() -> Any:
     if sys.platform == "linux":
         return tempfile.TemporaryFile()
     return _Folder(prefix="foldwise-", ignore_cleanup_errors=True)
+
+
+def warm(n_workers: int, needs: Any) -> None:
+    """Start workers that will soon be wanted; meanwhile they import what ``needs`` is made of."""
+    for _ in range(n_workers - len(_idle)):
+        worker = _Worker()
+        worker.send(("forget", needs))
+        _idle.append(worker)
 
 
 @atexit.register
