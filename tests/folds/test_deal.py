@@ -234,3 +234,15 @@ def test_one_group_cannot_be_dealt() -> None:
     assert error_of(5, 30, groups=np.zeros(30)) == (
         "Stack: cv must leave at least two groups to deal; got 1. Give more data."
     )
+
+
+@pytest.mark.parametrize("cv", [KFold(3), list(KFold(3).split(range(12))), TimeSeriesSplit(3)])
+def test_splits_that_tear_a_group_are_refused(cv) -> None:
+    groups = np.arange(12) % 4
+    with pytest.raises(ValueError, match=r"^S: cv must keep the rows of a group on one side"):
+        deal(cv, 12, groups=groups, owner="S")
+
+
+def test_splits_that_happen_to_keep_groups_whole_are_taken() -> None:
+    lattice = deal(KFold(3), 12, groups=np.arange(12) // 4, owner="S")
+    assert lattice.n_folds == 3

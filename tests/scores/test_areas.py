@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from sklearn.metrics import roc_auc_score
 
-from foldwise.scores.metric import Response, Target, as_metric, mean_area
+from foldwise.scores.areas import mean_area
+from foldwise.scores.metric import Response, Target, as_metric
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -57,3 +59,24 @@ def test_a_fold_without_a_class_is_left_out() -> None:
 
 def test_without_any_area_there_is_none() -> None:
     assert np.isnan(mean_area(CHANCES, np.zeros_like(TRUTH), FOLD)[0])
+
+
+@pytest.mark.parametrize(("n_positive", "shift"), [(10, 1.0), (100, 1.0), (100, 2.0)])
+def test_the_error_of_an_area_covers_where_a_class_is_rare(n_positive: int, shift: float) -> None:
+    rng, n_folds, n = np.random.default_rng(0), 10, 1000
+    positive = np.arange(n) < n_positive
+    fold = np.arange(n) % n_folds
+    areas, errors = [], []
+    for _ in range(200):
+        scores = rng.normal(size=n) + shift * positive
+        area, own = mean_area(scores[:, None], positive[:, None], fold)
+        areas.append(area)
+        errors.append(np.sqrt(np.sum(own**2)))
+    truth = ndtr(shift / np.sqrt(2))
+    assert np.mean(errors) == pytest.approx(np.std(areas), rel=0.25)
+    assert np.mean(np.abs(np.array(areas) - truth) <= 1.96 * np.array(errors)) > 0.88
+
+
+def test_one_row_of_a_class_has_no_error_to_be_told() -> None:
+    _, own = mean_area(np.arange(9.0)[:, None], np.arange(9)[:, None] == 4, np.zeros(9, dtype=int))
+    assert np.isnan(own[4])

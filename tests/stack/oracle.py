@@ -74,11 +74,10 @@ class Oracle:
         allowed = set(self.rows(left_out))
         return [row for row in self.tests[j].tolist() if row in allowed]
 
-    def fit(self, model, columns, rows, share=1.0):
-        if self.weight is None and share == 1.0:
+    def fit(self, model, columns, rows):
+        if self.weight is None:
             return model.fit(columns, self.y[rows])
-        weight = np.ones(len(self.y)) if self.weight is None else self.weight
-        return model.fit(columns, self.y[rows], sample_weight=share * weight[rows])
+        return model.fit(columns, self.y[rows], sample_weight=self.weight[rows])
 
     def ask(self, model, columns):
         if self.classify:
@@ -158,9 +157,9 @@ class Oracle:
 
     # The stacker.
 
-    def stack(self, point, columns, rows, Z, share=1.0):
+    def stack(self, point, columns, rows, Z):
         model = clone(self.stacker).set_params(**point)
-        return self.ask(self.fit(model, columns, rows, share), Z)
+        return self.ask(self.fit(model, columns, rows), Z)
 
     def choose_inside(self, columns, rows):
         """Return the best point by cross-validation over the folds inside X^OOS_{-F_i}."""
@@ -202,7 +201,7 @@ class Oracle:
         return answer
 
     def deploy(self, answer, X_new, predict_with):
-        top, share = len(self.layers) - 1, 1.0
+        top = len(self.layers) - 1
         pairs = [(frozenset({i, j}), i) for j in self.folds for i in self.folds if i != j]
         nodes = {
             "folds": [(frozenset({i}), i) for i in self.folds],
@@ -210,14 +209,14 @@ class Oracle:
             "pairs": pairs,
         }[predict_with]
         if predict_with == "pairs":
-            share = 1 / (len(self.folds) - 1)
-            each = [(S, i, self.tests[next(iter(S - {i}))]) for S, i in pairs]
-            answer.oos = np.vstack([self.mean_over([(S, i)], self.X[part]) for S, i, part in each])
-            rows = np.concatenate([part for _, _, part in each])
+            own = [[(S, i) for S, i in pairs if S - {i} == {j}] for j in self.folds]
+            each = zip(own, self.tests, strict=True)
+            answer.oos = np.vstack([self.mean_over(its, self.X[part]) for its, part in each])
+            rows = np.concatenate(self.tests)
         else:
             answer.oos, rows = self.oos_matrix(top, frozenset(), None)
         new = self.mean_over(nodes, X_new)
-        answer.predictions = self.stack(answer.chosen, answer.oos, rows, new, share)
+        answer.predictions = self.stack(answer.chosen, answer.oos, rows, new)
 
 
 def forward_in_time(oracle, X_new, predict_with="refit") -> Answer:

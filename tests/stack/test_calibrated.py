@@ -32,7 +32,7 @@ SURE = DecisionTreeClassifier(max_depth=6, random_state=0)
 @parametrize_with_checks(
     [
         CalibratedClassifier(LogisticRegression(), cv=3),
-        CalibratedClassifier(RidgeClassifier(), "platt", cv=3, predict_with="refit"),
+        CalibratedClassifier(RidgeClassifier(tol=1e-12), "platt", cv=3, predict_with="refit"),
     ]
 )
 def test_scikit_learns_estimator_checks_pass(estimator, check) -> None:

@@ -15,7 +15,7 @@ from foldwise import StackingClassifier, StackingRegressor
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
-        StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor())], cv=3),
+        StackingRegressor([("ridge", Ridge(tol=1e-12)), ("tree", DecisionTreeRegressor())], cv=3),
         StackingClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], cv=3),
         StackingClassifier(
             [[("tree", DecisionTreeClassifier())], [("logistic", LogisticRegression())]],

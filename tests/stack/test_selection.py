@@ -1,3 +1,5 @@
+from inspect import signature
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,7 +38,7 @@ CLASSES = [
 @parametrize_with_checks(
     [
         EnsembleSelectionRegressor(
-            [("ridge", Ridge()), ("tree", DecisionTreeRegressor())], cv=3, n_steps=5
+            [("ridge", Ridge(tol=1e-12)), ("tree", DecisionTreeRegressor())], cv=3, n_steps=5
         ),
         EnsembleSelectionClassifier(
             [("bayes", GaussianNB()), ("logistic", LogisticRegression())], cv=3, n_steps=5
@@ -136,3 +138,9 @@ def test_wrong_parameters_are_said_before_anything_is_fitted(wrong: dict, text: 
     with pytest.raises(InvalidParameterError) as caught:
         EnsembleSelectionRegressor(NUMBERS, **wrong).fit(X, Y)
     assert str(caught.value).startswith(f"EnsembleSelectionRegressor: {text}")
+
+
+@pytest.mark.parametrize("kind", [EnsembleSelectionRegressor, EnsembleSelectionClassifier])
+def test_what_restack_offers_is_a_parameter_of_the_class(kind) -> None:
+    offered = set(signature(kind.restack).parameters) - {"self", "X"}
+    assert offered <= set(signature(kind.__init__).parameters)

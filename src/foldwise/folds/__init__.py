@@ -1,6 +1,6 @@
 """How rows are dealt: splits, the lattice of nodes, and what is read from which node."""
 
-from foldwise.folds.deal import deal, own_splitter
+from foldwise.folds.deal import deal, own_splitter, without_rows
 from foldwise.folds.lattice import EVERYTHING, Lattice, Node
 from foldwise.folds.reading import (
     Block,
@@ -31,4 +31,5 @@ __all__ = [
     "read_lattice",
     "rows_inside",
     "upper_blocks",
+    "without_rows",
 ]

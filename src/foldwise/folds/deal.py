@@ -8,9 +8,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
-from foldwise.arrays import Array, IntArray
+from foldwise.arrays import Array, BoolArray, IntArray
 from foldwise.errors import FoldsWarning, Plain, invalid_parameter, warn
 from foldwise.folds.lattice import Lattice, bad_cv
 
@@ -74,7 +80,10 @@ def deal(
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
-        splits = splitter.split(*(given or (np.zeros(n_rows), classes, groups)))
+        with warnings.catch_warnings():
+            # A splitter that does not look at groups may still keep them whole: that is checked.
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            splits = list(splitter.split(*(given or (np.zeros(n_rows), classes, groups))))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = list(cv)
         if repeat:
@@ -83,8 +92,54 @@ def deal(
         must = "be an int, a splitter, an iterable of (train, test) or 'prefit'"
         raise bad_cv(owner, must, cv, "Use cv=5.")
     lattice = Lattice.from_splits(splits, n_rows, owner)
+    if groups is not None:
+        _check_groups_are_whole(owner, lattice, groups)
     _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
     return lattice
+
+
+def without_rows(cv: Any, kept: BoolArray) -> Any:
+    """Return what deals the kept rows alone: given splits are renumbered, splitters stay.
+
+    Parameters
+    ----------
+    cv : int, None, splitter or iterable of (train, test)
+        How all rows would be dealt.
+    kept : ndarray of bool
+        Which rows there still are.
+
+    Returns
+    -------
+    int, None, splitter or list of (train, test)
+        How the kept rows are dealt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> without_rows([([0, 1], [2, 3])], np.array([True, False, True, True]))
+    [(array([0]), array([1, 2]))]
+    """
+    splits = cv.split() if isinstance(cv, PredefinedSplit) else cv
+    if hasattr(splits, "split") or isinstance(cv, str) or not isinstance(splits, Iterable):
+        return cv
+    number = np.cumsum(kept) - 1
+
+    def renumbered(part: Any) -> IntArray:
+        rows = np.asarray(part)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return number[rows[kept[rows]]]
+
+    return [(renumbered(train), renumbered(test)) for train, test in splits]
+
+
+def _check_groups_are_whole(owner: str, lattice: Lattice, groups: Array) -> None:
+    for i, (train, test) in enumerate(zip(lattice.trains, lattice.tests, strict=True)):
+        torn = np.intersect1d(groups[train], groups[test])
+        if len(torn):
+            got = Plain(f"split {i} with {len(torn)} of {len(np.unique(groups))} groups on both")
+            must = "keep the rows of a group on one side of every split"
+            fix = "Use cv=5 or GroupKFold(5), which keep groups whole, or leave groups out."
+            raise bad_cv(owner, must, got, fix)
 
 
 def own_splitter(

@@ -45,14 +45,11 @@ class Block:
         Where the feature comes from.
     fold : int
         The fold the rows belong to.
-    share : float
-        Multiplies the rows' weights.
     """
 
     rows: IntArray
     refs: tuple[Ref, ...]
     fold: int = 0
-    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -230,10 +227,10 @@ def _read_partition(
             test = Block(lattice.tests[i], mean if hold_out == "mean" else alone, i)
             judgements.append(Judgement(i, train, test, mean if predict_with == "pairs" else alone))
     if predict_with == "pairs":
-        ordered = [(i, j) for j in folds for i in folds if i != j]
-        share = 1.0 / (lattice.n_folds - 1)
-        final = tuple(Block(lattice.tests[j], (Ref(pair(i, j), i),), j, share) for i, j in ordered)
-        deployed = tuple(Ref(pair(i, j), i) for i, j in ordered)
+        # Each row once, as judged: stackers that count or split rows would overfit copies of it.
+        own = [tuple(Ref(pair(i, j), i) for i in folds if i != j) for j in folds]
+        final = tuple(Block(lattice.tests[j], own[j], j) for j in folds)
+        deployed = tuple(ref for refs in own for ref in refs)
     else:
         singles = tuple(Ref(one(frozenset({j})), j) for j in folds)
         final = tuple(Block(lattice.tests[j], (singles[j],), j) for j in folds)

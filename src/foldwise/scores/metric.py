@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from scipy.stats import rankdata
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 
-from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise._sklearn import n_samples
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.errors import Plain, did_you_mean, invalid_parameter
+from foldwise.learners import take_rows
+from foldwise.scores.areas import mean_area
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def joined(responses: Sequence[Response]) -> Response:
 
 
 class _Replay(BaseEstimator):
-    """An estimator that gives predictions made before; X holds row numbers."""
+    """An estimator that gives predictions made before, to whoever asks about the same rows."""
 
     def __init__(self, response: Response | None = None, classes: Any = None) -> None:
         self.response = response
@@ -79,7 +81,16 @@ class _Replay(BaseEstimator):
 
     def _rows(self, X: Any) -> Response:
         assert self.response is not None
-        return self.response.take(np.asarray(X)[:, 0])
+        n_rows = len(self.response.values)
+        if n_samples(X) != n_rows:
+            raise invalid_parameter(
+                "scoring",
+                "X",
+                must=f"be asked about as it was given, {n_rows} rows",
+                got=Plain(f"{n_samples(X)} rows"),
+                fix="Predict all rows, then take the ones to score.",
+            )
+        return self.response
 
 
 class _ReplayRegressor(RegressorMixin, _Replay):
@@ -117,6 +128,14 @@ REPLAYS: dict[str, type[_Replay]] = {
 
 
 N_BLOCKS = 20
+WITH_DOMAIN = {
+    metrics.d2_tweedie_score,
+    metrics.mean_gamma_deviance,
+    metrics.mean_poisson_deviance,
+    metrics.mean_squared_log_error,
+    metrics.mean_tweedie_deviance,
+    metrics.root_mean_squared_log_error,
+}
 
 RANK_METRICS = {
     "roc_auc_score",
@@ -136,6 +155,8 @@ class Target:
     weight: FloatArray | None  # weights of the rows
     fold: IntArray  # the fold of each row
     unit: IntArray | None = None  # the group of each row; None if each row is its own
+    X: Any = None  # the table the rows are of, for scorers that look at it
+    rows: IntArray | None = None  # which rows of it
 
     def take(self, rows: Any) -> "Target":
         """Return some rows."""
@@ -145,6 +166,8 @@ class Target:
             None if self.weight is None else self.weight[rows],
             self.fold[rows],
             None if self.unit is None else self.unit[rows],
+            self.X,
+            None if self.rows is None else self.rows[rows],
         )
 
 
@@ -181,6 +204,27 @@ class Metric:
     # the metric's function, None for a scorer of unknown making
     function: Callable[..., float] | None
     owner: str  # who complains
+    X: Any = None  # the rows that are scored, where the target does not know them
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether the scorer is of unknown making, so that it may look at X."""
+        return self.function is None
+
+    @property
+    def has_domain(self) -> bool:
+        """Whether there are predictions that the metric cannot score, e.g. negative ones."""
+        return self.function in WITH_DOMAIN
+
+    def outside(self, response: Response, target: Target) -> str | None:
+        """Return why predictions cannot be scored, where they leave the metric's domain."""
+        if not self.has_domain:
+            return None
+        try:
+            self._ask(response, target)
+        except ValueError as error:
+            return str(error)
+        return None
 
     def natural(self, score: float) -> float:
         """Return a score in the metric's natural sign."""
@@ -241,8 +285,22 @@ class Metric:
         return loss(response, target.y)
 
     def _score(self, response: Response, target: Target) -> float:
-        replay = REPLAYS[response.kind](response, target.labels)
-        X = np.arange(len(response.values))[:, None]
+        # A mean that leaves the metric's domain has no score, and is not chosen.
+        return float("nan") if self.outside(response, target) else self._ask(response, target)
+
+    def _rows(self, target: Target) -> Any:
+        """Return the rows that a scorer is shown; their number is enough for one of a metric."""
+        if not self.reads_rows:
+            return np.arange(len(target.y))[:, None]
+        if self.X is not None:
+            return self.X
+        if target.X is None or target.rows is None:
+            must, fix = "be given to a scorer that may look at it", "Give the rows of the fit."
+            raise invalid_parameter(self.owner, "X", must=must, got=None, fix=fix)
+        return take_rows(target.X, target.rows)
+
+    def _ask(self, response: Response, target: Target) -> float:
+        replay, X = REPLAYS[response.kind](response, target.labels), self._rows(target)
         y = target.y if target.labels is None else target.labels[target.y]
         weights = {}
         if target.weight is not None and _takes_weights(self.scorer):
@@ -319,56 +377,6 @@ def _area_under_curve(response: Response, target: Target, how: dict[str, Any]) -
         scores, target.y[:, None] == codes, target.fold, by_prevalence=by_prevalence
     )
     return Evaluation(area, _by_unit(contributions, target))
-
-
-def mean_area(
-    scores: FloatArray, truth: BoolArray, fold: IntArray, *, by_prevalence: bool = False
-) -> tuple[float, FloatArray]:
-    """Return the mean area over folds and columns, and DeLong's contributions of the rows.
-
-    Shapes: ``scores`` (n_samples, n_columns), ``truth`` (n_samples, n_columns).
-
-    References
-    ----------
-    .. [1] DeLong, DeLong, Clarke-Pearson (1988). Comparing the areas under two or more
-       correlated receiver operating characteristic curves. Biometrics 44.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores, truth = np.array([[0.1], [0.4], [0.3], [0.9]]), np.array([[0], [0], [1], [1]]) > 0
-    >>> mean_area(scores, truth, np.zeros(4, dtype=int))[0]
-    0.75
-    """
-    contributions = np.zeros(len(scores))
-    areas = []
-    for each in np.unique(fold):
-        rows = np.flatnonzero(fold == each)
-        inside = truth[rows].mean(axis=0)
-        if (inside == 0).any() or (inside == 1).any():
-            continue
-        n_columns = scores.shape[1]
-        share = inside / inside.sum() if by_prevalence else np.full(n_columns, 1 / n_columns)
-        found = [_area(scores[rows, c], truth[rows, c]) for c in range(n_columns)]
-        areas.append(float(share @ [area for area, _ in found]))
-        contributions[rows] = share @ np.array([own for _, own in found])
-    if not areas:
-        return float("nan"), contributions
-    return float(np.mean(areas)), contributions / len(areas)
-
-
-def _area(margin: FloatArray, positive: BoolArray) -> tuple[float, FloatArray]:
-    """Return the area of one column in one fold, and the placements of its rows about it."""
-    n_positive = int(positive.sum())
-    n_negative = len(margin) - n_positive
-    ranks = rankdata(margin)
-    above = (ranks[positive] - rankdata(margin[positive])) / n_negative
-    below = 1.0 - (ranks[~positive] - rankdata(margin[~positive])) / n_positive
-    area = float(above.mean())
-    own = np.empty(len(margin))
-    own[positive] = (above - area) / n_positive
-    own[~positive] = (below - area) / n_negative
-    return area, own
 
 
 def _squared(response: Response, y: Array) -> FloatArray:

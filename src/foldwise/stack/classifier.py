@@ -72,12 +72,11 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     final_estimator : None, str, estimator, (estimator, grid) or list of these, default=None
         What stands on top. A name is one of "mean" or "soft_vote", "majority_vote", "median",
         "trimmed_mean", "geometric_mean", "rank_mean", "best", "weighted_mean"; "nnls",
-        "simplex", "greedy", "bagged_greedy"; "log_score", "bma", "pseudo_bma",
-        "pseudo_bma_plus";
-        "pool" (one weight a learner on its logits), "pool_by_class", "logistic", "lasso". A
-        grid is chosen over the folds; a list, simplest first, is a bake-off: the best by nested
-        loss wins unless a simpler one is within one standard error. None is a bake-off of
-        "simplex", "best" and "pool".
+        "simplex", "greedy", "bagged_greedy"; "log_score", "pseudo_bma",
+        "pseudo_bma_plus"; "pool" (one weight a learner on its logits), "pool_by_class",
+        "logistic", "lasso". A grid is chosen over the folds; a list, simplest first, is a
+        bake-off: the best by nested loss wins unless a simpler one is within one standard error.
+        None is a bake-off of "simplex", "best" and "pool".
     cv : int, splitter, iterable of (train, test) or "prefit", default=None
         How rows are dealt; None is 5. An int shuffles, stratifies and keeps groups together. Splits
         that go forward in time are recognised; one split only is blending.
@@ -390,12 +389,12 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         n_classes, votes = len(self.classes_), []
         given_mean = self._respond(X).probabilities(n_classes)
         for stack in self.deals_:
-            misfits = [judged.misfits for judged in stack.verdict.folds]
+            misfits, weights = stack.verdict.misfits
             if stack.reading.in_order:
-                votes.append(quantile_set(given_mean, misfits, coverage))
+                votes.append(quantile_set(given_mean, misfits, coverage, weights))
                 continue
             given = [r.probabilities(n_classes) for r in stack.hold_out_responses(X)]
-            votes.append(cv_plus_set(np.array(given), misfits, coverage))
+            votes.append(cv_plus_set(np.array(given), misfits, coverage, weights))
         inside: BoolArray = np.mean(votes, axis=0) >= 0.5
         inside[np.arange(len(inside)), given_mean.argmax(axis=1)] = True
         return inside

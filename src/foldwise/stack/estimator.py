@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from foldwise import checks
-from foldwise._sklearn import feature_names_in
+from foldwise._sklearn import feature_names_in, n_samples, take
 from foldwise.arrays import Array
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
+from foldwise.folds import without_rows
 from foldwise.learners import PickColumns, TrainingData
 from foldwise.scores.metric import Metric, Response, as_metric
 from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_around
@@ -112,7 +113,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
                 problem = self._problem(X, y, sample_weight, groups)
                 layers = self._layers(problem)
                 contest = self._contest(problem)
-                options = replace(options, seed=self._new_seed(problem.data))
+                cv = self.cv if problem.kept is None else without_rows(self.cv, problem.kept)
+                options = replace(options, seed=self._new_seed(problem.data), cv=cv)
                 run = RunSummary()
                 if isinstance(self.cv, str) and self.cv == "prefit":
                     stacks = [prefit_stack(problem, layers, contest, options)]
@@ -162,14 +164,15 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             raise ValueError(
                 f"{owner}: requires y to be passed, but the target y is None. Give the target."
             )
-        n_rows = X.shape[0]
-        checks.check_lengths(owner, n_rows, y=y)
-        weight = checks.checked_weights(owner, sample_weight, n_rows)
-        codes = checks.checked_groups(owner, groups, n_rows)
+        n_given = X.shape[0]
+        checks.check_lengths(owner, n_given, y=y)
+        X, y, weight, groups, rows = checks.without_weightless(owner, X, y, sample_weight, groups)
+        kept = None if rows is None else np.isin(np.arange(n_given), rows)
+        codes = checks.checked_groups(owner, groups, X.shape[0])
         target, labels = self._read_target(y)
         data = TrainingData(X, target, weight, None if labels is None else len(labels), codes)
         passed = passed_columns(owner, self.passthrough, X, self._learners())
-        return StackProblem(data, labels, passed, (y, groups))
+        return StackProblem(data, labels, passed, (y, groups), kept)
 
     def _layers(self, problem: StackProblem) -> list[list[Entry]]:
         """Return the learners, checked, each of the lowest layer with the columns it sees."""
@@ -225,7 +228,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         self.score_, self.score_se_ = honest_score(stacks)
         self.fold_scores_ = fold_scores(stacks)
         self.unjudged_folds_ = first.reading.unjudged
-        self.oof_ = out_of_fold(stacks, index)
+        self.oof_ = out_of_fold(stacks, index, first.problem.kept)
         tables = [layer.table for stack in stacks for layer in stack.layers]
         self.n_fits_ = sum(table.n_fits.total() for table in tables)
         self.failures_ = {n: reason for t in tables for n, reason in t.failures.items()}
@@ -336,13 +339,16 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             must = "be given after unpickling, since training rows are not pickled"
             fix = "Give the rows the stack was fitted on."
             raise invalid_parameter(self._owner, "X", must=must, got=None, fix=fix)
-        checks.check_lengths(self._owner, self.deals_[0].lattice.n_rows, X=X)
+        kept, n_rows = self.deals_[0].problem.kept, self.deals_[0].lattice.n_rows
+        if kept is not None and n_samples(X) == len(kept):
+            X = take(X, np.flatnonzero(kept))
+        checks.check_lengths(self._owner, n_rows, X=X)
         return self._same_columns(X)
 
     def _with_training_rows(self, X: Any) -> list[FittedStack]:
         """Return the fitted stacks with the rows they were fitted on, if they pass columns on."""
-        passes = self.deals_[0].problem.passthrough is not None
-        X = self._training_rows(X) if passes else self._X
+        needed = self.deals_[0].problem.passthrough is not None or self._metric.reads_rows
+        X = self._training_rows(X) if needed or X is not None else self._X
         return [stack.with_rows(X) for stack in self.deals_]
 
     def out_of_fold_table(self, X: Any = None) -> OutOfFoldTable:

@@ -15,6 +15,7 @@ from foldwise.errors import (
     FoldsWarning,
     NoScoreWarning,
     invalid_parameter,
+    listing,
     warn,
 )
 from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref, deal, needs_of, read_lattice
@@ -82,7 +83,13 @@ class FittedStack:
         for layer in self.layers:
             layer.table.forget_places()
         layers = tuple(replace(layer, problem=problem) for layer in self.layers)
-        return replace(self, layers=layers, judge=replace(self.judge, layer=layers[-1]))
+        target = self.verdict.target
+        return replace(
+            self,
+            layers=layers,
+            judge=replace(self.judge, layer=layers[-1]),
+            verdict=replace(self.verdict, target=target and replace(target, X=X)),
+        )
 
     def fresh(self, X: Any, refs: Sequence[Ref], stacker: Any = None) -> Features:
         """Return the top features of new rows, the mean over some nodes.
@@ -136,7 +143,7 @@ def fit_stacks(
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
     if options.tune is not None:
         check_tune(options.owner, options.tune, layers, lattices[0].kind, lattices[0].n_folds)
-    _warn_of_limits(options.owner, problem, deals, len(layers))
+    _warn_of_limits(options.owner, problem, deals, len(layers), contest.metric)
     total = _n_fits(layers, deals, options.tune or {}, before)
     reserve = combining_seconds(problem, layers, lattices[0], options.run)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
@@ -252,7 +259,7 @@ def _inner(lattice: Lattice, problem: StackProblem, options: StackOptions) -> La
 
 
 def _warn_of_limits(
-    owner: str, problem: StackProblem, deals: Sequence[Dealt], n_layers: int
+    owner: str, problem: StackProblem, deals: Sequence[Dealt], n_layers: int, metric: Metric
 ) -> None:
     """Say once what the folds cannot give."""
     if not deals[0].reading.judgements:
@@ -268,6 +275,22 @@ def _warn_of_limits(
             "models fitted there give it a small probability. Use fewer folds or more rows of it.",
             FoldsWarning,
         )
+
+    left_out = _without_a_class(problem, deals[0])
+    if left_out and not metric.pooled:
+        warn(
+            f"{owner}: {metric.name} is not known in fold{'s' if len(left_out) > 1 else ''} "
+            f"{listing(left_out)}, where a class is absent; the score is the mean over the "
+            "others. Use fewer folds, or a metric that is pooled over rows.",
+            FoldsWarning,
+        )
+
+
+def _without_a_class(problem: StackProblem, dealt: Dealt) -> list[int]:
+    """Return the judged folds that lack a class."""
+    n_classes = problem.data.n_classes or 0
+    judged = [j.test for j in dealt.reading.judgements]
+    return [b.fold for b in judged if len(np.unique(problem.data.y[b.rows])) < n_classes]
 
 
 def _missing_class(problem: StackProblem, deals: Sequence[Dealt]) -> Any:

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise._sklearn import take
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.checks import check_two_classes, check_word
 from foldwise.errors import (
     Plain,
@@ -159,6 +159,8 @@ class StackProblem:
     passthrough: Any = None  # none, or the columns that go past the learners (a full slice for all)
     # targets and groups as the user gave them, for splitters of the user's
     given: tuple[Any, Any] | None = None
+    # which of the rows given to fit these are, where some had no weight; None for all
+    kept: BoolArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -200,6 +202,8 @@ class StackProblem:
             None if weight is None else weight[rows],
             fold,
             None if self.data.groups is None else self.data.groups[rows],
+            self.data.X,
+            rows,
         )
 
 

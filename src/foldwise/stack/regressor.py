@@ -23,8 +23,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     final_estimator : None, str, estimator, (estimator, grid) or list of these, default=None
         What stands on top. A name is one of "mean", "median", "trimmed_mean", "rank_mean",
         "best", "weighted_mean"; "nnls", "simplex", "greedy", "bagged_greedy"; "log_score",
-        "bma" (by BIC; counts in ``("bma", {"n_parameters": [[3, 10]]})``), "pseudo_bma",
-        "pseudo_bma_plus"; "least_squares", "ridge", "lasso". A grid is chosen
+        "pseudo_bma", "pseudo_bma_plus"; "least_squares", "ridge", "lasso". A grid is chosen
         over the folds; a list, simplest first, is a bake-off: the best by nested loss wins
         unless a simpler one is within one standard error. None is a bake-off of "simplex",
         "best" and "ridge".
@@ -186,11 +185,11 @@ class StackingRegressor(RegressorMixin, BaseStacking):
             raise unsupported(self._owner, "y", must=must, got=got, fix="Fit one stack a target.")
         ends = []
         for stack in self.deals_:
-            residuals = [judged.misfits for judged in stack.verdict.folds]
+            residuals, weights = stack.verdict.misfits
             if stack.reading.in_order:
                 centre = stack.respond(X).values[:, 0]
-                ends.append(quantile_interval(centre, residuals, coverage))
+                ends.append(quantile_interval(centre, residuals, coverage, weights))
                 continue
             centres = [response.values[:, 0] for response in stack.hold_out_responses(X)]
-            ends.append(cv_plus_interval(np.array(centres), residuals, coverage))
+            ends.append(cv_plus_interval(np.array(centres), residuals, coverage, weights))
         return np.mean([low for low, _ in ends], axis=0), np.mean([up for _, up in ends], axis=0)

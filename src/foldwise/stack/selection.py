@@ -1,7 +1,7 @@
 """Greedy ensemble selection as an estimator of its own, over the same lattice as stacking."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from foldwise.checks import check_number, check_whole
 from foldwise.errors import invalid_parameter
 from foldwise.scores.metric import Metric
 from foldwise.stack.classifier import StackingClassifier
-from foldwise.stack.estimator import BaseStacking
+from foldwise.stack.estimator import KEEP, BaseStacking
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.regressor import StackingRegressor
 from foldwise.stack.stackers.candidates import Candidate, linear_weights
@@ -166,6 +166,28 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     ) -> None:
         self._keep(locals())
 
+    def restack(  # type: ignore[override]
+        self,
+        *,
+        scoring: Any = KEEP,
+        X: Any = None,
+    ) -> Self:
+        """Return a new selection for another metric; no learner is fitted again.
+
+        Parameters
+        ----------
+        scoring : object
+            As in the constructor; left out, it stays.
+        X : array or frame, optional
+            As in stacking.
+
+        Returns
+        -------
+        Self
+            A fitted selection; this one is not changed.
+        """
+        return self._restacked(X, scoring=scoring)
+
 
 class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     """Pick classifiers greedily, one after the other, and average their probabilities.
@@ -251,3 +273,27 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         verbose: int = 0,
     ) -> None:
         self._keep(locals())
+
+    def restack(  # type: ignore[override]
+        self,
+        *,
+        scoring: Any = KEEP,
+        calibrate: Any = KEEP,
+        threshold: Any = KEEP,
+        X: Any = None,
+    ) -> Self:
+        """Return a new selection for another metric; no learner is fitted again.
+
+        Parameters
+        ----------
+        scoring, calibrate, threshold : object
+            As in the constructor; left out, they stay.
+        X : array or frame, optional
+            As in stacking.
+
+        Returns
+        -------
+        Self
+            A fitted selection; this one is not changed.
+        """
+        return self._restacked(X, scoring=scoring, calibrate=calibrate, threshold=threshold)

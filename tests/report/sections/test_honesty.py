@@ -58,7 +58,12 @@ def test_a_stacker_of_the_users_has_its_own_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "said"), [("best", "the best single learner"), ("pseudo_bma", "pseudo bma")]
+    ("rule", "said"),
+    [
+        ("best", "the best single learner"),
+        ("weighted_mean", "a mean of the learners with given weights"),
+        ("pseudo_bma", "pseudo bma"),
+    ],
 )
 def test_a_weighted_mean_is_named_by_its_rule(rule: str, said: str) -> None:
     assert stacker_name(SimpleNamespace(rule=rule)) == said

@@ -72,7 +72,7 @@ def test_on_noise_a_rich_choice_and_a_greedy_stacker_look_better_than_they_are()
     ("arguments", "names"),
     [
         ({"cv": TimeSeriesSplit(4)}, ["choice seen", "fit seen"]),
-        ({"predict_with": "pairs"}, ["choice seen"]),
+        ({"predict_with": "pairs"}, ["choice seen", "features seen", "fit seen"]),
         ({"n_repeats": 2}, ["choice seen", "features seen", "fit seen"]),
     ],
 )

@@ -21,10 +21,9 @@ def test_no_weights_are_made_up() -> None:
     assert weights_of([Block(np.array([0, 1]), REF)], None) is None
 
 
-def test_shares_multiply_the_weights_of_the_rows() -> None:
-    blocks = [Block(np.array([2, 0]), REF, share=0.5), Block(np.array([1]), REF)]
-    assert weights_of(blocks, np.array([1.0, 2.0, 3.0])).tolist() == [1.5, 0.5, 2.0]
-    assert weights_of(blocks, None).tolist() == [0.5, 0.5, 1.0]
+def test_weights_are_those_of_the_rows() -> None:
+    blocks = [Block(np.array([2, 0]), REF), Block(np.array([1]), REF)]
+    assert weights_of(blocks, np.array([1.0, 2.0, 3.0])).tolist() == [3.0, 1.0, 2.0]
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,8 @@ def scorer_of(metric: Metric) -> Callable[..., float]:
             labels = np.asarray(model.classes_)
             codes = np.searchsorted(labels, y)
         wants_labels = getattr(metric.scorer, "_response_method", None) == "predict"
-        target = Target(codes, labels, sample_weight, np.zeros(X.shape[0], int))
+        n = X.shape[0]
+        target = Target(codes, labels, sample_weight, np.zeros(n, int), None, X, np.arange(n))
         return metric.score(response_of(model, X, labels=wants_labels), target)
 
     return score

@@ -44,7 +44,7 @@ RULES = {
     "nnls": "a weighted mean with non-negative weights",
     "simplex": "a weighted mean, weights summing to one",
     "log_score": "a mean weighted for the log score",
-    "weighted_mean": "a mean weighted by the learners' scores",
+    "weighted_mean": "a mean of the learners with given weights",
 }
 # Up to which any stacker may be fitted a few times more.
 FEW_ROWS = 20_000

@@ -8,9 +8,15 @@ import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.folds import Block, Judgement, Reading, rows_inside
+from foldwise.learners import take_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.judge.calibrate import Correction, Corrector
-from foldwise.stack.stackers.candidates import Candidate, respond, response_kind
+from foldwise.stack.stackers.candidates import (
+    Candidate,
+    respond,
+    response_kind,
+    without_rows_to_score,
+)
 from foldwise.stack.table.read import Features, Layer, fold_numbers, rows_of, weights_of
 
 LONE_PARTS = 5
@@ -48,6 +54,7 @@ class JudgedFold:
     stacker: Any  # the stacker fitted without it
     correction: Correction | None  # the calibration and threshold found without it
     misfits: FloatArray  # how far off the fold's rows were, asked about as new rows are; sorted
+    weights: FloatArray | None = None  # of the misfits' rows, in the same order
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the hold-out stack."""
@@ -66,6 +73,12 @@ class Verdict:
     target: Target | None = None  # what they should have been
     evaluation: Evaluation | None = None  # the honest score, and what each row adds to its error
     rows: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # the judged rows
+
+    @property
+    def misfits(self) -> tuple[list[FloatArray], list[FloatArray] | None]:
+        """How far off each judged fold's rows were, and their weights if they have any."""
+        weights = [fold.weights for fold in self.folds if fold.weights is not None]
+        return [fold.misfits for fold in self.folds], weights or None
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the deployed stack."""
@@ -135,8 +148,12 @@ class Judge:
         if judgement.fresh != judgement.test.refs or self._as_labels:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
             asked_as_new = corrected(respond(stacker, features), correction)
-        misfits = np.sort(_misfits(asked_as_new, self._target((judgement.test,))))
-        return JudgedFold(judgement.fold, option, stacker, correction, misfits), response
+        target = self._target((judgement.test,))
+        misfits = _misfits(asked_as_new, target)
+        order = np.argsort(misfits, kind="stable")
+        weights = None if target.weight is None else target.weight[order]
+        judged = JudgedFold(judgement.fold, option, stacker, correction, misfits[order], weights)
+        return judged, response
 
     def _held_out(
         self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]
@@ -210,8 +227,11 @@ class Judge:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
         data, features = self.layer.problem.data, self.layer.features(blocks)
         y, weight = data.y[rows_of(blocks)], weights_of(blocks, data.sample_weight)
+        if self.contest.metric.reads_rows:
+            rows = take_rows(data.X, rows_of(blocks))
+            candidates = [candidate.scored_on(rows) for candidate in candidates]
         return {
-            Option(number, point): stacker
+            Option(number, point): without_rows_to_score(stacker)
             for number, candidate in enumerate(candidates)
             for point, stacker in enumerate(candidate.fit_grid(features, y, weight, self.seed))
         }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foldwise.arrays import FloatArray
+from foldwise.arrays import BoolArray, FloatArray
 from foldwise.scores.metric import Evaluation, Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
@@ -95,14 +95,20 @@ def _weights(stacks: Sequence[FittedStack]) -> dict[str, float]:
     return {name: _mean(weights.get(name, np.nan) for weights in each) for name in each[0]}
 
 
-def out_of_fold(stacks: Sequence[FittedStack], index: Any) -> pd.DataFrame:
+def out_of_fold(
+    stacks: Sequence[FittedStack], index: Any, kept: BoolArray | None = None
+) -> pd.DataFrame:
     """Return each row's out-of-fold prediction by each learner, the mean over repeats.
 
-    NaN where no split tests it. Shapes: returns (n_samples, n_columns).
+    NaN where no split tests it, and for rows that were not kept. Shapes: returns
+    (n_samples, n_columns).
     """
     names = columns_of(stacks[0])
     each = [_out_of_fold(stack) for stack in stacks]
     values = each[0] if len(each) == 1 else sum(each) / len(each)
+    if kept is not None:
+        own, values = values, np.full((len(kept), len(names)), np.nan)
+        values[kept] = own
     return pd.DataFrame(values, columns=names, index=index)
 
 

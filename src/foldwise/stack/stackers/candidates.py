@@ -1,7 +1,8 @@
 """What can stand on top: weighted means, and any estimator, with or without a grid."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,15 @@ class Candidate:
     # the parameters to choose among; one empty dict if there is no choice
     grid: tuple[dict[str, Any], ...] = ({},)
 
+    def scored_on(self, X: Any) -> "Candidate":
+        """Return the candidate whose metric, if it has one, knows the rows it will be fitted on."""
+        metric = getattr(self.estimator, "metric", None)
+        if not isinstance(metric, Metric):
+            return self
+        own = copy(self.estimator)
+        own.metric = replace(metric, X=X)
+        return replace(self, estimator=own)
+
     def fit_grid(
         self, features: Features, y: Array, sample_weight: Weights, seed: int | None = None
     ) -> list[Any]:
@@ -45,6 +55,14 @@ class Candidate:
             weights = {} if sample_weight is None or argument is None else {argument: sample_weight}
             fitted.append(point.fit(features.matrix, y, **weights))
         return fitted
+
+
+def without_rows_to_score(stacker: Any) -> Any:
+    """Return a fitted stacker that does not hold on to training rows."""
+    metric = getattr(stacker, "metric", None)
+    if isinstance(metric, Metric) and metric.X is not None:
+        stacker.metric = replace(metric, X=None)
+    return stacker
 
 
 def respond(stacker: Any, features: Features, **parameters: Any) -> Response:

@@ -87,18 +87,19 @@ class MemberStacker(Stacker):
         if self.labels is not None and function is metrics.brier_score_loss:
             return "squared"
         target = Target(y, self.labels, sample_weight, np.zeros(len(y), dtype=np.intp))
-        return lambda values: (
-            -float(self.metric.score(self._response(values.reshape(len(y), -1)), target))
-        )
+
+        def loss(values: FloatArray) -> float:
+            score = self.metric.score(self._response(values.reshape(len(y), -1)), target)
+            return np.inf if np.isnan(score) else -float(score)
+
+        return loss
 
 
 class WeightedMean(MemberStacker):
     """A mean of the learners' predictions with learned or given weights.
 
     ``rule``: Where the weights come from: "mean", "weighted_mean", "best", "nnls", "simplex",
-    "log_score", "bma", "pseudo_bma" or "pseudo_bma_plus".
-
-    ``n_parameters``: Fitted parameters of each learner, for "bma"; None counts them as equal.
+    "log_score", "pseudo_bma" or "pseudo_bma_plus".
     """
 
     # (n_learners,) or (n_targets, n_learners): the weights. For classes they sum to one.
@@ -111,7 +112,6 @@ class WeightedMean(MemberStacker):
         labels: Any = None,
         weights: Any = None,
         alpha: float = 0.0,
-        n_parameters: Any = None,
         random_state: Any = None,
     ) -> None:
         self.rule = rule
@@ -119,7 +119,6 @@ class WeightedMean(MemberStacker):
         self.labels = labels
         self.weights = weights
         self.alpha = alpha
-        self.n_parameters = n_parameters
         self.random_state = random_state
 
     def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
@@ -175,34 +174,24 @@ class WeightedMean(MemberStacker):
         return combine.simplex_weights(members, y, sample_weight, **how)
 
     def _log_score(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
-        return combine.log_score_weights(self._logs(members, y), sample_weight, alpha=self.alpha)
-
-    def _bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
-        n_learners = members.shape[1]
-        given = np.zeros(n_learners) if self.n_parameters is None else self.n_parameters
-        counts = np.asarray(given, np.float64)
-        if counts.shape != (n_learners,) or not (counts >= 0).all():
-            must = f"be {n_learners} numbers, one a learner, none negative"
-            fix = "Use final_estimator=('bma', {'n_parameters': [[3, 10]]})."
-            raise invalid_parameter(
-                "bma", "n_parameters", must=must, got=self.n_parameters, fix=fix
-            )
-        rows = np.ones(len(y)) if sample_weight is None else sample_weight
-        return combine.bic_weights(rows @ self._logs(members, y), counts, float(rows.sum()))
+        return combine.log_score_weights(
+            self._logs(members, y, sample_weight), sample_weight, alpha=self.alpha
+        )
 
     def _pseudo_bma(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
-        return combine.pseudo_bma_weights(self._logs(members, y), sample_weight)
+        return combine.pseudo_bma_weights(self._logs(members, y, sample_weight), sample_weight)
 
     def _pseudo_bma_plus(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
-        logs = self._logs(members, y)
+        logs = self._logs(members, y, sample_weight)
         return combine.pseudo_bma_plus_weights(logs, sample_weight, random_state=self.random_state)
 
-    def _logs(self, members: FloatArray, y: Array) -> FloatArray:
+    def _logs(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         """Return log probabilities of the truth, or normal log densities of the targets."""
         if self.labels is not None:
             return np.log(truth_probabilities(members, y))
         errors = members - y.reshape(len(y), 1, -1)
-        variance = np.mean(errors**2, axis=0) + np.finfo(np.float64).tiny
+        variance = np.average(errors**2, axis=0, weights=sample_weight)
+        variance = variance + np.finfo(np.float64).tiny
         return np.asarray(-(errors**2 / variance + np.log(variance)).sum(axis=2) / 2)
 
     def respond(self, members: FloatArray) -> Response:

@@ -64,7 +64,6 @@ BOTH: dict[str, Make] = {
     "greedy": _greedy,
     "bagged_greedy": _bagged_greedy,
     "log_score": _weighted("log_score", {"alpha": PULLS}),
-    "bma": _weighted("bma"),
     "pseudo_bma": _weighted("pseudo_bma"),
     "pseudo_bma_plus": _weighted("pseudo_bma_plus"),
 }

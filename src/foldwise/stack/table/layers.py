@@ -8,11 +8,19 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from foldwise.errors import invalid_parameter
 from foldwise.folds import Block, Lattice, Needs, Node, Reading, Ref, first_folds, upper_blocks
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
-from foldwise.stack.table.read import Cell, Layer, NodeTable, rows_of, weights_of
+from foldwise.stack.table.read import (
+    Cell,
+    Layer,
+    NodeTable,
+    fold_numbers,
+    rows_of,
+    weights_of,
+)
 from foldwise.stack.table.tuning import tune_learner
 
 
@@ -54,10 +62,36 @@ def fit_layers(
         if level and all(entry.name in settings.run.dropped for entry in entries):
             # Time ran out above: the layers below are a stack of their own.
             break
+        if level == len(layers) - 1:
+            _drop_outside_domain(table, entries, problem, dealt.reading, settings)
         fitted.append(Layer(check_failures(table, entries, settings), table, problem))
     settings.run.clock.slice(1.0)
     _forget_models(fitted[-1], dealt.reading)
     return tuple(fitted)
+
+
+def _drop_outside_domain(
+    table: NodeTable,
+    entries: Sequence[Entry],
+    problem: StackProblem,
+    reading: Reading,
+    settings: FitSettings,
+) -> None:
+    """Drop learners whose predictions the metric cannot score, e.g. negative ones of counts."""
+    metric = settings.metric
+    if metric is None or not metric.has_domain:
+        return
+    blocks = [judgement.test for judgement in reading.judgements] or list(reading.final)
+    target = problem.target(rows_of(blocks), fold_numbers(blocks))
+    for entry in [e for e in entries if e.name not in table.failures]:
+        response = Layer((entry,), table, problem).features(blocks).alone(0)
+        reason = metric.outside(response, target)
+        if reason is not None and settings.on_error == "raise":
+            must = f"be able to score what {entry.name!r} predicts"
+            fix = "Use a learner that stays inside, or on_error='drop'."
+            raise invalid_parameter(settings.owner, "scoring", must=must, got=reason, fix=fix)
+        if reason is not None:
+            table.drop(entry.name, f"to predict what {metric.name} can score: {reason}")
 
 
 def _shares(layers: Sequence[Sequence[Entry]], needs: Sequence[Needs]) -> list[float]:

@@ -124,16 +124,8 @@ def rows_of(blocks: Sequence[Block]) -> IntArray:
 
 
 def weights_of(blocks: Sequence[Block], sample_weight: FloatArray | None) -> FloatArray | None:
-    """Return the weights of the blocks' rows, None if all are one."""
-    if sample_weight is None and all(block.share == 1.0 for block in blocks):
-        return None
-    each = [
-        np.full(len(block.rows), block.share)
-        if sample_weight is None
-        else block.share * sample_weight[block.rows]
-        for block in blocks
-    ]
-    return np.concatenate(each)
+    """Return the weights of the blocks' rows, None if there are none."""
+    return None if sample_weight is None else sample_weight[rows_of(blocks)]
 
 
 def fold_numbers(blocks: Sequence[Block]) -> IntArray:
