@@ -17,6 +17,7 @@ from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import check_two_classes, check_word, checked_groups, checked_weights
 from foldwise.paths.cross_validation import CVPath
 from foldwise.paths.dealing import deal_folds
+from foldwise.paths.gram import mean_and_variance, moved_to_zero
 
 
 @dataclass(frozen=True)
@@ -239,11 +240,6 @@ def column_sizes(X: Any, weights: FloatArray) -> FloatArray:
     >>> column_sizes(np.array([[0.0, 7.0], [2.0, 7.0]]), np.ones(2))
     array([1., 1.])
     """
-    share = weights / weights.sum()
-    mean = np.asarray(X.T @ share)
-    if sparse.issparse(X):
-        variance = np.asarray(X.multiply(X).T @ share) - mean**2
-    else:
-        variance = share @ (X - mean) ** 2
-    varies = variance > 1e-12 * (mean**2 + variance)
-    return np.sqrt(np.where(varies, variance, 1.0))
+    X, _ = moved_to_zero(X)
+    _, variance = mean_and_variance(X, weights / weights.sum())
+    return np.sqrt(np.where(variance > 0, variance, 1.0))
