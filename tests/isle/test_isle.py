@@ -169,9 +169,8 @@ def test_shrinking_hard_gives_the_average_back(friedman):
     rng = np.random.default_rng(0)
     table = CodedTable(X, Columns.numeric(X.shape[1]))
     data = TreeData(table, rng.permutation(y), np.ones(len(y)))
-    # On noise the largest penalty wins: all coefficients are equal.
-    path = reweigh(columns, data, np.arange(len(y)) % 5, "shrink")
-    coefs = path.coefs[path.index_1se]
+    # At the largest penalty all coefficients are equal.
+    coefs = reweigh(columns, data, "shrink").coefs[0]
     assert_allclose(coefs, coefs[0], rtol=1e-6)
 
 

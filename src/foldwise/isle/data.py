@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from foldwise.arrays import Array, FloatArray
 from foldwise.checks import checked_groups, checked_weights
 from foldwise.errors import invalid_data, unsupported
+from foldwise.paths.rows import robust_delta
 
 _RULES = {"accept_sparse": "csc", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
@@ -73,7 +74,8 @@ class TreeData:
     y: FloatArray  # targets; classes are 0, 1, ...
     weight: FloatArray  # positive weights
     loss: str = "squared"  # or "huber", "poisson", "logistic", "multinomial"
-    huber_delta: float = 1.0  # where the Huber loss turns linear
+    # where the Huber loss turns linear; None for 1.345 robust standard deviations of y
+    huber_delta: float | None = None
     n_outputs: int = 1  # sums a row has: one for each of several classes
     groups: Array | None = None  # groups as codes
 
@@ -81,6 +83,13 @@ class TreeData:
     def classify(self) -> bool:
         """Whether the targets are classes."""
         return self.loss in {"logistic", "multinomial"}
+
+    @property
+    def delta(self) -> float:
+        """Where the Huber loss turns linear."""
+        if self.huber_delta is not None or self.loss != "huber":
+            return self.huber_delta or 1.0
+        return robust_delta(self.y, np.ones(len(self.y)))
 
     def take(self, rows: Array) -> "TreeData":
         """Return some of the rows, without their groups."""

@@ -461,9 +461,11 @@ def cross_validated_stagewise_path(
     >>> int(np.argmax(np.abs(path.coefs[path.index_min])))
     0
     """
+    owner = "cross_validated_stagewise_path"
+    check_number(owner, "epsilon", epsilon, least=0, try_=0.01)
     if epsilon == 0 and loss != "squared":
         raise unsupported(
-            "cross_validated_stagewise_path",
+            owner,
             "epsilon",
             must=f"be above zero with loss={loss!r}",
             got=epsilon,
