@@ -12,8 +12,7 @@ from foldwise.folds import Block, Lattice, Needs, Node, Reading, Ref, first_fold
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
-from foldwise.stack.table.read import Layer
-from foldwise.stack.table.table import Cell, NodeTable, rows_of, weights_of
+from foldwise.stack.table.read import Cell, Layer, NodeTable, rows_of, weights_of
 from foldwise.stack.table.tuning import tune_learner
 
 
@@ -73,8 +72,11 @@ def _lowest_tasks(
     """Return the task of each learner at each node of the lowest layer."""
     needs, kept = dealt.needs[0], dealt.reading.kept
     rows = {node: (dealt.lattice.rows(node), needs.of(node)) for node in needs.rows}
+    forward = dealt.lattice.kind == "forward"
     return {
-        (e.name, node, None): NodeTask(*rows[node], settings.seed_of(e.name, node), node in kept)
+        (e.name, node, None): NodeTask(
+            *rows[node], settings.seed_of(e.name, node), node in kept, forward
+        )
         for node in needs.rows
         for e in entries
     }
@@ -109,7 +111,10 @@ def _fit_upper(
         None if everything.groups is None else everything.groups[rows],
     )
     train, test, keep = np.arange(n_train), np.arange(n_train, len(rows)), dealt.reading.kept
-    tasks = {c: NodeTask(train, test, settings.seed_of(c[0], node), node in keep) for c in cells}
+    forward = dealt.lattice.kind == "forward"
+    tasks = {
+        c: NodeTask(train, test, settings.seed_of(c[0], node), node in keep, forward) for c in cells
+    }
     fit_cells(table, entries, data, tasks, settings)
     for cell in cells:
         if cell in table.predictions:
