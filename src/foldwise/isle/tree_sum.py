@@ -58,13 +58,13 @@ class TreeSum(Scored):
         """
         owner = type(self).__name__
         self._check_parameters(owner)
-        table, y, weight, codes = training_data(self, X, y, sample_weight, groups)
+        table, y, weight, codes, kept = training_data(self, X, y, sample_weight, groups)
         self.columns_ = table.columns
         y, loss = self._target(owner, y)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         n_outputs = int(y.max()) + 1 if loss == "multinomial" else 1
         delta = getattr(self, "huber_delta", None)
-        self._fit(owner, TreeData(table, y, weight, loss, delta, n_outputs, codes), rng)
+        self._fit(owner, TreeData(table, y, weight, loss, delta, n_outputs, codes, kept), rng)
         return self
 
     def _check_parameters(self, owner: str) -> None:
@@ -110,9 +110,8 @@ class TreeSum(Scored):
         refit: float | None = None,
     ) -> Choice:
         """Choose a point of the path, and keep the curve and the score of that choice."""
-        folds = deal_folds(
-            owner, self.cv, data.y, classify=data.classify, groups=data.groups, rng=rng
-        )
+        of: dict[str, Any] = {"classify": data.classify, "groups": data.groups, "kept": data.kept}
+        folds = deal_folds(owner, self.cv, data.y, rng=rng, **of)
         score = self.cv_score and self._regrows
         choice, found = fitted_choice(data, folds, fit, self.choose, refit=refit, score=score)
         self.score_, self.score_se_ = found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldwise.arrays import Array, FloatArray
+from foldwise.arrays import Array
 from foldwise.checks import check_number, check_whole, check_word
 from foldwise.errors import unsupported
 from foldwise.paths.adaptive import cross_validated_adaptive_path
@@ -175,9 +175,9 @@ class LassoPathRegressor(LinearPathRegressor, LassoPath):
         check_word(owner, "loss", self.loss, ("squared", "poisson", "huber"))
         super()._check_parameters(owner)
 
-    def _target(self, owner: str, y: Array, weights: FloatArray) -> Array:
+    def _target(self, owner: str, y: Array) -> Array:
         if self.loss == "poisson":
-            check_counts(owner, y[weights > 0])
+            check_counts(owner, y)
         return y.astype(float)
 
 
