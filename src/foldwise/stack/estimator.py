@@ -267,10 +267,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         """Set everything that is read after a fit; the training rows are only referred to."""
         first = stacks[0]
         self.run_, self.partial_ = run, run.partial
-        found = judged_results(stacks)
-        self.leaderboard_, self.fold_scores_ = found.leaderboard, found.fold_scores
-        self.score_, self.score_se_ = found.score, found.score_se
-        self.score_uncorrected_, self.score_correction_ = found.uncorrected, found.correction
+        for name, value in vars(judged_results(stacks)).items():
+            setattr(self, f"{name}_", value)
         self.unjudged_folds_ = first.reading.unjudged
         self.oof_ = out_of_fold(stacks, index)
         tables = [layer.table for stack in stacks for layer in stack.layers]

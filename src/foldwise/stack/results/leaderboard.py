@@ -19,13 +19,16 @@ from foldwise.stack.table.read import column_names
 
 @dataclass(frozen=True)
 class JudgedResults:
-    """What a fit has found out about its own quality, over the repeats; NaN without a score."""
+    """What a fit has found out about its own quality, over the repeats; NaN without a score.
+
+    A stack has each as an attribute, with an underscore.
+    """
 
     leaderboard: pd.DataFrame
     score: float
     score_se: float
-    uncorrected: float
-    correction: ScoreCorrection
+    score_uncorrected: float
+    score_correction: ScoreCorrection
     fold_scores: FloatArray
 
 
