@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.utils import column_or_1d
 
-from foldwise._sklearn import n_samples
+from foldwise._sklearn import n_samples, take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import (
     InvalidParameterError,
@@ -147,6 +148,29 @@ def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
             fix="Give these rows a group of their own.",
         )
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
+
+
+def without_weightless(
+    owner: str, X: Any, y: Any, sample_weight: Any, groups: Any
+) -> tuple[Any, Any, FloatArray | None, Any, IntArray | None]:
+    """Return X, y, weights and groups of the rows that have weight, and which these are.
+
+    The last is None where all have. Nothing that follows (classes, bins, draws, splits) can see a
+    row of weight zero, so that with or without it the bits are the same.
+
+    Examples
+    --------
+    >>> without_weightless("Owner", [[1.0], [2.0]], [3.0, 4.0], [0.0, 1.0], None)
+    ([[2.0]], [4.0], array([1.]), None, array([1]))
+    """
+    weights = None if sample_weight is None else checked_weights(owner, sample_weight, n_samples(X))
+    if weights is None or weights.all():
+        return X, y, weights, groups, None
+    check_lengths(owner, len(weights), y=y, groups=groups)
+    kept = np.flatnonzero(weights)
+    X = X.tocsr() if sparse.issparse(X) else X
+    X, y, groups = (part if part is None else take(part, kept) for part in (X, y, groups))
+    return X, y, weights[kept], groups, kept
 
 
 def check_two_classes(owner: str, labels: Array) -> None:

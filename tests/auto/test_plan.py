@@ -131,3 +131,9 @@ def test_a_damaged_note_is_made_again(tmp_path) -> None:
     assert planned(tmp_path, "key", lambda: OTHER) == OTHER
     (tmp_path / FILE).write_text('{"key": "key", "names": 3}')
     assert planned(tmp_path, "key", lambda: FIRST) == FIRST
+
+
+def test_a_folder_that_cannot_be_written_to_is_left_to_those_who_store_fits(tmp_path) -> None:
+    (tmp_path / "file").touch()
+    plan = FitPlan(("ridge",), 5, {})
+    assert planned(tmp_path / "file" / "run", "key", lambda: plan) == plan

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.ensemble import AdaBoostClassifier as Reference
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -194,3 +194,25 @@ def test_margins_of_unknown_classes_are_refused() -> None:
     model = AdaBoostClassifier(n_estimators=3).fit(X, y)
     with pytest.raises(InvalidDataError, match=r"y must hold classes seen in fit; got 7\. Leave"):
         model.margins(X[:2], [0, 7])
+
+
+def test_a_regressor_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="be a classifier; got the regressor Ridge"):
+        AdaBoostClassifier(Ridge()).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_early_stopping_counts_the_rows_apart_by_weight() -> None:
+    # Of the rows set apart those with weight are labelled as the others; the rest, with next to
+    # none, the other way round, so that unweighted every round looks as bad as the last.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X.sum(axis=1) > 0).astype(int)
+    lying = np.arange(200) >= 130
+    y[lying] = 1 - y[lying]
+    weight = np.where(lying, 1e-6, 1.0)
+    apart = [(np.arange(100), np.arange(100, 200))]
+    model = AdaBoostClassifier(STUMP, 40, early_stopping=True, validation=apart, refit="same")
+    honest = model.fit(X, y, weight).n_estimators_
+    without = [(np.arange(100), np.arange(100, 130))]
+    model.set_params(validation=without)
+    assert honest == model.fit(X, y, weight).n_estimators_ > 5

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.model_selection import PredefinedSplit
+from sklearn.model_selection import KFold, PredefinedSplit
 
 from foldwise.boost.early_stopping import Patience, inner_splits, scaled_rounds, stop_early
 from foldwise.errors import InvalidDataError, InvalidParameterError
@@ -90,3 +90,14 @@ def test_patience_counts_from_the_lowest_loss() -> None:
     heard = [patience.exhausted(loss) for loss in [5, 4, 4.5, 3, 3, 3.1, 3.2]]
     assert heard == [False] * 6 + [True]
     assert patience.best_round == 4
+
+
+def test_the_refit_never_takes_more_rounds_than_asked_for() -> None:
+    assert stop_early(Model, splits_of(0.5), 100, 15, "scaled").rounds == 15
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+@pytest.mark.parametrize("torn", [KFold(4), [(np.arange(52), np.arange(52, 100))]])
+def test_splits_that_tear_groups_are_refused(torn) -> None:
+    with pytest.raises(InvalidDataError, match="keep the rows of a group on one side"):
+        splits_of(torn, groups=np.arange(100) // 7)

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import GradientBoostingRegressor
-from foldwise.boost import CustomLoss
+from foldwise.boost import CustomLoss, Huber
 from foldwise.errors import InvalidDataError, InvalidParameterError, UnsupportedError
 
 
@@ -242,3 +242,58 @@ def test_importances_need_trees(friedman) -> None:
     X, y = friedman
     model = GradientBoostingRegressor(Ridge(), n_estimators=2).fit(X, y)
     assert not hasattr(model, "feature_importances_")
+
+
+def test_hubers_threshold_stays_where_the_user_put_it(friedman) -> None:
+    X, y = friedman
+    model = GradientBoostingRegressor(loss=Huber(threshold=0.5), n_estimators=1, step="fixed")
+    model.set_params(estimator=KNeighborsRegressor(1), learning_rate=1.0).fit(X, y)
+    moved = model.predict(X) - np.median(y)
+    assert np.abs(moved).max() <= 0.5 + 1e-12  # it was fitted to residuals clipped there
+    assert model.loss_.threshold == 0.5
+
+
+def test_one_threshold_judges_all_rounds_of_hubers_loss(friedman) -> None:
+    X, y = friedman
+    model = GradientBoostingRegressor(loss="huber", n_estimators=40, random_state=0).fit(X, y)
+    threshold = Huber(0.9).adapted(y, np.full(400, np.median(y)), np.ones(400)).threshold
+    assert model.loss_.threshold == threshold
+    np.testing.assert_allclose(model.staged_loss(X, y), model.train_loss_)
+
+
+def test_early_stopping_is_not_deceived_by_a_shrinking_threshold() -> None:
+    # On pure noise more rounds only get worse, while ever smaller residuals of the training rows
+    # shrink the threshold, and with it any loss under that threshold.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 5)), rng.standard_t(3, size=120)
+    model = GradientBoostingRegressor(
+        loss="huber", n_estimators=150, early_stopping=True, refit=None, random_state=0
+    )
+    curve = model.fit(X, y).model_.validation_loss
+    assert len(curve) < 50
+    assert model.n_estimators_ == curve.argmin() + 1
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "quantile"])
+def test_monotone_trees_stay_monotone(loss, friedman) -> None:
+    X, y = friedman
+    signs = [0, 0, -1, 1, -1, 0, 0, 0, 0, 0]
+    tree = DecisionTreeRegressor(max_depth=4, monotonic_cst=signs)
+    weight = np.random.default_rng(0).integers(0, 3, size=len(y))
+    model = GradientBoostingRegressor(tree, loss, n_estimators=20, random_state=0)
+    model.fit(X, y, weight)
+    assert (np.diff(model.train_loss_) < 1e-12).all()
+    for column in 2, 3, 4:
+        lines = np.repeat(X[:40], 30, axis=0)
+        lines[:, column] = np.tile(np.linspace(0, 1, 30), 40)
+        steps = np.diff(model.predict(lines).reshape(40, 30), axis=1) * signs[column]
+        assert steps.min() >= -1e-12
+        assert steps.max() > 0 or column != 3
+
+
+def test_monotone_leaves_are_those_that_the_tree_had(friedman) -> None:
+    X, y = friedman
+    tree = DecisionTreeRegressor(max_depth=5, monotonic_cst=[1, 0, 0, -1, 0, 0, 0, 0, 0, 0])
+    plain = tree.set_params(random_state=0).fit(X, y - y.mean())
+    model = GradientBoostingRegressor(tree, n_estimators=1, learning_rate=1.0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), plain.predict(X) + y.mean(), atol=1e-6)

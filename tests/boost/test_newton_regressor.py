@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import NewtonBoostingRegressor
 from foldwise.boost import CustomLoss
-from foldwise.errors import InvalidParameterError
+from foldwise.errors import FoldwiseWarning, InvalidParameterError
 
 EXACT = {
     "learning_rate": 1.0,
@@ -184,7 +184,9 @@ def test_a_loss_of_ones_own_gives_what_the_built_in_gives() -> None:
 
 def test_early_stopping_refits_for_scaled_rounds() -> None:
     X, y = make_friedman1(300, noise=3.0, random_state=0)
-    model = NewtonBoostingRegressor(early_stopping=True, validation=0.25, random_state=0)
+    model = NewtonBoostingRegressor(
+        n_estimators=200, early_stopping=True, validation=0.25, random_state=0
+    )
     kept = model.set_params(refit=None).fit(X, y).n_estimators_
     assert kept < 100
     assert len(model.validation_loss_) == kept + 10
@@ -259,3 +261,57 @@ def test_importances_sum_to_one() -> None:
 def test_bad_parameters_are_named(parameter, bad) -> None:
     with pytest.raises(InvalidParameterError, match=f"NewtonBoostingRegressor: {parameter} must"):
         NewtonBoostingRegressor(**{parameter: bad}).fit(np.zeros((3, 2)), np.arange(3.0))
+
+
+def test_small_tables_are_learned_from() -> None:
+    X = np.random.default_rng(0).normal(size=(38, 2))
+    y = 3 * X[:, 0]
+    assert NewtonBoostingRegressor().fit(X, y).score(X, y) > 0.8
+
+
+def test_leaves_too_large_for_the_table_are_said() -> None:
+    X = np.arange(38.0)[:, None]
+    with pytest.warns(FoldwiseWarning, match="min_samples_leaf=20 allows no split of 38 rows"):
+        model = NewtonBoostingRegressor(min_samples_leaf=20).fit(X, X[:, 0])
+    assert np.ptp(model.predict(X)) == 0
+
+
+def test_two_hundred_rows_have_the_leaves_of_large_tables() -> None:
+    X, y = make_friedman1(200, random_state=0)
+    auto, twenty = (
+        NewtonBoostingRegressor(n_estimators=5, min_samples_leaf=least).fit(X, y).predict(X)
+        for least in ("auto", 20)
+    )
+    assert np.array_equal(auto, twenty)
+
+
+def test_a_misspelt_word_for_lightgbm_is_refused() -> None:
+    model = NewtonBoostingRegressor(lightgbm_params={"num_leavs": 3})
+    with pytest.raises(InvalidParameterError, match=r"got 'num_leavs'\. Did you mean 'num_leaves'"):
+        model.fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+def test_aliases_of_lightgbms_words_are_known() -> None:
+    X, y = make_friedman1(100, random_state=0)
+    NewtonBoostingRegressor(lightgbm_params={"extra_tree": True, "reg_alpha": 1.0}).fit(X, y)
+
+
+def test_a_constraint_on_categories_is_refused(capfd) -> None:
+    X, y = np.arange(60.0)[:, None] % 3, np.arange(60.0)
+    for more in {"monotonic_cst": [1]}, {"lightgbm_params": {"mc": "1"}}:
+        model = NewtonBoostingRegressor(categorical_features=[0], **more)
+        with pytest.raises(InvalidParameterError, match="0 for columns of categories"):
+            model.fit(X, y)
+    assert not any(capfd.readouterr())
+
+
+def test_more_leaves_than_lightgbm_takes_are_refused_without_its_own_words(capfd) -> None:
+    with pytest.raises(InvalidParameterError, match=r"max_leaf_nodes must be .* at most 131072"):
+        NewtonBoostingRegressor(max_leaf_nodes=200_000).fit([[0.0], [1.0]], [0.0, 1.0])
+    assert not any(capfd.readouterr())
+
+
+def test_what_lightgbm_refuses_is_an_error_of_ours() -> None:
+    model = NewtonBoostingRegressor(lightgbm_params={"num_leaves": 1})
+    with pytest.raises(InvalidParameterError, match="be what LightGBM can train with"):
+        model.fit([[0.0], [1.0]], [0.0, 1.0])

@@ -14,6 +14,7 @@ from foldwise.boost.samme import (
     class_margins,
     coefficient_path,
     gridded,
+    path_point,
     reweighted,
     round_fitter,
     vote_weight,
@@ -72,8 +73,8 @@ def test_margins_lie_between_minus_one_and_one_and_tell_right_from_wrong() -> No
 
 def test_the_path_can_be_cut() -> None:
     votes, codes = np.array([[2.0, 0.0]]), np.array([0])
-    path = BoostingPath.start().extended(votes, codes, np.ones(1), 1.0)
-    path = path.extended(2 * votes, codes, np.ones(1), 1.0)
+    points = [path_point(times * votes, codes, np.ones(1)) for times in (1, 2)]
+    path = BoostingPath.of([1.0, 1.0], points)
     assert path.l1_norm.tolist() == [1.0, 2.0]
     assert path.first(1).exponential_loss.tolist() == [np.exp(-1)]
 

@@ -44,7 +44,7 @@ def flats(tmp_path_factory):
 def prices(flats, tmp_path_factory):
     """A model of a quantity, fitted by typing."""
     folder = tmp_path_factory.mktemp("models") / "prices"
-    options = ("--preset", "fast", "--time", 10, "--drop", "description", "--out", folder)
+    options = ("--preset", "fast", "--time", 13, "--drop", "description", "--out", folder)
     result = Typed("fit", flats, "--target", "rent", *options, "--json")
     assert result.code == 0, result.err
     return folder, result.json
@@ -74,7 +74,7 @@ def hostile(tmp_path_factory):
 def kinds(hostile, tmp_path_factory):
     """A model of three classes, fitted by typing."""
     folder = tmp_path_factory.mktemp("models") / "kinds"
-    options = ("--preset", "fast", "--time", 10, "--out", folder, "--json")
+    options = ("--preset", "fast", "--time", 13, "--out", folder, "--json")
     result = Typed("fit", hostile, "--target", "class", *options)
     assert result.code == 0, result.err
     return folder, result.json

@@ -3,7 +3,7 @@ import warnings
 import click
 import pytest
 
-from foldwise.cli.failures import Failure, Misuse, errors_as_messages
+from foldwise.cli.failures import Failure, Misuse, check_place, errors_as_messages
 from foldwise.errors import invalid_data, invalid_parameter, warn
 
 
@@ -43,8 +43,34 @@ def test_an_interrupt_and_want_of_memory_are_said():
 
 def test_a_full_disk_names_the_file():
     failure = raised(OSError(28, "No space left on device", "model.foldwise"))
-    assert failure.message == (
-        "model.foldwise: no space left on device. Check the path and its permissions."
+    assert failure.message == "model.foldwise: no space left on device. Make room."
+
+
+def test_a_full_temporary_folder_is_a_full_disk():
+    failure = raised(OSError(28, "No space left on device"))
+    assert failure.message == "a temporary file: no space left on device. Make room."
+
+
+def test_a_path_that_cannot_be_used_is_named():
+    failure = raised(PermissionError(13, "Permission denied", "out"))
+    assert failure.message == "out: permission denied. Check the path and its permissions."
+
+
+def test_who_stops_reading_has_had_enough():
+    with pytest.raises(BrokenPipeError), errors_as_messages(False):
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+@pytest.mark.parametrize("name", [".", "there/p.csv"])
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(name, tmp_path):
+    with pytest.raises(Misuse, match=r"^-o must be a file in a folder that is there; got "):
+        check_place(tmp_path / name, "-o")
+
+
+def test_a_budget_is_told_by_its_option():
+    said = "Stack: the fit ended by time_budget=3.5 and is partial; with run_dir= it continues."
+    assert raised(invalid_data("Stack", "y", must="be", got=0, fix=said)).message.endswith(
+        "the fit ended by --time and is partial; with --out it continues."
     )
 
 

@@ -1,11 +1,15 @@
 import io
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from foldwise import files
-from foldwise.cli.models import harmless
+from foldwise.cli.models import harmless, write_predictions
+from foldwise.cli.screen import say
 from tests.cli.conftest import CLASSES
 
 
@@ -64,6 +68,46 @@ def test_parquet_keeps_the_classes_as_they_are(kinds, hostile, typed, tmp_path):
     out = tmp_path / "p.parquet"
     assert typed("predict", kinds[0], hostile, "-o", out).code == 0
     assert set(pd.read_parquet(out)["prediction"]) <= set(CLASSES)
+
+
+def test_who_reads_the_first_line_only_sees_no_error(prices, flats):
+    command = [sys.executable, "-m", "foldwise.cli", "predict", str(prices[0]), str(flats)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert result.stderr == b""
+
+
+def test_standard_output_that_is_full_is_said(monkeypatch):
+    class Full(io.StringIO):
+        def flush(self):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(OSError, match="No space left on device: 'standard output'"):
+        say("a")
+    say("b")
+
+
+def test_a_folder_that_is_not_there_is_misuse(prices, flats, typed, tmp_path):
+    result = typed("predict", prices[0], flats, "-o", tmp_path / "no" / "p.csv")
+    assert result.code == 2
+    assert result.last.endswith(f"Make it with: mkdir -p {tmp_path / 'no'}")
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.parquet"])
+def test_predictions_are_written_whole_or_not_at_all(name, tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    out = tmp_path / name
+    out.write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=name):
+        write_predictions(pd.DataFrame({"prediction": [1.0]}), out)
+    assert out.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_probabilities_of_a_quantity_are_misuse(prices, flats, typed):

@@ -1,6 +1,9 @@
 import errno
 import os
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,8 +24,10 @@ PAYLOAD = bytes(range(256)) * 3
 WHOLE = b"".join(packed(HEADER, PAYLOAD))
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
+@pytest.fixture(params=["unnamed", "named"])
+def path(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    if request.param == "named":
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     return tmp_path / "result.fit"
 
 
@@ -83,6 +88,64 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(path: Path) -> 
         write_whole(path, parts())
     assert path.read_bytes() == b"old"
     assert list(path.parent.iterdir()) == [path]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+if sys.argv[2] == "named" and hasattr(os, "O_TMPFILE"):
+    del os.O_TMPFILE
+from foldwise.engine.files import write_whole
+def parts():
+    yield bytes(100_000)
+    os.kill(os.getpid(), signal.SIGKILL)
+write_whole(Path(sys.argv[1]), parts())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="no files without a name here")
+def test_a_writer_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+    killed = subprocess.run([sys.executable, "-c", KILLED, path, "unnamed"], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_writer_left_is_cleared_away_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    subprocess.run([sys.executable, "-c", KILLED, path, "named"], check=False)
+    assert [file.suffix for file in tmp_path.iterdir()] == [".part"]
+    write_whole(path, [b"first"])
+    write_whole(path, [b"second"])
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_is_replaced_keeps_its_mode_and_a_link_to_it_stays(path: Path) -> None:
+    real = path.with_name("real")
+    real.write_bytes(b"old")
+    real.chmod(0o640)
+    path.symlink_to(real)
+    write_whole(path, [b"new"])
+    assert path.is_symlink()
+    assert real.read_bytes() == b"new"
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device here")
+def test_a_device_is_written_to_as_it_is_and_named_when_it_is_full(path: Path) -> None:
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_whole(path, [b"new"])
+    assert caught.value.filename == str(path)
+    assert not path.is_file()
+
+
+def test_a_folder_that_is_not_there_is_told_by_the_name_that_was_given(path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        write_whole(path / "a", [b"new"])
+    assert caught.value.filename == str(path / "a")
 
 
 def test_a_file_is_synchronised_before_it_gets_its_name_and_the_folder_after(

@@ -141,6 +141,18 @@ def test_a_new_run_folder_is_closed_to_others(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "run" / RESULTS).stat().st_mode) == 0o700
 
 
+@pytest.mark.parametrize("umask", [0o000, 0o002])
+def test_a_run_folder_we_made_ourselves_works_under_any_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        RunStore(tmp_path / "new" / "run").put("a", [1.0], {})
+        assert RunStore(tmp_path / "new" / "run").get("a") == [1.0]
+    finally:
+        os.umask(before)
+    run = tmp_path / "new" / "run"
+    assert [path.stat().st_mode & 0o077 for path in (run, run / "results")] == [0, 0]
+
+
 def test_a_folder_everybody_may_write_to_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     RunStore(folder).put("a", 1, ABOUT)

@@ -45,7 +45,7 @@ def test_nothing_else_can_be_named(name) -> None:
 
 def test_estimators_and_our_parts_can() -> None:
     assert class_named("sklearn.linear_model._ridge.Ridge") is Ridge
-    assert class_named("foldwise.stack.table.table.NodeTable").__name__ == "NodeTable"
+    assert class_named("foldwise.stack.table.read.NodeTable").__name__ == "NodeTable"
 
 
 def test_the_name_is_in_the_sentence() -> None:

@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
+from foldwise.errors import InvalidDataError
 from foldwise.learners.one_learner import (
     LearnerInput,
     ask,
@@ -81,6 +82,19 @@ def test_trusted_answers_are_the_learners_answers() -> None:
     tree = fit_learner(DecisionTreeRegressor(random_state=0), table, y, None)
     plain = DecisionTreeRegressor(random_state=0).fit(X, y)
     np.testing.assert_array_equal(ask(tree, table), plain.predict(X))
+
+
+@pytest.mark.parametrize("forged", [False, True])
+@pytest.mark.parametrize("method", ["predict", "apply"])
+def test_a_tree_of_more_columns_never_reads_unchecked_rows(forged, method) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    tree = DecisionTreeRegressor(random_state=0).fit(X, X[:, 2])
+    if forged:
+        del tree.n_features_in_
+    narrow = input_for(X[:, :1], [tree])
+    assert narrow.trusted
+    with pytest.raises(InvalidDataError, match=r"columns that it was fitted on, .*; got 1\."):
+        ask(tree, narrow, method)
 
 
 def test_with_metadata_routing_a_pipeline_finds_the_way_itself() -> None:

@@ -94,6 +94,18 @@ def test_hubers_threshold_follows_the_residuals() -> None:
     assert Huber(0.9).adapted(y, np.zeros(10), np.ones(10)).threshold == 9.5
 
 
+def test_a_threshold_that_was_given_stays() -> None:
+    loss, y = Huber(threshold=0.5), np.arange(1.0, 11.0)
+    assert loss.adapted(y, np.zeros(10), np.ones(10)) is loss
+
+
+@pytest.mark.parametrize("wrong", [{"threshold": -1.0}, {"threshold": "1"}, {"level": 1.0}])
+def test_hubers_parameters_are_checked(wrong) -> None:
+    (name,) = wrong
+    with pytest.raises(InvalidParameterError, match=f"Huber: {name} must be a number"):
+        Huber(**wrong)
+
+
 def test_a_leaf_without_events_takes_the_newton_step() -> None:
     loss, zeros = Poisson(), np.zeros(3)
     assert loss.leaf_steps(zeros, zeros, np.ones(3), np.zeros(3, int), 1).tolist() == [-1.0]

@@ -1,3 +1,4 @@
+import os
 import pickle
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,6 +54,28 @@ def test_sections_come_in_the_order_of_the_reader(regression: StackingRegressor)
         "answer", "leaderboard", "honesty", "learners", "quality", "coverage", "columns", "folds",
         "warnings", "data", "time", "reproduce",
     ]  # fmt: skip
+
+
+def test_a_report_is_written_whole_or_not_at_all(
+    regression: StackingRegressor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_report(regression, path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_page_without_time_leaves_out_what_takes_long(regression: StackingRegressor) -> None:
+    hurried = render(regression, time_budget=1e-3)
+    assert "Left out: asking the model often enough" in hurried
+    assert "Value to the stack" not in hurried
+    assert render(regression, time_budget=1e6) == render(regression)
 
 
 def test_the_same_model_gives_the_same_page(binary: StackingClassifier) -> None:

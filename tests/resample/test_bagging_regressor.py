@@ -2,17 +2,20 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone, is_classifier
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestRegressor, StackingRegressor
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from foldwise import BaggingRegressor
+from foldwise import BaggingClassifier, BaggingRegressor
 from foldwise.errors import InvalidParameterError, NoScoreWarning, UnsupportedError
+from foldwise.learners.one_learner import input_for
+from foldwise.resample.draws import TARGET_SCHEMES, new_numbers
 
 WEIGHTS_DIFFER = {
     "check_sample_weight_equivalence_on_dense_data": "rows are drawn by weight",
@@ -148,7 +151,7 @@ def test_the_result_does_not_depend_on_the_workers(friedman, n_jobs) -> None:
 def test_weights_draw_the_rows_like_repetition_on_average(friedman) -> None:
     X, y = friedman
     weight = np.random.default_rng(0).integers(0, 4, size=300)
-    model = BaggingRegressor(Ridge(), 300, random_state=0)
+    model = BaggingRegressor(LinearRegression(), 300, random_state=0)
     weighted = model.fit(X, y, sample_weight=weight).predict(X)
     repeated = model.fit(X.repeat(weight, axis=0), y.repeat(weight)).predict(X)
     np.testing.assert_allclose(weighted, repeated, atol=0.25)  # y has a spread of 5
@@ -252,3 +255,110 @@ def test_rows_of_weight_zero_are_neither_drawn_nor_scored(friedman) -> None:
     model.fit(X, spoiled, sample_weight=weight)
     assert model.predict(X).max() < 100
     assert model.oob_score_ > 0.4
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(
+    "model",
+    [
+        BaggingRegressor(n_estimators=5, oob_score=True),
+        BaggingRegressor(Ridge(), 5, max_samples=0.5, max_features=2, oob_score=True),
+        BaggingRegressor(n_estimators=5, sampling="subsample", max_samples=0.6, oob_score=True),
+        BaggingRegressor(Ridge(), 5, sampling="bayesian"),
+        BaggingRegressor(Ridge(), 5, sampling="parametric"),
+        BaggingRegressor(Ridge(), 5, sampling="residual"),
+        BaggingRegressor(Ridge(), 5, sampling="noise"),
+        BaggingClassifier(n_estimators=5, oob_score=True),
+        BaggingClassifier(LogisticRegression(), 5, sampling="parametric"),
+    ],
+    ids=lambda model: str(model)[:90].replace("\n", ""),
+)
+def test_rows_of_weight_zero_change_nothing(model, grouped) -> None:
+    if grouped and model.sampling in TARGET_SCHEMES:
+        pytest.skip("new targets take no groups")
+    rng = np.random.default_rng(0)
+    X, classes = rng.normal(size=(60, 4)), is_classifier(model)
+    y = X[:, 0] + rng.normal(size=60)
+    y = np.array(["a", "b", "c"])[np.digitize(y, [-0.5, 0.5])] if classes else y
+    weight = rng.integers(0, 3, size=60) * rng.random(60)
+    groups, some = np.arange(60) // 2 if grouped else None, weight > 0
+    X_bad, y_bad = X.copy(), y.astype("<U4" if classes else float)
+    X_bad[~some], y_bad[~some] = np.nan, "none" if classes else np.inf
+    whole = clone(model).set_params(random_state=0).fit(X_bad, y_bad, weight, groups)
+    left = None if groups is None else groups[some]
+    part = model.set_params(random_state=0).fit(X[some], y[some], weight[some], left)
+    assert np.array_equal(whole.predict(X), part.predict(X))
+    if model.oob_score:
+        name = "oob_decision_function_" if classes else "oob_prediction_"
+        assert np.isnan(getattr(whole, name)[~some]).all()
+        np.testing.assert_array_equal(getattr(whole, name)[some], getattr(part, name))
+        assert whole.oob_score_ == part.oob_score_
+
+
+@pytest.mark.parametrize("sampling", ["parametric", "residual", "noise"])
+def test_the_noise_of_new_targets_is_that_of_the_weighted_rows(sampling) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 1))
+    y = X[:, 0] + np.where(np.arange(400) < 200, 0.1, 10.0) * rng.normal(size=400)
+    weight = np.repeat([1.0, 1e-9], 200)
+    table = input_for(X, [Ridge()])
+    quiet = new_numbers(sampling, Ridge(), table, y, weight, None, 0)
+    noise = quiet.draw(rng) - quiet.centre
+    assert quiet.scale == pytest.approx(0.1, rel=0.2)
+    assert noise.std() == pytest.approx(0.1, rel=0.3)
+
+
+@pytest.mark.parametrize("sampling", ["bootstrap", "subsample"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_no_member_votes_on_a_row_that_it_saw(sampling, grouped) -> None:
+    # A row's own target, and those of the copies in its group, cannot move what is said of it.
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(rng.random((20, 2)), 2, axis=0), np.repeat(rng.random(20), 2)
+    weight, groups = rng.integers(1, 4, size=40).astype(float), np.repeat(np.arange(20), 2)
+    model = BaggingRegressor(
+        n_estimators=20, sampling=sampling, max_samples=0.5, oob_score=True, random_state=0
+    )
+
+    def said(y):
+        return model.fit(X, y, weight, groups if grouped else None).oob_prediction_
+
+    before = said(y)
+    for row in range(0, 40, 7):
+        own = groups == groups[row] if grouped else np.arange(40) == row
+        after = said(np.where(own, 1e6, y))
+        np.testing.assert_array_equal(after[own], before[own])
+        assert not np.array_equal(after, before)
+
+
+def test_a_forest_knows_its_features(friedman) -> None:
+    X, y = friedman
+    ours = BaggingRegressor(n_estimators=30, split_features=3, random_state=0).fit(X, y)
+    theirs = RandomForestRegressor(30, max_features=3, random_state=0).fit(X, y)
+    assert ours.feature_importances_.sum() == pytest.approx(1)
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=0.04)
+    assert not hasattr(BaggingRegressor(Ridge(), 3).fit(X, y), "feature_importances_")
+    some = BaggingRegressor(n_estimators=1, max_features=2, random_state=0).fit(X, y)
+    unread = np.delete(some.feature_importances_, some.estimators_features_[0])
+    assert not unread.any()
+
+
+@pytest.mark.parametrize(("asked", "got"), [(1, 1), (3, 3), (10, 10), (0.25, 2), (1.0, 10)])
+def test_a_number_of_columns_may_be_asked_for(friedman, asked, got) -> None:
+    X, y = friedman
+    model = BaggingRegressor(Ridge(), 2, max_features=asked, random_state=0).fit(X, y)
+    assert [len(columns) for columns in model.estimators_features_] == [got, got]
+
+
+def test_more_columns_than_there_are_are_refused(friedman) -> None:
+    with pytest.raises(InvalidParameterError, match=r"number of columns, 10; got 11\. Use 1\.0"):
+        BaggingRegressor(Ridge(), 2, max_features=11).fit(*friedman)
+
+
+def test_learners_of_the_other_task_are_refused(friedman) -> None:
+    X, y = friedman
+    with pytest.raises(UnsupportedError, match="be a regressor; got the classifier LogisticRegre"):
+        BaggingRegressor(LogisticRegression()).fit(X, y)
+    with pytest.raises(UnsupportedError, match="BaggingClassifier: estimator must be a classifier"):
+        BaggingClassifier(make_pipeline(Ridge())).fit(X, y > 15)
+    with pytest.raises(UnsupportedError, match="generator must be a regressor"):
+        BaggingRegressor(sampling="parametric", generator=LogisticRegression()).fit(X, y)

@@ -7,7 +7,9 @@ from foldwise import BaggingRegressor
 from foldwise.resample.variance import (
     BaggingVariance,
     VarianceCurve,
+    between_to_within,
     infinitesimal_jackknife,
+    jackknife_after_bootstrap,
     subsample_factor,
     variance_of_mean,
 )
@@ -108,7 +110,9 @@ def test_the_estimators_variance_is_that_of_its_draws_and_answers() -> None:
     answers = np.array([tree.predict(X[:5]) for tree in model.estimators_])
     np.testing.assert_allclose(found.between, infinitesimal_jackknife(counts, answers))
     np.testing.assert_allclose(found.within, answers.var(axis=0, ddof=1))
-    half = norm.ppf(0.9) * np.sqrt(found.of_mean)
+    said = np.array([tree.predict(X) for tree in model.estimators_])[:, :, None]
+    ratio, error = between_to_within(counts, said, np.arange(40), 1.0)
+    half = norm.ppf(0.9) * np.sqrt((ratio + error + 1 / 30) * found.within)
     np.testing.assert_allclose(
         model.confidence_interval(X[:5], 0.8), np.c_[-half, half] + model.predict(X[:5])[:, None]
     )
@@ -137,3 +141,56 @@ def test_no_variance_at_all_is_no_trouble() -> None:
     curve = BaggingVariance(np.zeros(1), np.zeros(1), 3).curve(np.array([1, 2]))
     assert isinstance(curve, VarianceCurve)
     assert curve.variance.tolist() == [0, 0]
+
+
+def bagged_means(n_sets, n_learners, n_rows, rng):
+    """Yield (counts, answers) of the mean of drawn rows, whose variance is 1 / n_rows."""
+    for _ in range(n_sets):
+        counts = rng.multinomial(n_rows, np.full(n_rows, 1 / n_rows), size=n_learners)
+        yield counts.astype(float), (counts @ rng.normal(size=n_rows) / n_rows)[:, None]
+
+
+def test_few_learners_do_not_bias_the_jackknives() -> None:
+    rng = np.random.default_rng(0)
+    few, more = (list(bagged_means(1500, n, 20, rng)) for n in (8, 25))
+    low = np.mean([infinitesimal_jackknife(*bag) for bag in few])
+    high = np.mean([jackknife_after_bootstrap(*bag) for bag in more])
+    nothing = np.mean([infinitesimal_jackknife(c, rng.normal(size=(8, 1))) for c, _ in few])
+    assert low == pytest.approx(0.95 / 20, rel=0.1)  # of 20 rows: (n − 1) / n²
+    assert 1 / 20 < high < 1.4 / 20
+    assert abs(nothing) < 0.1  # noise of the learners alone, of variance 1
+
+
+def test_points_together_tell_the_ratio_of_the_variances() -> None:
+    # The mean of drawn rows varies within a fit as much as between training sets.
+    ratios = [
+        between_to_within(counts, np.tile(said[:, None], (1, 20, 1)), np.arange(20), 1.0)[0]
+        for counts, said in bagged_means(60, 60, 20, np.random.default_rng(1))
+    ]
+    assert np.mean(ratios) == pytest.approx(1.0, rel=0.25)
+
+
+def test_too_few_learners_tell_no_ratio() -> None:
+    counts = np.array([[0.0, 2.0], [2.0, 0.0]])
+    assert np.isnan(between_to_within(counts, np.zeros((2, 2, 1)), np.arange(2), 1.0)).all()
+
+
+def test_learners_that_agree_have_no_spread() -> None:
+    counts = np.random.default_rng(0).multinomial(5, [0.2] * 5, size=40).astype(float)
+    assert between_to_within(counts, np.zeros((40, 5, 1)), np.arange(5), 1.0) == (0.0, 0.0)
+
+
+def test_a_confidence_interval_holds_the_expected_prediction_as_often_as_it_says() -> None:
+    # The expected prediction is the mean over the 24 training sets.
+    X_new, inside, centres = np.random.default_rng(1).random((25, 3)), [], []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        X = rng.random((60, 3))
+        y = 4 * X[:, 0] + np.sin(6 * X[:, 1]) + rng.normal(size=60)
+        model = BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=3), 60)
+        model.set_params(split_features=2, random_state=seed).fit(X, y)
+        inside.append(model.confidence_interval(X_new, 0.9))
+        centres.append(model.predict(X_new))
+    low, high = np.moveaxis(inside, -1, 0)
+    expected = np.mean(centres, axis=0)
+    assert 0.87 <= np.mean((low <= expected) & (expected <= high)) <= 0.985

@@ -19,7 +19,8 @@ from foldwise import (
     BayesianModelAveragingRegressor,
     BestSubsetRegressor,
 )
-from foldwise.errors import FoldsWarning
+from foldwise.errors import FoldsWarning, FoldwiseWarning
+from foldwise.subset.lasso import best_lasso
 
 
 @parametrize_with_checks(
@@ -185,6 +186,42 @@ def test_many_columns_take_the_lasso_by_themselves():
     assert acv.selection_frequency_[5] == 1
 
 
+def test_penalties_of_an_earlier_fit_are_forgotten():
+    X, y = random_rows()
+    acv = AveragedCVRegressor(3, candidates="lasso", n_alphas=5).fit(X, y)
+    assert acv.fold_alphas_.shape == (3,)
+    assert not hasattr(acv.set_params(candidates="subsets").fit(X, y), "fold_alphas_")
+
+
+@pytest.mark.parametrize("kind", [AveragedCVRegressor, AveragedCVClassifier])
+def test_paths_of_the_lasso_obey_the_time_limit(kind):
+    X, y = random_rows()
+    acv = kind(3, candidates="lasso", n_alphas=5, time_limit=1e-9)
+    with pytest.warns(FoldwiseWarning, match=rf"^{kind.__name__}: stopped after 1e-09 seconds"):
+        acv.fit(X, y > 0)
+    assert not acv.complete_
+    assert len(acv.fold_coef_) == 1
+    assert np.isfinite(acv.predict(X)).all()
+
+
+@pytest.mark.parametrize("kind", [AveragedCVRegressor, AveragedCVClassifier])
+def test_ctrl_c_keeps_the_paths_of_the_lasso_so_far(kind, monkeypatch):
+    folds = iter([True, True, False])
+
+    def interrupted(*given):
+        if next(folds):
+            return best_lasso(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("foldwise.subset.averaged_cv.best_lasso", interrupted)
+    X, y = random_rows()
+    acv = kind(3, candidates="lasso", n_alphas=5)
+    with pytest.warns(FoldwiseWarning, match=rf"^{kind.__name__}: interrupted"):
+        acv.fit(X, y > 0)
+    assert not acv.complete_
+    assert len(acv.fold_coef_) == 2
+
+
 def test_without_the_empty_model_every_fold_has_a_column():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 1)), rng.normal(size=60)
@@ -338,6 +375,6 @@ def test_too_many_subsets_are_refused_with_the_time_they_would_take():
 def test_a_rare_class_gets_fewer_folds_and_a_warning():
     X, _ = binary_rows(n=40)
     y = np.arange(40) < 4
-    with pytest.warns(FoldsWarning, match=r"^AveragedCVClassifier: 4 folds instead of 10, since"):
+    with pytest.warns(FoldsWarning, match=r"^AveragedCVClassifier: cv=10 needs .* using 4 folds"):
         acv = AveragedCVClassifier().fit(X, y)
     assert len(acv.fold_coef_) == 4

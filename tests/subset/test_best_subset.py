@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import BestSubsetRegressor
 from foldwise.errors import FoldwiseWarning
+from foldwise.paths import cross_validated_path
 from foldwise.subset import progress
 from foldwise.subset.best_subset import (
     Wanted,
@@ -23,7 +24,7 @@ from foldwise.subset.best_subset import (
 )
 from foldwise.subset.columns import choose_from
 from foldwise.subset.criteria import TargetSummary
-from foldwise.subset.moments import WeightedRows, all_rows, by_split
+from foldwise.subset.moments import SubsetRows, all_rows, by_split
 from foldwise.subset.search import Searcher
 
 SEARCHER = Searcher("Test")
@@ -123,6 +124,26 @@ def test_cross_validation_equals_a_literal_loop(weighted):
         assert_allclose(best.best_by_size_["mse"][size], error, rtol=1e-10)
 
 
+def test_the_error_of_the_error_weighs_folds_as_paths_do():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(41, 2)), rng.normal(size=41)
+    folds = np.minimum(np.arange(41) // 8, 3)
+    splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(4)]
+    weights = rng.random(41) + 0.1
+    best = BestSubsetRegressor("cv", cv=splits).fit(X, y, weights)
+    path = cross_validated_path(X, y, fold_of=folds, sample_weight=weights, lambdas=[1e3, 1e-12])
+    # Paths count half the squared error.
+    assert_allclose(best.best_by_size_["mse"][[0, 2]], 2 * path.cv_loss, rtol=1e-7)
+    assert_allclose(best.best_by_size_["mse_se"][[0, 2]], 2 * path.cv_se, rtol=1e-7)
+
+
+def test_the_table_of_an_earlier_fit_is_forgotten():
+    X, y = load_diabetes(return_X_y=True)
+    best = BestSubsetRegressor(keep_all=True).fit(X[:, :4], y)
+    assert len(best.all_subsets_) == 16
+    assert not hasattr(best.set_params(keep_all=False).fit(X, y), "all_subsets_")
+
+
 def test_ties_go_to_the_smaller_model_and_then_to_the_first_columns():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(40, 2))
@@ -162,7 +183,7 @@ def test_grouped_columns_come_and_go_together(criterion):
     y = 2.0 * (kind == 1) + frame["x"] + 0.5 * rng.normal(size=120)
     dummies = ["kind_1", "kind_2", "kind_3"]
     X = frame.drop(columns="kind_0")
-    best = BestSubsetRegressor(criterion, column_groups=[dummies]).fit(X, y)
+    best = BestSubsetRegressor(criterion, cv=KFold(5), column_groups=[dummies]).fit(X, y)
     assert best.feature_names_in_[best.support_].tolist() == [*dummies, "x"]
     for columns in best.best_by_size_["columns"]:
         assert set(dummies) <= set(columns) or not set(dummies) & set(columns)
@@ -332,8 +353,8 @@ def test_the_empty_model_is_chosen_only_where_allowed():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
     choice = choose_from("Test", 3)
-    moments = all_rows(WeightedRows(X, y, np.ones(40)))
-    folds = by_split(WeightedRows(X, y, np.ones(40)), list(KFold(4).split(X)))
+    moments = all_rows(SubsetRows(X, y, np.ones(40)))
+    folds = by_split(SubsetRows(X, y, np.ones(40)), list(KFold(4).split(X)))
     for empty in (True, False):
         wanted = Wanted(empty_model=empty)
         assert by_criterion("bic", moments, choice, wanted, SEARCHER).kept.any() != empty
@@ -346,7 +367,7 @@ def test_the_empty_model_is_chosen_only_where_allowed():
 def test_the_table_has_a_standard_error_over_folds(forty_rows):
     X, y = forty_rows
     splits = list(KFold(4).split(X))
-    folds = by_split(WeightedRows(X, y, np.ones(40)), splits)
+    folds = by_split(SubsetRows(X, y, np.ones(40)), splits)
     found = by_cross_validation(*folds, choose_from("Test", 4), Wanted(), SEARCHER)
     empty = [np.mean((y[test] - y[train].mean()) ** 2) for train, test in splits]
     assert_allclose(found.rivals_table["mse"][0], np.mean(empty), rtol=1e-10)
@@ -362,9 +383,7 @@ def test_r2_and_adjusted_r2_are_what_their_formulas_say():
 def test_names_are_those_of_the_columns(forty_rows):
     X, y = forty_rows
     choice = choose_from("Test", 4, list("abcd"), ["d"])
-    found = by_criterion(
-        "bic", all_rows(WeightedRows(X, y, np.ones(40))), choice, Wanted(), SEARCHER
-    )
+    found = by_criterion("bic", all_rows(SubsetRows(X, y, np.ones(40))), choice, Wanted(), SEARCHER)
     table = named_table(found, choice, np.array(list("abcd")))
     assert table["columns"][0] == ("d",)
     assert table["columns"][1] == ("b", "d")

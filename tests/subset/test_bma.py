@@ -35,8 +35,8 @@ def test_models_that_cannot_be_scored_or_do_not_matter_are_dropped():
     kept = np.array([[False, False], [True, False], [False, True], [True, True]])
     scores = np.array([2 * np.log(3), 0.0, 100.0, np.inf])
     found = Found(kept, scores, True)
-    models, weights = weigh(found, choice, lambda rss, size: rss + 0 * size, None, strict=False)
-    assert_array_equal(models.kept, kept[[1, 0]])
+    order, weights = weigh(found, choice, lambda rss, size: rss + 0 * size, plan(), None)
+    assert_array_equal(order, [1, 0])
     assert_allclose(weights, [0.75, 0.25])
 
 
@@ -69,3 +69,22 @@ def test_the_hundred_best_models_are_listed_and_all_are_kept():
     assert len(bma.models_) == 100
     assert len(bma.model_probability_) == 256
     assert bma.models_["probability"].is_monotonic_decreasing
+
+
+def test_a_search_without_chance_leaves_the_global_generator_alone():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    np.random.seed(3)
+    before = np.random.get_state()[2]
+    BayesianModelAveragingRegressor().fit(X, X[:, 0] + X[:, 1] ** 2)
+    BayesianModelAveragingClassifier().fit(X, X[:, 0] + X[:, 1] > 0.3 * X[:, 2] ** 2)
+    assert np.random.get_state()[2] == before
+
+
+def test_too_few_rows_for_the_forced_columns_is_an_error_that_says_so():
+    X = np.random.default_rng(0).normal(size=(5, 4))
+    for kind, y in [
+        (BayesianModelAveragingRegressor, X[:, 0]),
+        (BayesianModelAveragingClassifier, np.arange(5) % 2),
+    ]:
+        with pytest.raises(ValueError, match=rf"^{kind.__name__}: X must have more rows than"):
+            kind(forced=[0, 1, 2, 3]).fit(X, y)

@@ -96,7 +96,7 @@ def test_nothing_beats_a_perfect_fit():
 
 def test_the_window_keeps_what_scores_within_its_slack():
     score = criterion("bic", TargetSummary(50.0, 10.0))
-    goal = WithinWindow(THREE, score, 3, slack=3.0, at_most=10)
+    goal = WithinWindow(3, THREE.total, score, 3, slack=3.0, at_most=10)
     rss = np.array([9.0, 5.0, 4.9, 4.0])
     kept = subsets("000", "100", "110", "111")
     goal.offer(rss[:2], kept[:2])
@@ -110,7 +110,7 @@ def test_the_window_keeps_what_scores_within_its_slack():
 
 def test_a_full_window_keeps_the_best():
     score = criterion("bic", TargetSummary(50.0, 10.0))
-    goal = WithinWindow(THREE, score, 3, slack=100.0, at_most=2)
+    goal = WithinWindow(3, THREE.total, score, 3, slack=100.0, at_most=2)
     goal.offer(np.array([5.0, 4.0, 3.0]), subsets("100", "010", "001"))
     assert_array_equal(goal.rss, [3.0, 4.0])
     assert_allclose(goal.limits[1], 4.0, rtol=1e-9)

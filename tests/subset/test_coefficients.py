@@ -10,11 +10,11 @@ from foldwise.subset.coefficients import (
     solve_all,
 )
 from foldwise.subset.columns import choose_from
-from foldwise.subset.moments import ScaledGram, WeightedRows, all_rows, by_split
+from foldwise.subset.moments import ScaledGram, SubsetRows, all_rows, by_split
 
 
 def moments_of(X, y):
-    return all_rows(WeightedRows(X, y, np.ones(len(y))))
+    return all_rows(SubsetRows(X, y, np.ones(len(y))))
 
 
 def test_least_squares_equals_numpy_in_the_units_of_the_data():
@@ -47,7 +47,7 @@ def test_splits_solved_together_equal_splits_solved_alone_with_aliased_columns()
     y = X @ [1.0, 2.0, 3.0] + rng.normal(size=60)
     rows = np.arange(60)
     splits = [(rows[:30], rows[30:]), (rows[30:], rows[:30]), (rows[10:], rows[:10])]
-    train, _ = by_split(WeightedRows(X, y, np.ones(60)), splits)
+    train, _ = by_split(SubsetRows(X, y, np.ones(60)), splits)
     subsets = [np.array([0, 1, 2, 3])] * 3
     alone = [
         least_squares(ScaledGram(gram, train.centre, train.scale), columns)
@@ -75,7 +75,7 @@ def test_all_models_are_solved_as_if_alone():
 def test_leverages_with_forced_columns_are_those_of_the_whole_model():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 4)), rng.normal(size=30)
-    moments = all_rows(WeightedRows(X, y, np.ones(30)))
+    moments = all_rows(SubsetRows(X, y, np.ones(30)))
     choice = choose_from("Test", 4, None, [2])
     reduced = Reduced.of(moments, choice)
     kept = np.array([[True, False, True], [False, False, False]])
@@ -90,7 +90,7 @@ def test_leverages_with_forced_columns_are_those_of_the_whole_model():
 def test_variances_with_forced_columns_are_those_of_the_whole_model():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
-    moments = all_rows(WeightedRows(X, y, np.ones(30)))
+    moments = all_rows(SubsetRows(X, y, np.ones(30)))
     choice = choose_from("Test", 3, None, [1])
     fits = Reduced.of(moments, choice).fits(np.array([[True, True]]), np.ones(1))
     gram = moments.gram[:-1, :-1]

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from foldwise.subset import exhaustive
 from foldwise.subset.columns import Choice, choose_from, count_subsets
 from foldwise.subset.exhaustive import sweep_all
-from foldwise.subset.moments import WeightedRows, by_split
+from foldwise.subset.moments import SubsetRows, by_split
 from foldwise.subset.sinks import BestBySize, Everything
 
 
@@ -32,7 +32,7 @@ class FoldErrors:
 def swept(X, y, weights, splits, units=None, forced=(0,), max_size=None):
     p = X.shape[1]
     units = units or [[j + 1] for j in range(p)]
-    train, test = by_split(WeightedRows(X, y, weights), splits)
+    train, test = by_split(SubsetRows(X, y, weights), splits)
     sink = FoldErrors()
     choice = Choice(units, list(forced), max_size or p)
     shares = list(sweep_all(train.gram, test.gram, choice, sink))
@@ -148,7 +148,7 @@ def test_memory_does_not_grow_with_the_number_of_subsets():
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
-    train, test = by_split(WeightedRows(X, y, np.ones(60)), list(KFold(10).split(X)))
+    train, test = by_split(SubsetRows(X, y, np.ones(60)), list(KFold(10).split(X)))
     tracemalloc.start()
     for _ in sweep_all(train.gram, test.gram, choose_from("Test", 20), Nothing()):
         pass
@@ -161,7 +161,7 @@ def test_memory_does_not_grow_with_the_number_of_subsets():
 def test_everything_lists_subsets_by_size_then_lexicographically():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
-    train, test = by_split(WeightedRows(X, y, np.ones(20)), list(KFold(2).split(X)))
+    train, test = by_split(SubsetRows(X, y, np.ones(20)), list(KFold(2).split(X)))
     sink = Everything()
     for _ in sweep_all(train.gram, test.gram, choose_from("Test", 3), sink):
         pass
@@ -173,7 +173,7 @@ def test_everything_lists_subsets_by_size_then_lexicographically():
 def test_several_sinks_see_the_same():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
-    train, test = by_split(WeightedRows(X, y, np.ones(20)), list(KFold(2).split(X)))
+    train, test = by_split(SubsetRows(X, y, np.ones(20)), list(KFold(2).split(X)))
     by_size, everything = BestBySize(3), Everything()
     list(sweep_all(train.gram, test.gram, choose_from("Test", 3), by_size, everything))
     kept, errors = everything.table(3)

@@ -5,14 +5,14 @@ from sklearn.linear_model import Lasso
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.subset.lasso import best_lasso, lasso, penalties
-from foldwise.subset.moments import WeightedRows
+from foldwise.subset.moments import SubsetRows
 
 
 def rows(n=60, p=5, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p)) * [1, 10, 1, 1, 0.1] + 3
     weights = rng.integers(1, 4, size=n).astype(float)
-    return WeightedRows(X, X[:, 0] + rng.normal(size=n), weights)
+    return SubsetRows(X, X[:, 0] + rng.normal(size=n), weights)
 
 
 def test_the_path_is_that_of_scikit_learn_on_standardised_repeated_rows():
@@ -52,7 +52,7 @@ def binary_rows(n=90, p=6, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p)) * [1, 10, 1, 1, 1, 0.1]
     y = (rng.random(n) < expit(X[:, 0] + 0.1 * X[:, 1])).astype(float)
-    return WeightedRows(X, y, rng.random(n) + 0.5)
+    return SubsetRows(X, y, rng.random(n) + 0.5)
 
 
 def test_logistic_solutions_fulfil_the_optimality_conditions():

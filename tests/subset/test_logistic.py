@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize
 
-from foldwise.subset.logistic import BinaryRows, fit_all, scaled_rows, seconds_for, variances
-from foldwise.subset.moments import WeightedRows
+from foldwise.subset.logistic import ClassRows, fit_all, scaled_rows, seconds_for, variances
+from foldwise.subset.moments import SubsetRows
 
 
 def rows(n=80, p=4, seed=0):
@@ -20,7 +20,7 @@ def test_every_subset_reaches_the_maximum_that_scipy_finds():
     Z, y, weights = rows()
     subsets = [(0, *c) for size in range(5) for c in itertools.combinations(range(1, 5), size)]
     kept = np.array([[j in columns for j in range(5)] for columns in subsets])
-    betas, losses = fit_all(BinaryRows(Z, y, weights), kept)
+    betas, losses = fit_all(ClassRows(Z, y, weights), kept)
     for columns, beta, loss in zip(subsets, betas, losses, strict=True):
         part = Z[:, columns]
 
@@ -41,17 +41,17 @@ def test_every_subset_reaches_the_maximum_that_scipy_finds():
 
 def test_variances_are_the_inverse_of_the_curvature():
     Z, y, weights = rows()
-    beta, _ = fit_all(BinaryRows(Z, y, weights), np.ones((1, 5), dtype=bool))
+    beta, _ = fit_all(ClassRows(Z, y, weights), np.ones((1, 5), dtype=bool))
     mean = 1 / (1 + np.exp(-Z @ beta[0]))
     information = Z.T @ ((weights * mean * (1 - mean))[:, None] * Z)
     expected = np.diag(np.linalg.inv(information))
-    assert_allclose(variances(BinaryRows(Z, y, weights), beta)[0], expected, rtol=1e-6)
+    assert_allclose(variances(ClassRows(Z, y, weights), beta)[0], expected, rtol=1e-6)
 
 
 def test_separated_classes_give_finite_coefficients_and_hardly_any_loss():
     Z, _, weights = rows()
     y = (Z[:, 2] > 0).astype(float)
-    betas, losses = fit_all(BinaryRows(Z, y, weights), np.ones((1, 5), dtype=bool))
+    betas, losses = fit_all(ClassRows(Z, y, weights), np.ones((1, 5), dtype=bool))
     assert np.isfinite(betas).all()
     assert losses[0] < 0.01 * len(y)
 
@@ -59,17 +59,17 @@ def test_separated_classes_give_finite_coefficients_and_hardly_any_loss():
 def test_aliased_columns_get_zero():
     Z, y, weights = rows()
     Z[:, 3] = Z[:, 1] + Z[:, 2]
-    betas, _ = fit_all(BinaryRows(Z, y, weights), np.ones((1, 5), dtype=bool))
+    betas, _ = fit_all(ClassRows(Z, y, weights), np.ones((1, 5), dtype=bool))
     assert betas[0, 3] == 0
     kept = np.array([[True, True, True, False, True]])
-    assert_allclose(betas, fit_all(BinaryRows(Z, y, weights), kept)[0], rtol=1e-9)
+    assert_allclose(betas, fit_all(ClassRows(Z, y, weights), kept)[0], rtol=1e-9)
 
 
 def test_losses_are_minus_the_log_likelihood():
     beta = np.array([[0.0, 1.0]])
     Z, y = np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1.0, 1.0])
     expected = -np.log(1 / (1 + np.exp(-2))) - 3 * np.log(1 / (1 + np.exp(1)))
-    assert_allclose(BinaryRows(Z, y, np.array([1.0, 3.0])).losses(beta), [expected])
+    assert_allclose(ClassRows(Z, y, np.array([1.0, 3.0])).losses(beta), [expected])
 
 
 def test_time_grows_with_fits_rows_and_columns():
@@ -81,9 +81,9 @@ def test_many_batches_equal_one(monkeypatch):
     Z, y, weights = rows()
     kept = np.ones((6, 5), dtype=bool)
     kept[np.arange(1, 5), np.arange(1, 5)] = False
-    whole = fit_all(BinaryRows(Z, y, weights), kept)
+    whole = fit_all(ClassRows(Z, y, weights), kept)
     monkeypatch.setattr("foldwise.subset.logistic.AT_ONCE", 1)
-    for one, other in zip(whole, fit_all(BinaryRows(Z, y, weights), kept), strict=True):
+    for one, other in zip(whole, fit_all(ClassRows(Z, y, weights), kept), strict=True):
         assert_allclose(one, other, rtol=1e-10)
     assert_array_equal(whole[0] != 0, kept)
 
@@ -92,6 +92,6 @@ def test_scaled_columns_have_mean_zero_and_unit_size():
     rng = np.random.default_rng(0)
     weights = rng.random(50)
     X, y = rng.normal(size=(50, 2)) * 100 + 5, np.zeros(50)
-    Z = scaled_rows(WeightedRows(X, y, weights))[0].Z
+    Z = scaled_rows(SubsetRows(X, y, weights))[0].Z
     assert_allclose(weights @ Z[:, 1:], 0, atol=1e-12)
     assert_allclose(np.average(Z**2, axis=0, weights=weights), 1)

@@ -38,7 +38,7 @@ def test_one_seed_gives_one_walk():
     score = criterion("bic", TargetSummary(30.0, task.total, 0))
     found = []
     for _ in range(2):
-        goal = WithinWindow(task, score, 5, 6.0, 100)
+        goal = WithinWindow(len(task.cross), task.total, score, 5, 6.0, 100)
         shares = list(walk(task, score, goal, 5, 200, np.random.default_rng(1)))
         assert shares[-1] == 1.0
         found.append(goal.kept)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from foldwise import BayesianModelAveragingRegressor, BestSubsetRegressor
 from foldwise.subset import search as module
 from foldwise.subset.columns import choose_from
 from foldwise.subset.criteria import criterion
-from foldwise.subset.moments import WeightedRows, all_rows
+from foldwise.subset.moments import SubsetRows, all_rows
 from foldwise.subset.search import (
     Searcher,
     all_subsets,
@@ -45,7 +46,7 @@ def random_problem(seed: int):
 def test_branch_and_bound_equals_exhaustive_search(block, monkeypatch):
     for seed in range(20 * block, 20 * block + 20):
         X, y = random_problem(seed)
-        moments = all_rows(WeightedRows(X, y, np.ones(len(y))))
+        moments = all_rows(SubsetRows(X, y, np.ones(len(y))))
         p = X.shape[1]
         choice = choose_from("Test", p, None, [1] if seed % 5 == 0 else None)
         n_free = len(choice.units)
@@ -75,7 +76,7 @@ def test_the_sweep_equals_scikit_learn_for_every_subset():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 6)), rng.normal(size=40)
     choice = choose_from("Test", 6)
-    found = all_subsets(all_rows(WeightedRows(X, y, np.ones(40))), choice, SEARCHER)
+    found = all_subsets(all_rows(SubsetRows(X, y, np.ones(40))), choice, SEARCHER)
     subsets = [c for size in range(7) for c in itertools.combinations(range(6), size)]
     assert [tuple(np.flatnonzero(kept)) for kept in found.kept] == subsets
     for columns, rss in zip(subsets, found.rss, strict=True):
@@ -88,7 +89,7 @@ def test_more_columns_than_rows_are_searched_as_far_as_it_makes_sense():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 80))
     y = 2 * X[:, 70] - 2 * X[:, 3] + 0.3 * rng.normal(size=30)
-    moments = all_rows(WeightedRows(X, y, np.ones(30)))
+    moments = all_rows(SubsetRows(X, y, np.ones(30)))
     choice = choose_from("Test", 80)
     assert largest_size(moments, choice, 100_000) == 2
     choice = replace(choice, max_size=2)
@@ -103,15 +104,15 @@ def test_independent_columns_may_all_be_in_the_model():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 12)), rng.normal(size=50)
     choice = choose_from("Test", 12)
-    assert largest_size(all_rows(WeightedRows(X, y, np.ones(50))), choice, 100) == 12
-    assert largest_size(all_rows(WeightedRows(X[:9], y[:9], np.ones(9))), choice, 100) == 2
+    assert largest_size(all_rows(SubsetRows(X, y, np.ones(50))), choice, 100) == 12
+    assert largest_size(all_rows(SubsetRows(X[:9], y[:9], np.ones(9))), choice, 100) == 2
 
 
 def test_the_window_holds_exactly_the_subsets_within_the_slack(monkeypatch):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(60, 9)) + 0.5 * rng.normal(size=(60, 1))
     y = X[:, 0] + 0.3 * X[:, 1] + rng.normal(size=60)
-    moments = all_rows(WeightedRows(X, y, np.ones(60)))
+    moments = all_rows(SubsetRows(X, y, np.ones(60)))
     choice = choose_from("Test", 9)
     score = criterion("bic", describe(moments, choice))
     every = all_subsets(moments, choice, SEARCHER)
@@ -123,3 +124,15 @@ def test_the_window_holds_exactly_the_subsets_within_the_slack(monkeypatch):
     assert len(expected) > 10
     assert_array_equal(swept.kept, expected)
     assert_array_equal(bounded.kept, expected)
+
+
+def test_branch_and_bound_keeps_to_the_largest_size():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 25))
+    y = X[:, :12].sum(axis=1) + rng.normal(size=100)
+    best = BestSubsetRegressor(max_size=7, each_size=False).fit(X, y)
+    each = BestSubsetRegressor(max_size=7, each_size=True).fit(X, y)
+    assert_array_equal(best.support_, each.support_)
+    assert best.support_.sum() == 7
+    bma = BayesianModelAveragingRegressor(max_size=7, method="branch_and_bound").fit(X, y)
+    assert bma.model_support_.sum(axis=1).max() == 7

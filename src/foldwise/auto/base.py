@@ -27,7 +27,8 @@ from foldwise.checks import check_lengths, check_word, checked_groups, checked_w
 from foldwise.engine import RunOptions, check_options, fingerprint
 from foldwise.errors import Plain, invalid_data, listing
 from foldwise.learners import TrainingData
-from foldwise.stack.estimator import LIVE, MOST_SEEDS, without_live
+from foldwise.stack.estimator import MOST_SEEDS
+from foldwise.stack.parameters import LIVE, without_live
 
 READ_FROM_STACK = (
     "score_", "score_se_", "score_uncorrected_", "score_correction_", "fold_scores_",

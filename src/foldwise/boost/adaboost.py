@@ -11,8 +11,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, FloatArray
 from foldwise.boost.booster import Booster
+from foldwise.boost.early_stopping import SetApart
 from foldwise.boost.samme import (
     boost_committee,
     centred,
@@ -22,8 +23,14 @@ from foldwise.boost.samme import (
     staged_votes,
 )
 from foldwise.checks import check_word
-from foldwise.errors import Plain, invalid_data, listing
-from foldwise.learners.one_learner import WeightedRows, ask, require_weights, weight_keyword
+from foldwise.errors import Plain, invalid_data
+from foldwise.learners.one_learner import (
+    WeightedRows,
+    ask,
+    require_task,
+    require_weights,
+    weight_keyword,
+)
 
 
 class AdaBoostClassifier(ClassifierMixin, Booster):
@@ -48,7 +55,7 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         Rounds without a lower error on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found times the ratio of row
-        numbers, or for as many. None keeps the model of the one split.
+        numbers, ``n_estimators`` at most, or for as many. None keeps the model of the one split.
     random_state : int, RandomState or None, default=None
         Seeds learners whose own is None, the draws and the split.
     verbose : int, default=0
@@ -125,9 +132,9 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
     def _learners(self) -> list[Any]:
         return [DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator]
 
-    def _boost(self, rows: WeightedRows, groups: Any) -> None:
+    def _boost(self, rows: WeightedRows, apart: SetApart) -> None:
         rng = check_random_state(self.random_state)
-        seeds = rng.randint(2**31 - 1, size=self.n_estimators * 2 + 2)
+        seeds = rng.randint(2**31 - 1, size=self.n_estimators + 2)
         boost = partial(
             boost_committee,
             partial(round_fitter, self._learners()[0], seeds, draw=self._resamples()),
@@ -135,7 +142,7 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
             learning_rate=self.learning_rate,
             patience=self.n_iter_no_change,
         )
-        committee = self._run(boost, rows, groups, int(seeds[-1]))
+        committee = self._run(boost, rows, apart, int(seeds[-1]))
         if not committee.learners:
             raise invalid_data(
                 type(self).__name__,
@@ -159,8 +166,9 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         owner = type(self).__name__
         super()._check_parameters(weighted)
         check_word(owner, "weighting", self.weighting, ["auto", "weights", "resample"])
+        (learner,) = self._learners()
+        require_task(owner, "estimator", learner, classes=True)
         if self.weighting == "weights":
-            (learner,) = self._learners()
             require_weights(owner, learner, "for weighting='weights'", "Use weighting='resample'.")
 
     def _staged_votes(self, X: Any) -> Iterator[FloatArray]:
@@ -250,18 +258,6 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
     def staged_margins(self, X: Any, y: Any) -> Iterator[FloatArray]:
         """Yield :meth:`margins` after each round."""
         return (class_margins(votes, self._codes(y)) for votes in self._staged_votes(X))
-
-    def _codes(self, y: Any) -> IntArray:
-        codes = np.searchsorted(self.classes_, np.asarray(y)).clip(0, len(self.classes_) - 1)
-        if (self.classes_[codes] != np.asarray(y)).any():
-            raise invalid_data(
-                type(self).__name__,
-                "y",
-                must="hold classes seen in fit",
-                got=listing(np.setdiff1d(y, self.classes_).tolist()),
-                fix="Leave such rows out.",
-            )
-        return codes
 
     def coefficient_path(self, X: Any) -> FloatArray:
         """Return the coefficient of each distinct learner after each round.

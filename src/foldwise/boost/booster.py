@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,18 +10,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from foldwise._sklearn import n_samples
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.boost.early_stopping import Model, inner_splits, stop_early
+from foldwise.boost.early_stopping import Model, SetApart, inner_splits, stop_early
 from foldwise.checks import (
+    check_lengths,
     check_number,
     check_two_classes,
     check_whole,
     check_word,
     checked_groups,
-    checked_weights,
+    without_weightless,
 )
 from foldwise.engine import progress
-from foldwise.errors import Plain, invalid_parameter
+from foldwise.errors import Plain, invalid_data, invalid_parameter, listing
 from foldwise.learners.one_learner import (
     LearnerInput,
     WeightedRows,
@@ -49,7 +52,7 @@ class Booster(BaseEstimator):
         y : array-like of shape (n_samples,)
             Training targets; of a classifier, training classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+            Weights of the rows. Those of weight zero are left out before anything else.
         groups : array-like of shape (n_samples,), optional
             Rows of one group stay together when rows are set apart.
 
@@ -60,13 +63,22 @@ class Booster(BaseEstimator):
         """
         owner = type(self).__name__
         self._check_parameters(sample_weight is not None)
+        X, y, given, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
         table = self._table(X, reset=True)
         y = self._numbers(table, y)
-        given = checked_weights(owner, sample_weight, len(y))
         if checked_groups(owner, groups, len(y)) is not None:
             groups = np.ravel(groups)  # a splitter of the user's may know them by name
+        apart = partial(
+            inner_splits,
+            owner,
+            self.validation,
+            y,
+            classes=isinstance(self, ClassifierMixin),
+            groups=groups,
+            kept=kept,
+        )
         weight = np.ones(len(y)) if given is None else given
-        self._boost(WeightedRows(table, y, weight, given is not None), groups)
+        self._boost(WeightedRows(table, y, weight, given is not None), apart)
         return self
 
     def _learners(self) -> list[Any]:
@@ -102,33 +114,39 @@ class Booster(BaseEstimator):
         check_two_classes(type(self).__name__, self.classes_)
         return codes
 
+    def _codes(self, y: Any) -> IntArray:
+        """Return the positions of some labels in ``classes_``."""
+        labels = np.asarray(y)
+        unseen = np.setdiff1d(labels, self.classes_)
+        if len(unseen):
+            raise invalid_data(
+                type(self).__name__,
+                "y",
+                must="hold classes seen in fit",
+                got=listing(unseen.tolist()),
+                fix="Leave such rows out.",
+            )
+        return np.searchsorted(self.classes_, labels)
+
     def _run(
         self,
         boost: Callable[[WeightedRows, WeightedRows | None, int, Callable[[int], None]], Model],
         rows: WeightedRows,
-        groups: Any,
+        apart: SetApart,
         split_seed: int,
     ) -> Model:
         """Return the boosted model, its rounds found on rows set apart if asked for."""
         owner, n_samples = type(self).__name__, len(rows)
         with progress(owner, self.n_estimators, self.verbose, "rounds") as told:
 
-            def run(inside: IntArray, apart: IntArray | None, rounds: int) -> Model:
+            def run(inside: IntArray, outside: IntArray | None, rounds: int) -> Model:
                 part = rows if len(inside) == n_samples else rows.part(inside)
-                watch = None if apart is None else rows.part(apart)
+                watch = None if outside is None else rows.part(outside)
                 return boost(part, watch, rounds, told.reach)
 
             if not self.early_stopping:
                 return run(np.arange(n_samples), None, self.n_estimators)
-            splits = inner_splits(
-                owner,
-                self.validation,
-                rows.y,
-                classes=isinstance(self, ClassifierMixin),
-                groups=groups,
-                seed=split_seed,
-            )
-            return stop_early(run, splits, n_samples, self.n_estimators, self.refit)
+            return stop_early(run, apart(seed=split_seed), n_samples, self.n_estimators, self.refit)
 
     def __sklearn_tags__(self) -> Tags:
         return learners_tags(super().__sklearn_tags__(), self._learners())
@@ -146,15 +164,16 @@ class LossBooster(Booster):
             share = getattr(self, name)
             check_number(type(self).__name__, name, share, above=0, most=1, try_=1.0)
 
-    def _boost(self, rows: WeightedRows, groups: Any) -> None:
+    def _boost(self, rows: WeightedRows, apart: SetApart) -> None:
         owner, loss, y = type(self).__name__, self._loss(), rows.y.astype(float)
         loss.check_targets(owner, y)
         start = np.asarray(loss.constant(y, rows.weight), dtype=float)
-        check_loss(owner, loss, y, np.tile(start, (len(y),) + (1,) * start.ndim))
+        start = np.tile(start, (len(y),) + (1,) * start.ndim)
+        check_loss(owner, loss, y, start)
         rng = check_random_state(self.random_state)
         seed, split_seed = (int(number) for number in rng.randint(2**31 - 1, size=2))
-        self.loss_ = loss
-        self._boost_loss(loss, replace(rows, y=y), groups, seed, split_seed)
+        self.loss_ = loss.adapted(y, start, rows.weight)
+        self._boost_loss(loss, replace(rows, y=y), apart, seed, split_seed)
 
     def _raw(self, X: Any) -> FloatArray:
         check_is_fitted(self, "model_")
@@ -179,10 +198,11 @@ class LossBooster(Booster):
         ndarray of shape (n_rounds,)
             Losses.
         """
-        staged, y = self._staged_raw(X), np.asarray(y)
+        staged = self._staged_raw(X)
+        check_lengths(type(self).__name__, n_samples(X), y=y)
         if isinstance(self, ClassifierMixin):
-            y = np.searchsorted(self.classes_, y)
-        y = y.astype(float)
+            y = self._codes(y)
+        y = np.asarray(y, dtype=float)
         return np.array([self.loss_.value(y, raw).mean() for raw in staged])
 
 

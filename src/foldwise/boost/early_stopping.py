@@ -9,6 +9,7 @@ from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
     KFold,
+    PredefinedSplit,
     ShuffleSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -18,12 +19,23 @@ from foldwise.arrays import Array, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 
 Splits = list[tuple[IntArray, IntArray]]
+SetApart = Callable[..., Splits]  # takes the seed of the split
 
 
 def inner_splits(
-    owner: str, validation: Any, y: Array, *, classes: bool, groups: Array | None, seed: int
+    owner: str,
+    validation: Any,
+    y: Array,
+    *,
+    classes: bool,
+    groups: Array | None,
+    seed: int,
+    kept: IntArray | None = None,
 ) -> Splits:
     """Return the (training, validation) rows on which the rounds are found.
+
+    ``kept``: Which rows of the user's are left, if not all: splits given as row numbers count
+    those of the user's.
 
     Examples
     --------
@@ -36,9 +48,17 @@ def inner_splits(
     smallest = int(np.unique(y, return_counts=True)[1].min()) if classes else 0
     splitter = _splitter(owner, validation, smallest, classes, groups is not None, seed)
     if isinstance(splitter, Iterable):
-        return [(np.asarray(train), np.asarray(test)) for train, test in splitter]
+        splits = [(_renumbered(train, kept), _renumbered(test, kept)) for train, test in splitter]
+        _check_given(owner, splits)
+    else:
+        splits = _asked(owner, validation, splitter, y, groups)
+    _check_groups(owner, splits, groups)
+    return splits
+
+
+def _asked(owner: str, validation: Any, splitter: Any, y: Array, groups: Array | None) -> Splits:
     try:
-        splits: Splits = list(splitter.split(np.zeros((len(y), 1)), y, groups))
+        return list(splitter.split(np.zeros((len(y), 1)), y, groups))
     except ValueError as error:
         raise invalid_data(
             owner,
@@ -47,7 +67,37 @@ def inner_splits(
             got=validation,
             fix=f"Set early_stopping=False ({error})",
         ) from error
-    return splits
+
+
+def _check_given(owner: str, splits: Splits) -> None:
+    if not splits or not all(len(train) and len(test) for train, test in splits):
+        raise invalid_data(
+            owner,
+            "validation",
+            must="leave rows of positive weight to fit and to judge in every split",
+            got=Plain("a split without"),
+            fix="Set early_stopping=False, or give other splits.",
+        )
+
+
+def _check_groups(owner: str, splits: Splits, groups: Array | None) -> None:
+    if groups is not None and any(
+        np.isin(groups[test], groups[train]).any() for train, test in splits
+    ):
+        raise invalid_data(
+            owner,
+            "validation",
+            must="keep the rows of a group on one side of every split",
+            got=Plain("a group on both sides"),
+            fix="Use a share, a number of folds or a splitter for groups, such as GroupKFold.",
+        )
+
+
+def _renumbered(rows: Any, kept: IntArray | None) -> IntArray:
+    """Return row numbers, or a mask, of the user's as numbers of the rows that are left."""
+    rows = np.asarray(rows)
+    rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+    return rows if kept is None else np.searchsorted(kept, rows[np.isin(rows, kept)])
 
 
 def _splitter(
@@ -67,6 +117,8 @@ def _splitter(
         return (StratifiedKFold if stratify else KFold)(
             int(validation), shuffle=True, random_state=seed
         )
+    if isinstance(validation, PredefinedSplit):  # it counts the user's rows
+        return list(validation.split())
     if hasattr(validation, "split") or isinstance(validation, Iterable):
         return validation
     raise invalid_parameter(
@@ -149,4 +201,5 @@ def stop_early(
     if refit is None:
         return models[0].first(best[0])
     sizes = [len(train) if refit == "scaled" else n_samples for train, _ in splits]
-    return run(np.arange(n_samples), None, scaled_rounds(best, sizes, n_samples))
+    wanted = min(scaled_rounds(best, sizes, n_samples), rounds)
+    return run(np.arange(n_samples), None, wanted)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import FloatArray
 from foldwise.boost.booster import BoostedClassifier, BoostedRegressor, LossBooster
+from foldwise.boost.early_stopping import SetApart
 from foldwise.boost.pursuit import Pursuit, boost_additive
 from foldwise.checks import check_word
 from foldwise.errors import Plain, invalid_parameter, unsupported
@@ -96,7 +97,7 @@ class GradientBoosting(LossBooster):
             )
 
     def _boost_loss(
-        self, loss: Loss, rows: WeightedRows, groups: Any, seed: int, split_seed: int
+        self, loss: Loss, rows: WeightedRows, apart: SetApart, seed: int, split_seed: int
     ) -> None:
         pursuit = Pursuit(
             self._learners(),
@@ -107,7 +108,7 @@ class GradientBoosting(LossBooster):
             self.n_iter_no_change,
             seed,
         )
-        model = self._run(partial(boost_additive, pursuit, loss), rows, groups, split_seed)
+        model = self._run(partial(boost_additive, pursuit, loss), rows, apart, split_seed)
         self.model_ = model
         self.estimators_ = [stage.learners for stage in model.stages]
         self.steps_ = np.array([stage.step for stage in model.stages])
@@ -161,7 +162,7 @@ class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found times the ratio of row
-        numbers, or for as many. None keeps the model of the one split.
+        numbers, ``n_estimators`` at most, or for as many. None keeps the model of the one split.
     random_state : int, RandomState or None, default=None
         Seeds learners whose own is None, the draws and the split.
     verbose : int, default=0
@@ -176,9 +177,9 @@ class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
     members_ : ndarray of int, shape (n_rounds,)
         Which learner of the set each round kept.
     train_loss_ : ndarray of shape (n_rounds,)
-        Mean training loss after each round.
+        Mean loss of the training rows after each round: no estimate of the loss on new ones.
     loss_ : Loss
-        The loss.
+        The loss that judges all rounds; Huber's has the threshold of the constant prediction.
     feature_importances_ : ndarray of shape (n_features,)
         If all learners are trees.
     n_estimators_ : int
@@ -278,7 +279,7 @@ class GradientBoostingClassifier(BoostedClassifier, GradientBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found times the ratio of row
-        numbers, or for as many. None keeps the model of the one split.
+        numbers, ``n_estimators`` at most, or for as many. None keeps the model of the one split.
     random_state : int, RandomState or None, default=None
         Seeds learners whose own is None, the draws and the split.
     verbose : int, default=0
@@ -295,9 +296,9 @@ class GradientBoostingClassifier(BoostedClassifier, GradientBoosting):
     members_ : ndarray of int, shape (n_rounds,)
         Which learner of the set each round kept.
     train_loss_ : ndarray of shape (n_rounds,)
-        Mean training loss after each round.
+        Mean loss of the training rows after each round: no estimate of the loss on new ones.
     loss_ : Loss
-        The loss.
+        The loss that judges all rounds; Huber's has the threshold of the constant prediction.
     feature_importances_ : ndarray of shape (n_features,)
         If all learners are trees.
     n_estimators_ : int

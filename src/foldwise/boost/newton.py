@@ -6,26 +6,31 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from lightgbm.basic import LightGBMError
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import FloatArray
 from foldwise.boost.booster import BoostedClassifier, BoostedRegressor, LossBooster
+from foldwise.boost.early_stopping import SetApart
 from foldwise.boost.newton_trees import (
     Words,
     categorical_columns,
+    check_monotone,
+    check_words,
     encode,
     learn_categories,
     train,
     tree_words,
 )
 from foldwise.checks import check_number, check_whole
-from foldwise.errors import Plain, invalid_parameter
+from foldwise.errors import Plain, invalid_parameter, warn
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
 from foldwise.losses import Huber, Loss, Quantile, Squared
 
 FAR_FROM_ZERO = 100.0
+MOST_LEAVES = 2**17  # that LightGBM takes
 
 
 class NewtonBoosting(LossBooster):
@@ -43,7 +48,7 @@ class NewtonBoosting(LossBooster):
         reg_lambda: float = 1.0,
         subsample: float = 1.0,
         max_features: float = 1.0,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_hessian: float = 1e-3,
         max_bins: int = 255,
         monotonic_cst: Any = None,
@@ -84,7 +89,12 @@ class NewtonBoosting(LossBooster):
         owner = type(self).__name__
         super()._check_parameters(weighted)
         check_whole(owner, "max_leaf_nodes", self.max_leaf_nodes, 2, try_=31)
-        check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1, try_=20)
+        check_number(
+            owner, "max_leaf_nodes", self.max_leaf_nodes, least=2, most=MOST_LEAVES, try_=31
+        )
+        if self.min_samples_leaf != "auto":
+            check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1, try_=20)
+        check_words(owner, self.lightgbm_params or {})
         check_whole(owner, "max_bins", self.max_bins, 2, try_=255)
         check_whole(owner, "max_depth", self.max_depth, 1, none=True, try_=6)
         for name, usual in [("gamma", 0.0), ("reg_lambda", 1.0), ("min_hessian", 1e-3)]:
@@ -117,21 +127,31 @@ class NewtonBoosting(LossBooster):
         return LearnerInput(table, trusted=False)
 
     def _boost_loss(
-        self, loss: Loss, rows: WeightedRows, groups: Any, seed: int, split_seed: int
+        self, loss: Loss, rows: WeightedRows, apart: SetApart, seed: int, split_seed: int
     ) -> None:
         n_threads = effective_n_jobs(self.n_jobs)
-        words, shift = self._words(seed, n_threads), _shift(loss, rows.y, rows.weight)
+        words, shift = self._words(seed, n_threads, len(rows)), _shift(loss, rows.y, rows.weight)
         boost = partial(
             train, words, loss, categorical=list(self.categories_), patience=self.n_iter_no_change
         )
-        model = self._run(boost, replace(rows, y=rows.y - shift), groups, split_seed)
+        try:
+            model = self._run(boost, replace(rows, y=rows.y - shift), apart, split_seed)
+        except LightGBMError as error:
+            raise invalid_parameter(
+                type(self).__name__,
+                "lightgbm_params",
+                must="be what LightGBM can train with",
+                got=self.lightgbm_params,
+                fix=f"LightGBM says: {str(error).strip()}",
+            ) from error
         self.model_ = replace(model, offset=model.offset + shift)
         self.booster_ = model.booster
         self.validation_loss_ = model.validation_loss
         self.n_estimators_ = model.rounds
 
-    def _words(self, seed: int, n_threads: int) -> Words:
+    def _words(self, seed: int, n_threads: int, n_rows: int) -> Words:
         words = tree_words(self.get_params(deep=False)) | {
+            "min_data_in_leaf": self._least_leaf(n_rows),
             "seed": seed,
             "num_threads": n_threads,
             "deterministic": True,
@@ -142,7 +162,20 @@ class NewtonBoosting(LossBooster):
         constraints = self._constraints()
         if constraints is not None:
             words["monotone_constraints"] = constraints
-        return words | (self.lightgbm_params or {})
+        words |= self.lightgbm_params or {}
+        check_monotone(type(self).__name__, words, list(self.categories_))
+        return words
+
+    def _least_leaf(self, n_rows: int) -> int:
+        if self.min_samples_leaf == "auto":
+            return min(20, max(1, n_rows // 10))
+        least = int(self.min_samples_leaf)
+        if n_rows < 2 * least:
+            warn(
+                f"{type(self).__name__}: min_samples_leaf={least} allows no split of {n_rows} "
+                "rows, so that the predictions are constant. Use 'auto'."
+            )
+        return least
 
     def _constraints(self) -> list[int] | None:
         wanted, n_features = self.monotonic_cst, self.n_features_in_
@@ -196,8 +229,8 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         The share η of rows drawn for each tree.
     max_features : float, default=1.0
         The share of columns drawn for each tree.
-    min_samples_leaf : int, default=20
-        Rows in a leaf at least.
+    min_samples_leaf : int or "auto", default="auto"
+        Rows in a leaf at least. "auto": 20, of fewer than 200 rows a tenth of them.
     min_hessian : float, default=1e-3
         Sum of second derivatives in a leaf at least.
     max_bins : int, default=255
@@ -219,7 +252,8 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found, times the ratio of row
-        numbers, meant over the splits; or for as many. None keeps the model of the one split.
+        numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the
+        model of the one split.
     lightgbm_params : dict, optional
         Anything else, in LightGBM's words; it wins over the parameters above.
     n_jobs : int or None, default=None
@@ -236,7 +270,8 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
     n_estimators_ : int
         Rounds.
     validation_loss_ : ndarray of shape (n_rounds,) or None
-        LightGBM's metric on the rows set apart, if ``refit=None``.
+        LightGBM's metric on the rows set apart, if ``refit=None``: the curve by which the number
+        of rounds was chosen, so that its lowest point is no honest score.
     feature_importances_ : ndarray of shape (n_features,)
         Total gain of each column's splits, summing to one.
     n_features_in_ : int
@@ -277,7 +312,7 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         reg_lambda: float = 1.0,
         subsample: float = 1.0,
         max_features: float = 1.0,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_hessian: float = 1e-3,
         max_bins: int = 255,
         monotonic_cst: Any = None,
@@ -345,8 +380,8 @@ class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):
         The share η of rows drawn for each tree.
     max_features : float, default=1.0
         The share of columns drawn for each tree.
-    min_samples_leaf : int, default=20
-        Rows in a leaf at least.
+    min_samples_leaf : int or "auto", default="auto"
+        Rows in a leaf at least. "auto": 20, of fewer than 200 rows a tenth of them.
     min_hessian : float, default=1e-3
         Sum of second derivatives in a leaf at least.
     max_bins : int, default=255
@@ -364,7 +399,8 @@ class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):
         Rounds without a lower loss on them before boosting stops.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found, times the ratio of row
-        numbers, meant over the splits; or for as many. None keeps the model of the one split.
+        numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the
+        model of the one split.
     lightgbm_params : dict, optional
         Anything else, in LightGBM's words; it wins over the parameters above.
     n_jobs : int or None, default=None
@@ -383,7 +419,8 @@ class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):
     n_estimators_ : int
         Rounds.
     validation_loss_ : ndarray of shape (n_rounds,) or None
-        LightGBM's metric on the rows set apart, if ``refit=None``.
+        LightGBM's metric on the rows set apart, if ``refit=None``: the curve by which the number
+        of rounds was chosen, so that its lowest point is no honest score.
     feature_importances_ : ndarray of shape (n_features,)
         Total gain of each column's splits, summing to one.
     n_features_in_ : int

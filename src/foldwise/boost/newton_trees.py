@@ -10,7 +10,7 @@ import pandas as pd
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray
-from foldwise.errors import Plain, invalid_parameter, listing
+from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
 from foldwise.losses.classes import Logistic, Multinomial
 from foldwise.losses.loss import Loss, total_loss
@@ -25,7 +25,6 @@ THEIR_WORDS = {
     "lambda_l2": "reg_lambda",
     "bagging_fraction": "subsample",
     "feature_fraction": "max_features",
-    "min_data_in_leaf": "min_samples_leaf",
     "min_sum_hessian_in_leaf": "min_hessian",
     "max_bin": "max_bins",
 }
@@ -104,6 +103,42 @@ def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
     return table
 
 
+def _their_names() -> dict[str, list[str]]:
+    """Return the aliases of each of LightGBM's parameters; this private table is the only list."""
+    return lightgbm.basic._ConfigAliases._get_all_param_aliases()
+
+
+def check_monotone(owner: str, words: Words, categorical: list[int]) -> None:
+    """Raise if a constraint is on a column of categories: LightGBM ends the process over it."""
+    names = _their_names()["monotone_constraints"]
+    signs: Any = next((words[name] for name in names if name in words), [])
+    if isinstance(signs, str):
+        signs = [int(sign) for sign in signs.strip("()").split(",")]
+    both = [column for column in categorical if column < len(signs) and signs[column]]
+    if both:
+        raise invalid_parameter(
+            owner,
+            "monotonic_cst",
+            must="be 0 for columns of categories, which have no order",
+            got=Plain(f"a constraint on column {both[0]}"),
+            fix="Leave it out, or take the column out of categorical_features.",
+        )
+
+
+def check_words(owner: str, words: Words) -> None:
+    """Raise unless LightGBM knows the names of the parameters; it ignores those it does not."""
+    known = {name for aliases in _their_names().values() for name in aliases}
+    for name in words:
+        if name not in known:
+            raise invalid_parameter(
+                owner,
+                "lightgbm_params",
+                must="hold parameters that LightGBM knows",
+                got=name,
+                fix=did_you_mean(name, sorted(known)),
+            )
+
+
 def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | None:
     """Return LightGBM's words for a loss, or None if it has none.
 
@@ -115,8 +150,8 @@ def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | No
     """
     if isinstance(loss, Huber):
         start = np.full(len(y), float(loss.constant(y, weight)))
-        fixed = loss if loss.threshold is not None else loss.adapted(y, start, weight)
-        return {"objective": "huber", "alpha": max(fixed.threshold or 0.0, 1e-12)}
+        threshold = loss.adapted(y, start, weight).threshold
+        return {"objective": "huber", "alpha": max(threshold or 0.0, 1e-12)}
     if isinstance(loss, Quantile) and not isinstance(loss, Absolute):
         return {"objective": "quantile", "alpha": loss.level}
     if isinstance(loss, Tweedie) and not isinstance(loss, Poisson):

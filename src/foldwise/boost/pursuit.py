@@ -18,6 +18,7 @@ from foldwise.learners.one_learner import (
     seeded,
 )
 from foldwise.losses.loss import Loss, total_loss
+from foldwise.losses.numbers import leaf_sums
 from foldwise.losses.steps import leaf_steps, line_step, newton_steps
 
 
@@ -122,6 +123,9 @@ def boost_additive(
     constant = np.asarray(loss.constant(sample.y, sample.weight), dtype=float)
     model = Additive(constant, [], pursuit.learning_rate, np.empty(0), None, 0)
     raw, patience = model.start(len(sample.y)), Patience(pursuit.patience)
+    # One loss judges all rounds: under a threshold that shrinks with the residuals, losses fall
+    # even while the predictions get worse.
+    judge = loss.adapted(sample.y, raw, sample.weight)
     watched = None if watch is None else model.start(len(watch.y))
     no_gradient = 4 * np.finfo(float).eps * np.abs(sample.y).max()
     train_loss, validation_loss = [], []
@@ -134,11 +138,11 @@ def boost_additive(
             break
         raw += (pursuit.learning_rate * stage.step) * direction
         model.stages.append(stage)
-        train_loss.append(total_loss(current, sample.y, raw, sample.weight))
+        train_loss.append(total_loss(judge, sample.y, raw, sample.weight))
         report(m + 1)
         if watch is not None and watched is not None:
             watched += (pursuit.learning_rate * stage.step) * stage.direction(watch.table)
-            validation_loss.append(total_loss(current, watch.y, watched, watch.weight))
+            validation_loss.append(total_loss(judge, watch.y, watched, watch.weight))
             if patience.exhausted(validation_loss[-1]):
                 break
     return replace(
@@ -224,7 +228,7 @@ def _with_step(
     trees = all(isinstance(learner, BaseDecisionTree) for learner in stage.learners)
     if how == "leaf" or (how == "auto" and trees):
         direction = _set_leaves(stage, loss, sample, raw, weight)
-        if raw.ndim == 1:
+        if raw.ndim == 1 and stage.learners[0].monotonic_cst is None:
             moves = bool(direction.any())
             return replace(stage, step=float(moves)), direction
         return replace(stage, step=_backtracked(loss, sample.y, raw, direction, weight)), direction
@@ -254,10 +258,40 @@ def _set_leaves(
             share * newton_steps(gradient[:, k], hessian[:, k], weight, leaves[k], sizes[k])
             for k in range(len(sizes))
         ]
-    for tree, values in zip(stage.learners, steps, strict=True):
+    for tree, values, leaf in zip(stage.learners, steps, leaves, strict=True):
+        if tree.monotonic_cst is not None:
+            hold_monotone(
+                tree.tree_, tree.monotonic_cst, values, leaf_sums(weight, leaf, len(values))
+            )
         tree.tree_.value[:, 0, 0] = values
     columns = [values[leaf] for values, leaf in zip(steps, leaves, strict=True)]
     return columns[0] if raw.ndim == 1 else np.column_stack(columns)
+
+
+def hold_monotone(tree: Any, signs: Any, values: FloatArray, mass: FloatArray) -> None:
+    """Move the values of the leaves, in place, so far that the tree keeps its constraints.
+
+    As scikit-learn grows such trees: at a split of a constrained column no value of one side
+    passes the middle between both sides' means. ``mass``: The weight in each leaf.
+    """
+    values[tree.children_left >= 0] = 0.0
+    total, mass = values * mass, mass.copy()
+    for node in np.flatnonzero(tree.children_left >= 0)[::-1]:  # children follow their parents
+        children = [tree.children_left[node], tree.children_right[node]]
+        total[node], mass[node] = total[children].sum(), mass[children].sum()
+        values[node] = total[node] / (mass[node] or 1.0)
+    bounds = np.tile([-np.inf, np.inf], (len(values), 1))
+    for node in range(len(values)):
+        values[node] = np.clip(values[node], *bounds[node])
+        left, right = tree.children_left[node], tree.children_right[node]
+        if left < 0:
+            continue
+        bounds[[left, right]] = bounds[node]
+        sign = signs[tree.feature[node]]
+        if sign:
+            sides = np.clip(values[[left, right]], *bounds[node])
+            lower, upper = (left, right) if sign > 0 else (right, left)
+            bounds[lower, 1] = bounds[upper, 0] = sides.mean()
 
 
 def _backtracked(

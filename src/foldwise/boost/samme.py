@@ -99,6 +99,18 @@ def class_margins(votes: FloatArray, codes: IntArray) -> FloatArray:
     return (own - others.max(axis=1)) / votes.sum(axis=1)
 
 
+# exponential loss, error and smallest margin of a committee
+PathPoint = tuple[float, float, float]
+
+
+def path_point(votes: FloatArray, codes: IntArray, weight: FloatArray) -> PathPoint:
+    """Return where the votes stand on the training rows."""
+    own = votes[np.arange(len(votes)), codes] - votes.mean(axis=1)
+    share, wrong = weight / weight.sum(), votes.argmax(axis=1) != codes
+    loss, margins = share @ np.exp(-own), class_margins(votes, codes)
+    return float(loss), float(share @ wrong), float(margins.min())
+
+
 @dataclass(frozen=True)
 class BoostingPath:
     """A boosted committee after each round, seen from its training rows.
@@ -115,7 +127,7 @@ class BoostingPath:
     error : ndarray of shape (n_rounds,)
         Weighted share of rows that the committee gets wrong.
     smallest_margin : ndarray of shape (n_rounds,)
-        Over rows of positive weight.
+        The smallest over the rows.
 
     References
     ----------
@@ -129,20 +141,9 @@ class BoostingPath:
     smallest_margin: FloatArray
 
     @classmethod
-    def start(cls) -> Self:
-        """Return the path before the first round."""
-        return cls(*(np.empty(0) for _ in range(4)))
-
-    def extended(self, votes: FloatArray, codes: IntArray, weight: FloatArray, say: float) -> Self:
-        """Return the path with one round more, from the votes after it."""
-        own = votes[np.arange(len(votes)), codes] - votes.mean(axis=1)
-        margin = class_margins(votes, codes)
-        norm = say + (self.l1_norm[-1] if len(self.l1_norm) else 0.0)
-        share = weight / weight.sum()
-        wrong = votes.argmax(axis=1) != codes
-        new = (norm, share @ np.exp(-own), share @ wrong, margin[weight > 0].min())
-        old = (self.l1_norm, self.exponential_loss, self.error, self.smallest_margin)
-        return type(self)(*(np.append(a, b) for a, b in zip(old, new, strict=True)))
+    def of(cls, says: list[float], points: list[PathPoint]) -> Self:
+        """Return the path through the points of all rounds."""
+        return cls(np.cumsum(says), *np.array(points, dtype=float).reshape(-1, 3).T)
 
     def first(self, rounds: int) -> Self:
         """Return the path of the first rounds."""
@@ -198,7 +199,7 @@ def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) 
     table, codes, start = rows.table, rows.y, rows.weight
 
     def fresh(m: int) -> Any:
-        return seeded(learner, int(seeds[m % len(seeds)]))
+        return seeded(learner, int(seeds[m]))
 
     def by_weights(m: int, weight: FloatArray) -> Any:
         return fit_learner(fresh(m), table, codes, gridded(weight, start))
@@ -213,11 +214,10 @@ def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) 
         return by_rows
     if not (table.trusted and is_plain_stump(learner)):
         return by_weights
-    weighted = np.flatnonzero(start)  # a row of weight 0 must not even move a cut
-    columns = SortedColumns(table.X[weighted], codes[weighted], max(2, int(codes.max()) + 1))
+    columns = SortedColumns(table.X, codes, max(2, int(codes.max()) + 1))
 
     def by_columns(m: int, weight: FloatArray) -> Any:
-        split = columns.best_split(gridded(weight, start)[weighted])
+        split = columns.best_split(gridded(weight, start))
         if split is None:
             return by_weights(m, weight)
         return stump_of(split, fresh(m), table.X.shape[1])
@@ -239,10 +239,12 @@ def boost_committee(
     """Return the boosted committee."""
     start, codes, fit_round = rows.weight, rows.y, fitter(rows)
     weight, votes = start / start.sum(), np.zeros((len(rows), n_classes))
-    n_rows = max(start.sum(), np.count_nonzero(start))
+    n_rows = max(start.sum(), len(start))
     learners: list[Any] = []
-    says, errors = [], []
-    tracker, failed = BoostingPath.start(), None
+    says: list[float] = []
+    errors: list[float] = []
+    points: list[PathPoint] = []
+    failed = None
     waiting = Patience(patience)
     watched = None if watch is None else np.zeros((len(watch), n_classes))
     for m in range(rounds):
@@ -259,11 +261,12 @@ def boost_committee(
         learners.append(learner)
         says.append(say)
         errors.append(error)
-        tracker = tracker.extended(votes, codes, start, say)
+        points.append(path_point(votes, codes, start))
         report(m + 1)
         if watch is not None and watched is not None:
             add_votes(watched, ask(learner, watch.table).astype(np.intp), say)
-            if waiting.exhausted(float(np.mean(watched.argmax(axis=1) != watch.y))):
+            missed = watched.argmax(axis=1) != watch.y
+            if waiting.exhausted(float(np.average(missed, weights=watch.weight))):
                 break
         if error <= 0:
             break
@@ -271,7 +274,7 @@ def boost_committee(
         learners,
         np.array(says),
         np.array(errors),
-        tracker,
+        BoostingPath.of(says, points),
         waiting.best_round,
         failed,
     )

@@ -13,6 +13,8 @@ def main(arguments: Any = None) -> None:
     arguments : list of str or None
         What was typed after the command; None for this process's own.
     """
-    from foldwise.cli.app import app
-
+    try:
+        from foldwise.cli.app import app
+    except KeyboardInterrupt:
+        raise SystemExit("Error: Interrupted.") from None
     app(arguments, prog_name="foldwise")

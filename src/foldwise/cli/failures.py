@@ -1,9 +1,12 @@
 """Whatever goes wrong -> one sentence, one remedy, one exit code."""
 
+import errno
+import os
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +14,8 @@ import click
 RENAMED = {"time_budget": "time", "n_jobs": "jobs", "executor": "cluster", "random_state": "seed"}
 SAME = ("time_column", "metric", "preset", "target", "groups", "weight", "drop")
 OPTIONS = RENAMED | {name: name.replace("_", "-") for name in SAME}
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+TIME = re.compile(r"time_budget=[\d.]+")
 OWNER = re.compile(r"^(\w+): (\w+)?")
 
 
@@ -37,10 +42,11 @@ def errors_as_messages(debug: bool) -> Iterator[None]:
             warnings.simplefilter("ignore")
             _note_our_warnings()
             yield
-    except click.ClickException:
+    except (click.ClickException, BrokenPipeError):
+        # Who stops reading, as head does, has had enough: click ends without a word.
         raise
     except KeyboardInterrupt:
-        raise Failure("Interrupted before there was a model to keep.") from None
+        raise Failure("Interrupted.") from None
     except MemoryError:
         raise Failure("The memory is used up. Try fewer rows, --preset fast or --jobs 1.") from None
     except Exception as error:
@@ -68,14 +74,24 @@ def _failure(error: Exception) -> Failure:
     if isinstance(error, FoldwiseError):
         kind = Misuse if isinstance(error, InvalidParameterError) else Failure
         return kind(_without_owner(str(error)))
-    if isinstance(error, OSError) and error.filename:
-        reason = (error.strerror or type(error).__name__).lower()
-        return Failure(f"{error.filename}: {reason}. Check the path and its permissions.")
+    if isinstance(error, OSError) and error.errno is not None:
+        reason, full = os.strerror(error.errno).lower(), error.errno in FULL
+        remedy = "Make room" if full else "Check the path and its permissions"
+        if error.filename or full:
+            return Failure(f"{error.filename or 'a temporary file'}: {reason}. {remedy}.")
     first = (str(error).splitlines() or [""])[0][:200].rstrip(".")
     return Failure(
         f"Something nobody foresaw: {type(error).__name__}: {first}. "
         "Run it again with --debug to see where, and tell us."
     )
+
+
+def check_place(path: Path, option: str) -> None:
+    """Refuse a file that cannot be written before any work is done for it."""
+    if path.is_dir() or not path.parent.is_dir():
+        got = f"the folder {path}" if path.is_dir() else f"{path}, and no folder {path.parent}"
+        remedy = "Name a file in it." if path.is_dir() else f"Make it with: mkdir -p {path.parent}"
+        raise Misuse(f"{option} must be a file in a folder that is there; got {got}. {remedy}")
 
 
 def _without_owner(message: str) -> str:
@@ -89,7 +105,7 @@ def _without_owner(message: str) -> str:
     found = OWNER.match(message)
     if found is None:
         return message
-    rest = message[found.end(1) + 2 :]
+    rest = TIME.sub("--time", message[found.end(1) + 2 :]).replace("run_dir=", "--out")
     word = found.group(2) or ""
     if word in OPTIONS and rest.startswith(f"{word} must"):
         return f"--{OPTIONS[word]}" + rest[len(word) :]

@@ -3,6 +3,8 @@
 import math
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -11,7 +13,19 @@ from typing import Any
 import click
 
 from foldwise.cli import options
-from foldwise.cli.model_folder import MODEL, REPORT, RUN, Request, begin, request_in
+from foldwise.cli.failures import Failure, check_place
+from foldwise.cli.model_folder import (
+    MODEL,
+    REPORT,
+    RUN,
+    Request,
+    begun,
+    check_out,
+    check_same_table,
+    finish,
+    pending_in,
+    table_facts,
+)
 from foldwise.cli.options import FILE, told_in_words
 from foldwise.cli.screen import note, number, print_frame, print_json, say
 
@@ -23,12 +37,26 @@ PARAMETERS = (
 )  # fmt: skip
 
 
+# Of a time budget, for the model file and the report: at least, a share, at most, most of all.
+LEAST_AFTER, SHARE_AFTER, MOST_AFTER, MOST_SHARE_AFTER = 1.0, 0.1, 30.0, 1 / 3
+
+
+@dataclass(frozen=True)
+class Read:
+    """The rows of a table, what the table is known by, and how long start-up and reading took."""
+
+    problem: Any
+    facts: dict[str, Any]
+    seconds: float
+
+
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model, the rows it was fitted on, and how long that took."""
+    """A fitted model, what it was fitted on, what was written, and how long all that took."""
 
     model: Any
-    problem: Any
+    read: Read
+    written: list[str]
     seconds: float
 
 
@@ -36,9 +64,9 @@ class Fitted:
 @click.argument("table", type=str)
 @options.target
 @click.option("--out", metavar="DIR", help="Keep the model, its report and its run here.")
-@click.option(
-    "--time", "time_budget", type=options.POSITIVE, metavar="SECONDS", help="Time budget."
-)
+@click.option("--force", is_flag=True, help="Replace a model, or another fit, in DIR.")
+@click.option("--time", "time_budget", type=options.POSITIVE, metavar="SECONDS",
+              help="Time for the fit, the model file and the report together.")  # fmt: skip
 @click.option("--preset", type=click.Choice(["fast", "balanced", "best"]), default="balanced",
               show_default=True, help="How much work to put in.")  # fmt: skip
 @click.option("--metric", help="What to be good at: rmse, mae, r2, log_loss, auc, accuracy, ...")
@@ -55,14 +83,16 @@ class Fitted:
 )
 @options.json
 @told_in_words
-def fit(as_json: bool, **said: Any) -> None:
+def fit(as_json: bool, force: bool, **said: Any) -> None:
     """Fit a model to TABLE and show how good it is.
 
     TABLE is a CSV or Parquet file with names in its first line.
 
-    An interrupted or killed run with --out is continued by foldwise resume.
+    An interrupted or killed run with --out is continued by foldwise resume. What is in DIR stays
+    as it is until the new model is complete.
     """
-    fit_request(Request(**said), as_json=as_json)
+    request = Request(**said)
+    fit_request(request, as_json=as_json, same=check_out(request, force=force))
 
 
 @click.command()
@@ -72,42 +102,112 @@ def fit(as_json: bool, **said: Any) -> None:
 def resume(folder: Path, as_json: bool) -> None:
     """Continue a fit that was given --out DIR.
 
-    Nothing that was finished is fitted again.
+    Nothing that was finished is fitted again. The table must be as it was.
     """
-    fit_request(replace(request_in(folder), out=str(folder)), as_json=as_json)
+    fit_request(replace(pending_in(folder)[0], out=str(folder)), as_json=as_json, same=True)
 
 
-def fit_request(request: Request, *, as_json: bool) -> None:
-    """Fit a model as asked, show how good it is, and keep it if asked to."""
-    folder = begin(request)
-    fitted = fit_model(request, None if folder is None else folder / RUN, quiet=as_json)
-    written = [] if folder is None else _keep(fitted, folder, request)
+def fit_request(request: Request, *, as_json: bool, same: bool) -> None:
+    """Fit a model as asked, to the ``same`` table if one was begun; show it and keep it."""
+    read = read_problem(request, quiet=as_json)
+    folder = None if request.out is None else Path(request.out)
+    if folder is not None and same:
+        check_same_table(folder, read.facts)
+    if folder is None:
+        start = time.perf_counter()
+        model = fit_model(request, read, None, after=False, quiet=as_json)
+        fitted = Fitted(model, read, [], time.perf_counter() - start)
+    else:
+        with begun(request, read.facts, folder, continued=same):
+            fitted = fit_and_keep(request, read, folder, quiet=as_json)
     if as_json:
-        print_json({**outcome(fitted, request), "written": written})
+        print_json(outcome(fitted, request))
         return
     show(fitted)
-    if not written:
+    if folder is None:
         note("Nothing was written. Give --out DIR to keep the model and its report.")
-    for path in written:
+    for path in fitted.written:
         say(f"Written: {path}")
 
 
-def fit_model(request: Request, run_dir: Path | None, *, quiet: bool) -> Fitted:
-    """Read the table and fit."""
+def read_problem(request: Request, *, quiet: bool) -> Read:
+    """Import what is needed and read the table."""
     start = time.perf_counter()
     tell = (lambda _: None) if quiet else note
     tell(f"Reading {request.table} ...")
-    from foldwise.auto.base import fit_problem
+    # What takes long to import counts as start-up, not as fitting.
+    import foldwise.files
+    import foldwise.report  # noqa: F401
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
 
     asked = {name: getattr(request, name) for name in COLUMNS}
-    problem = table_problem(read_table(request.table), **asked, fewest_rows=FEWEST_ROWS)
+    frame = read_table(request.table)
+    problem = table_problem(frame, **asked, fewest_rows=FEWEST_ROWS)
     for text in (*problem.notes, describe_columns(problem)):
         tell(text)
+    return Read(problem, table_facts(frame, request.table), time.perf_counter() - start)
+
+
+def fit_and_keep(request: Request, read: Read, folder: Path, *, quiet: bool) -> Fitted:
+    """Fit a model and write it and its report, all in the time that was asked for."""
+    from foldwise.engine import Clock
+    from foldwise.files import save
+
+    clock = Clock(request.time_budget)
+    with continued_by(f"foldwise resume {folder}"):
+        model = fit_model(request, read, folder / RUN, after=True, quiet=quiet)
+        save(model, folder / RUN / MODEL)
+    title = f"{request.target}, from {Path(request.table).name}"
+    try:
+        report_in_time(model, folder / RUN / REPORT, title, clock)
+    except BaseException:
+        (written,) = finish(folder)
+        note(f"Written: {written}, without a report. To have one: foldwise report {folder}")
+        raise
+    return Fitted(model, read, finish(folder), clock.spent)
+
+
+@contextmanager
+def continued_by(command: str) -> Iterator[None]:
+    """Say how to go on after Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Failure(f"Interrupted before there was a model. Continue with: {command}") from None
+
+
+def fit_model(
+    request: Request, read: Read, run_dir: Path | None, *, after: bool, quiet: bool
+) -> Any:
+    """Fit in the time asked for, less what is kept for what comes ``after``."""
+    if after and request.time_budget is not None:
+        left = request.time_budget - seconds_after(request.time_budget)
+        request = replace(request, time_budget=left)
+    from foldwise.auto.base import fit_problem
+
+    problem = read.problem
     model = new_model(request, problem.task, run_dir, quiet=quiet)
-    fit_problem(model, problem)
-    return Fitted(model, problem, time.perf_counter() - start)
+    return fit_problem(model, problem)
+
+
+def seconds_after(budget: float) -> float:
+    """Return the seconds of a budget that are kept for the model file and the report.
+
+    Examples
+    --------
+    >>> [round(seconds_after(budget), 2) for budget in (1, 10, 60, 3600)]
+    [0.33, 2.0, 7.0, 30.0]
+    """
+    return min(LEAST_AFTER + SHARE_AFTER * budget, MOST_SHARE_AFTER * budget, MOST_AFTER)
+
+
+def report_in_time(model: Any, path: Path, title: str, clock: Any) -> None:
+    """Write the report in what is left of the time, if there is an end to it."""
+    from foldwise.report import write_report
+
+    left = None if clock.budget is None else max(clock.left(), 0.0)
+    write_report(model, path, title=title, time_budget=left)
 
 
 def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool) -> Any:
@@ -129,19 +229,9 @@ def describe_columns(problem: Any) -> str:
     return f"{len(problem.X):,} rows, {problem.X.shape[1]:,} columns: {found}.{said}"
 
 
-def _keep(fitted: Fitted, folder: Path, request: Request) -> list[str]:
-    from foldwise.files import save
-    from foldwise.report import write_report
-
-    save(fitted.model, folder / MODEL)
-    title = f"{request.target}, from {Path(request.table).name}"
-    write_report(fitted.model, folder / REPORT, title=title)
-    return [str(folder / MODEL), str(folder / REPORT)]
-
-
 def outcome(fitted: Fitted, request: Request) -> dict[str, Any]:
     """Return what is known after a fit, for machines."""
-    model, problem = fitted.model, fitted.problem
+    model, problem = fitted.model, fitted.read.problem
     board = model.leaderboard_
     return {
         "target": request.target,
@@ -155,7 +245,9 @@ def outcome(fitted: Fitted, request: Request) -> dict[str, Any]:
         "leaderboard": board.to_dict("records"),
         "failures": [str(failure) for failure in model.failures_],
         "notes": list(problem.notes),
+        "start_seconds": fitted.read.seconds,
         "seconds": fitted.seconds,
+        "written": fitted.written,
     }
 
 
@@ -185,7 +277,7 @@ def show(fitted: Fitted) -> None:
     say()
     print_frame(board_to_show(model.leaderboard_))
     say()
-    say(f"Took {fitted.seconds:.0f} s.")
+    say(f"Took {fitted.seconds:.0f} s, after {fitted.read.seconds:.0f} s to start and read.")
 
 
 def board_to_show(board: Any) -> Any:
@@ -205,16 +297,20 @@ def board_to_show(board: Any) -> Any:
 @told_in_words
 def demo(out: Path, time_budget: float | None, as_json: bool) -> None:
     """Fit an embedded table and write a report, in a minute."""
-    from foldwise.report import write_report
+    check_place(out, "-o")
+    from foldwise.engine import Clock
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
         request = Request(str(table), "rent", preset="fast", time_budget=time_budget)
         if not as_json:
             note("800 flats that do not exist: what should each cost a month?")
-        fitted = fit_model(request, None, quiet=as_json)
-        write_report(fitted.model, out, title="Rents of flats (a demonstration)")
+        read = read_problem(request, quiet=as_json)
+        clock = Clock(time_budget)
+        model = fit_model(request, read, None, after=True, quiet=as_json)
+        report_in_time(model, out, "Rents of flats (a demonstration)", clock)
+    fitted = Fitted(model, read, [str(out)], clock.spent)
     if as_json:
-        print_json({**outcome(fitted, request), "written": [str(out)]})
+        print_json(outcome(fitted, request))
         return
     show(fitted)
     say(f"Written: {out}. Open it in a browser.")

@@ -1,17 +1,16 @@
 """``predict``, ``leaderboard``, ``report`` and ``explain``: what a fitted model has to say."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from foldwise.cli import options
-from foldwise.cli.failures import Failure, Misuse
+from foldwise.cli.failures import Failure, Misuse, check_place
 from foldwise.cli.fitting import board_to_show
 from foldwise.cli.model_folder import REPORT, load_model, request_in
 from foldwise.cli.options import FILE, told_in_words
-from foldwise.cli.screen import note, number, print_frame, print_json, say
+from foldwise.cli.screen import note, number, print_frame, print_json, say, standard_output
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 MOST_COLUMNS_EXPLAINED = 300
@@ -36,17 +35,36 @@ def predict(
     """
     from foldwise.auto.tables import read_table
 
-    if out is not None and out.resolve() == table.resolve():
-        raise Misuse("-o must not be the table itself; got the same file. Name another.")
+    if out is not None:
+        check_place(out, "-o")
+        if out.resolve() == table.resolve():
+            raise Misuse("-o must not be the table itself; got the same file. Name another.")
     fitted = load_model(model)
     X = rows_for(fitted, read_table(table))
     predictions = predicted(fitted, X, proba=proba, interval=interval)
-    if out is not None and out.suffix == ".parquet":
-        predictions.to_parquet(out, index=False)
-    else:
-        harmless(predictions).to_csv(sys.stdout if out is None else out, index=False)
-    if out is not None:
-        note(f"Written: {out}, {len(predictions):,} predictions in the order of the table's rows.")
+    if out is None:
+        with standard_output() as screen:
+            harmless(predictions).to_csv(screen, index=False)
+        return
+    write_predictions(predictions, out)
+    note(f"Written: {out}, {len(predictions):,} predictions in the order of the table's rows.")
+
+
+def write_predictions(predictions: Any, out: Path) -> None:
+    """Write a CSV or Parquet file that is there whole or not at all."""
+    from foldwise.engine.files import whole_file
+
+    with whole_file(out) as file:
+        if out.suffix != ".parquet":
+            harmless(predictions).to_csv(file, index=False)
+            return
+        try:
+            predictions.to_parquet(file, index=False)
+        except ImportError:
+            raise Failure(
+                "-o must end in .csv where pyarrow is not installed; got .parquet. Name another, "
+                "or install it with: pip install 'foldwise[parquet]'"
+            ) from None
 
 
 def rows_for(model: Any, frame: Any) -> Any:
@@ -133,6 +151,7 @@ def report(model: Path, out: Path | None, table: Path | None) -> None:
         raise Misuse(
             "-o must be given for a model that is a single file; got none. Add -o report.html."
         )
+    check_place(out or model / REPORT, "-o")
     fitted, X, y = load_model(model), None, None
     if table is not None:
         request = request_in(model)

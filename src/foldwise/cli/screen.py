@@ -1,6 +1,10 @@
 """What is printed: results on standard output, all else on standard error."""
 
+import io
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -16,14 +20,29 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
+@contextmanager
+def standard_output() -> Iterator[Any]:
+    """Lend standard output, and say that it was this which could not be written to."""
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is still to be written would fail once more at the end.
+        sys.stdout = io.StringIO()
+        raise OSError(error.errno, error.strerror, "standard output") from error
+
+
 def say(text: str = "") -> None:
     """Print a line of the result."""
-    click.echo(text)
+    with standard_output():
+        click.echo(text)
 
 
 def print_json(result: Any) -> None:
     """Print the result for machines: one JSON object; numbers that are not finite are null."""
-    click.echo(json.dumps(plain(result), ensure_ascii=False, indent=2))
+    say(json.dumps(plain(result), ensure_ascii=False, indent=2))
 
 
 def plain(value: Any) -> Any:
@@ -62,7 +81,8 @@ def print_frame(frame: Any, longest: int = LONGEST_CELL) -> None:
     if not console.is_terminal:
         # A file or a pipe has no width; nothing is to be cut there.
         console = Console(width=10_000)
-    console.print(table)
+    with standard_output():
+        console.print(table)
 
 
 def _cell(value: Any, longest: int) -> str:

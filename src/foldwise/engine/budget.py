@@ -50,6 +50,9 @@ class Clock:
             self._until = time.monotonic() + share * self.left()
 
 
+ENDLESS = Clock()
+
+
 @dataclass(frozen=True)
 class Task:
     """A part of a plan.

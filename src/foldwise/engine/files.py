@@ -5,33 +5,64 @@ A result file is a magic line, the SHA-256 of its header, the length of the head
 was cut short, or in which one bit has changed, is told from a whole one.
 """
 
+import contextlib
 import errno
 import hashlib
 import json
 import os
 import secrets
+import shutil
 import socket
 import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
 
 MAGIC = b"foldwise result 1\n"
 PART = ".part"
+OPEN_FILE = "/proc/self/fd/{}"
 
 
 class DamagedFileError(Exception):
     """A result file is not what was written."""
 
 
-def write_whole(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file so that it is whole or not there, even if the power fails.
+@contextlib.contextmanager
+def whole_file(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+    """Open a file to be written that is there whole, or as it was before, even if the power fails.
 
-    A temporary file in the same folder is written, synchronised and renamed, and the folder
-    synchronised. Whatever goes wrong, the temporary file is removed and the error raised.
+    Where the system can, what is written has no name before it is whole, so that nothing is left
+    behind by a process that is killed. Else, and for the moment in which a file is replaced, it
+    has a temporary name in the same folder, which the next call there clears away. A device or a
+    pipe is written to as it is. What goes wrong is told with the name of the file.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                yield file
+            return
+        real = path.resolve()
+        if real.exists() and not os.access(real, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        unnamed = _open_unnamed(real.parent, mode)
+        with _named(real, mode) if unnamed is None else unnamed as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if unnamed is not None:
+                _name(file.fileno(), real)
+        sync_folder(real.parent)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def write_whole(path: Path, parts: Iterable[bytes], mode: int = 0o666) -> None:
+    """Write a file as :func:`whole_file` does.
 
     Parameters
     ----------
@@ -48,20 +79,70 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     ...     (Path(folder) / "a").read_bytes()
     b'12'
     """
-    part = path.with_name(
-        f".{path.name[:60]}.{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}{PART}"
-    )
+    with whole_file(path, mode) as file:
+        for data in parts:
+            file.write(data)
+
+
+def _open_unnamed(folder: Path, mode: int) -> IO[bytes] | None:
+    """Return a new file without a name that can be given one; None where there is no such thing."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None:
+        return None
     try:
-        with part.open("xb") as file:
-            for data in parts:
-                file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        sync_folder(path.parent)
+        handle = os.open(folder, flag | os.O_RDWR, mode)
+    except OSError:
+        # Not on this file system; whatever else is wrong is met again.
+        return None
+    if not Path(OPEN_FILE.format(handle)).exists():
+        os.close(handle)
+        return None
+    return os.fdopen(handle, "w+b")
+
+
+def _name(handle: int, path: Path) -> None:
+    """Give an unnamed file its name; a file of that name is replaced."""
+    source, folder = OPEN_FILE.format(handle), os.open(path.parent, os.O_RDONLY)
+    try:
+        # Naming the folder by its handle makes Python follow the link to the open file.
+        os.link(source, path.name, dst_dir_fd=folder)
+    except FileExistsError:
+        part = _part(path)
+        try:
+            os.link(source, part.name, dst_dir_fd=folder)
+            _replace(part, path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def _named(path: Path, mode: int) -> Iterator[IO[bytes]]:
+    """Open a file with a temporary name and give it its own after it was written."""
+    part = _part(path)
+    try:
+        with open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            yield file
+        _replace(part, path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _part(path: Path) -> Path:
+    """Return a temporary name beside a file; those of processes that are gone are removed."""
+    remove_leftovers(path.parent)
+    return path.with_name(
+        f".{path.name[:60]}.{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}{PART}"
+    )
+
+
+def _replace(part: Path, path: Path) -> None:
+    if path.exists():
+        shutil.copymode(path, part)
+    part.replace(path)
 
 
 def sync_folder(folder: Path) -> None:

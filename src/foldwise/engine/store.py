@@ -85,7 +85,10 @@ class RunStore:
         self._replace: set[str] = set()
         self._lock = threading.Lock()
         try:
-            (self.run_dir / RESULTS).mkdir(mode=0o700, parents=True, exist_ok=True)
+            # One after the other: a parent made along the way gets the mode of the umask.
+            if not self.run_dir.exists():
+                self.run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (self.run_dir / RESULTS).mkdir(mode=0o700, exist_ok=True)
             for folder in (self.run_dir, self.run_dir / RESULTS):
                 refuse_strangers(folder, owner)
             self._check_manifest()
@@ -158,7 +161,7 @@ class RunStore:
             return
         header = {"key": key, "about": dict(about), "versions": self.versions}
         try:
-            write_whole(path, packed(header, payload))
+            write_whole(path, packed(header, payload), mode=0o600)
         except OSError as error:
             raise self._cannot(error) from error
         self._replace.discard(key)

@@ -112,13 +112,19 @@ def load(path: Any, *, trusted: Sequence[Any] = ()) -> Any:
 
     Notes
     -----
-    Types and functions are looked up in a list of ours, never imported because the file says
-    so; members must have the names, sizes and hashes the manifest lists, nothing may grow more
-    than a hundredfold, and whatever else is found is refused by name. Hashes find damage; they
-    do not prove where a file comes from, because whoever changes a file can change its hashes.
-    Trees are checked to lead forward and to look at columns that are there. A hostile file can
-    still hold a model that predicts nonsense, or numbers that trip compiled code elsewhere
-    (support vectors, boosters): load files whose origin you know.
+    What is promised of any file, whoever made it: nothing in it is run or called, no loader of
+    another library reads it, and no more memory is taken than what its size allows. Types and
+    functions are looked up in a list of ours; members must have the names, sizes and hashes the
+    manifest lists, and may not grow more than a hundredfold when unpacked; nothing in a model
+    may be longer than the file has bytes. Compiled parts of scikit-learn are built again from
+    numbers that were checked (trees) or from their rows (neighbours); texts of LightGBM and
+    XGBoost are written anew from fields that were understood; estimators whose arrays do not
+    belong together are refused where compiled code would follow them.
+
+    What is not promised: that a model predicts anything sensible (hashes find damage, they do not
+    prove where a file comes from); and for CatBoost's models, and estimators of
+    scikit-learn beyond trees, forests, boosting, neighbours, support vectors, k-means and
+    the common encoders, that forged numbers cannot trip compiled code when they predict.
     """
     manifest, members = read_archive(Path(path), SCHEMA)
     if "model.json" not in members:

@@ -1,6 +1,6 @@
 """How rows are dealt: splits, the lattice of nodes, and what is read from which node."""
 
-from foldwise.folds.deal import deal
+from foldwise.folds.deal import deal, own_splitter
 from foldwise.folds.lattice import EVERYTHING, Lattice, Node
 from foldwise.folds.reading import (
     Block,
@@ -27,6 +27,7 @@ __all__ = [
     "deal",
     "first_folds",
     "needs_of",
+    "own_splitter",
     "read_lattice",
     "rows_inside",
     "upper_blocks",

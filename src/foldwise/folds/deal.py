@@ -66,8 +66,7 @@ def deal(
     """
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     if cv is None or isinstance(cv, numbers.Integral):
-        n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
-        splitter = _own_kind(classes, groups)(n_folds, shuffle=True, random_state=state)
+        splitter = own_splitter(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
         with warnings.catch_warnings():
             # Rare classes are said once, by us, when a node lacks one.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
@@ -86,6 +85,22 @@ def deal(
     lattice = Lattice.from_splits(splits, n_rows, owner)
     _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
     return lattice
+
+
+def own_splitter(
+    cv: Any,
+    n_rows: int,
+    classes: IntArray | None,
+    groups: Array | None,
+    seed: int,
+    repeat: int,
+    n_layers: int,
+    owner: str,
+) -> Any:
+    """Return what a number of folds means: shuffled, stratified for classes, groups kept whole."""
+    n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
+    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+    return _own_kind(classes, groups)(n_folds, shuffle=True, random_state=state)
 
 
 def _own_kind(classes: IntArray | None, groups: Array | None) -> Any:

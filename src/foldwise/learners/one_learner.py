@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -161,6 +161,19 @@ def require_weights(owner: str, learner: Any, why: str, fix: str) -> None:
         )
 
 
+def require_task(owner: str, name: str, learner: Any, *, classes: bool) -> None:
+    """Raise if the learner predicts numbers where classes are wanted, or the other way round."""
+    wanted, other = ("classifier", "regressor") if classes else ("regressor", "classifier")
+    if (is_regressor if classes else is_classifier)(learner):
+        raise unsupported(
+            owner,
+            name,
+            must=f"be a {wanted}",
+            got=Plain(f"the {other} {type(learner).__name__}"),
+            fix=f"Use the {wanted} of the same kind.",
+        )
+
+
 def seeded(learner: Any, seed: int) -> Any:
     """Return a clone whose unset ``random_state`` parameters are filled from ``seed``."""
     copy = clone(learner)
@@ -203,5 +216,17 @@ def fit_learner(learner: Any, table: LearnerInput, y: Array, weight: FloatArray 
 
 def ask(learner: Any, table: LearnerInput, method: str = "predict") -> Array:
     """Return what a method of the fitted learner says about the rows."""
-    extra = {"check_input": False} if table.trusted else {}
-    return np.asarray(getattr(learner, method)(table.X, **extra))
+    if not table.trusted:
+        return np.asarray(getattr(learner, method)(table.X))
+    # scikit-learn asks a tree without n_features_in_, as a forged model file may hold, for no
+    # width at all, and would read beyond the rows.
+    width = getattr(learner, "n_features_in_", None)
+    if width != table.X.shape[1]:
+        raise invalid_data(
+            type(learner).__name__,
+            "X",
+            must=f"have the columns that it was fitted on, {width}",
+            got=table.X.shape[1],
+            fix="Give the columns of fit.",
+        )
+    return np.asarray(getattr(learner, method)(table.X, check_input=False))

@@ -65,7 +65,7 @@ class Loss:
         return searched_constant(self, y, weight)
 
     def adapted(self, y: FloatArray, raw: FloatArray, weight: FloatArray) -> "Loss":
-        """Return the loss to use in the next round; Huber's sets its threshold here."""
+        """Return the loss that these raw predictions call for; Huber's sets its threshold here."""
         return self
 
     def leaf_steps(

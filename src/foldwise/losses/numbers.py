@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.checks import check_number
 from foldwise.errors import invalid_data
 from foldwise.losses.loss import Loss, check_known
 
@@ -146,14 +147,16 @@ class Absolute(Quantile):
 
 
 class Huber(Loss):
-    """Squared near zero, absolute beyond a threshold found anew in each round.
+    """Squared near zero, absolute beyond a threshold.
 
     Parameters
     ----------
     level : float, default=0.9
         The quantile of the absolute residuals that is the threshold.
     threshold : float or None, default=None
-        A threshold that stays.
+        A threshold that stays, at least 0. None: gradient boosting finds it anew for each round
+        from the residuals that are left, and judges all rounds by the first; Newton boosted
+        trees keep the first.
 
     References
     ----------
@@ -165,10 +168,15 @@ class Huber(Loss):
     def __init__(self, level: float = 0.9, threshold: float | None = None) -> None:
         self.level = level
         self.threshold = threshold
+        check_number("Huber", "level", level, above=0, below=1, try_=0.9)
+        if threshold is not None:
+            check_number("Huber", "threshold", threshold, least=0, try_=1.0)
         self._bound = np.inf if threshold is None else threshold
 
     def adapted(self, y: FloatArray, raw: FloatArray, weight: FloatArray) -> "Huber":
-        """Return the loss with the threshold that the residuals call for."""
+        """Return the loss with the threshold that the residuals call for, unless it has one."""
+        if self.threshold is not None:
+            return self
         return Huber(self.level, float(_quantile(np.abs(y - raw), weight, self.level)))
 
     def value(self, y: FloatArray, raw: FloatArray) -> FloatArray:

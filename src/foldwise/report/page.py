@@ -14,6 +14,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 import foldwise
+from foldwise.engine.budget import ENDLESS, Clock
+from foldwise.engine.files import write_whole
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.report.blocks import Section
 from foldwise.report.predictions import given_predictions
@@ -35,7 +37,13 @@ LONGEST_TITLE = 120
 
 
 def render(
-    model: Any, X: Any = None, y: Any = None, title: str | None = None, *, rules: bool = False
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    title: str | None = None,
+    *,
+    rules: bool = False,
+    time_budget: float | None = None,
 ) -> str:
     """Return the report on a fitted model, one HTML page.
 
@@ -53,6 +61,8 @@ def render(
     rules : bool, default=False
         Whether to list the rules of a stack's rule ensembles; a rule ensemble's own are
         always listed.
+    time_budget : float or None, default=None
+        Seconds it may take, about: figures that would take longer are left out.
 
     Returns
     -------
@@ -70,10 +80,11 @@ def render(
     >>> "<script" in page, len(page) < 1_000_000
     (False, True)
     """
+    clock = Clock(time_budget)
     check_is_fitted(model)
     X, y = _checked_rows(X, y)
     heading = shortened(title or f"Report on a {type(model).__name__}", LONGEST_TITLE)
-    return page(heading, sections_of(model, X, y, rules), type(model).__name__)
+    return page(heading, sections_of(model, X, y, rules, clock), type(model).__name__)
 
 
 def write_report(
@@ -84,6 +95,7 @@ def write_report(
     title: str | None = None,
     *,
     rules: bool = False,
+    time_budget: float | None = None,
 ) -> Path:
     """Write the report on a fitted model: one HTML file that needs nothing else.
 
@@ -92,12 +104,14 @@ def write_report(
     model : estimator
         A fitted stack; other estimators get a shorter report.
     path : str or Path
-        Where to write; a file that is there is replaced.
+        Where to write; a file that is there is replaced once the report is whole.
     X, y : array or data frame, array-like, optional
         As in :func:`foldwise.report.render`.
     title : str, optional
         Heading of the page.
     rules : bool, default=False
+        As in :func:`foldwise.report.render`.
+    time_budget : float or None, default=None
         As in :func:`foldwise.report.render`.
 
     Returns
@@ -127,7 +141,8 @@ def write_report(
             got=Plain(str(path)),
             fix="Use 'report.html'.",
         )
-    target.write_text(render(model, X, y, title, rules=rules), encoding="utf-8")
+    content = render(model, X, y, title, rules=rules, time_budget=time_budget)
+    write_whole(target, [content.encode()])
     return target
 
 
@@ -155,7 +170,7 @@ def _checked_rows(X: Any, y: Any) -> tuple[Any, Any]:
     return X, y
 
 
-def sections_of(model: Any, X: Any, y: Any, rules: bool) -> list[Section]:
+def sections_of(model: Any, X: Any, y: Any, rules: bool, clock: Clock = ENDLESS) -> list[Section]:
     """Return the sections of the report on any fitted model."""
     stack = stack_in(model)
     if stack is None:
@@ -163,11 +178,17 @@ def sections_of(model: Any, X: Any, y: Any, rules: bool) -> list[Section]:
     shown = rules or getattr(model, "interpretable", False)
     # Rows that are given are for the model as its user knows it, its own rows for the stack.
     asked, rows = (stack, None) if X is None else (model, ReportRows(X, np.asarray(y)))
-    return stack_sections(model, stack_values(stack), asked, rows, rules=shown)
+    return stack_sections(model, stack_values(stack), asked, rows, rules=shown, clock=clock)
 
 
 def stack_sections(
-    model: Any, stack: StackValues, asked: Any, rows: ReportRows | None, *, rules: bool
+    model: Any,
+    stack: StackValues,
+    asked: Any,
+    rows: ReportRows | None,
+    *,
+    rules: bool,
+    clock: Clock,
 ) -> list[Section]:
     """Return the sections of the report on a stack, or on a model that holds one."""
     rows, names = rows or training_rows(stack), getattr(stack.fitted, "feature_names_in_", None)
@@ -175,10 +196,12 @@ def stack_sections(
         stack_answer_section(stack),
         leaderboard_section(stack),
         honesty_section(stack),
-        learners_section(stack),
+        learners_section(stack, clock),
         None if stack.judged is None else quality_section(stack.judged),
         coverage_section(stack),
-        None if rows is None else columns_section(asked, rows, stack.metric, stack.seconds_a_row),
+        None
+        if rows is None
+        else columns_section(asked, rows, stack.metric, stack.seconds_a_row, clock),
         stack_rules_section(stack) if rules else None,
         folds_section(stack),
         warnings_section(stack, getattr(model, "skipped_", {})),

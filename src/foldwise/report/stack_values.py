@@ -18,7 +18,7 @@ from foldwise.scores.metric import Evaluation, Metric, Target, joined
 from foldwise.stack.estimator import BaseStacking
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
-from foldwise.stack.table.table import rows_of
+from foldwise.stack.table.read import rows_of
 from foldwise.wording import counted
 
 STACK, BEST, MEAN = TITLES

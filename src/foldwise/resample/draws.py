@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import KFold
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.learners.one_learner import LearnerInput, ask, fit_learner, seeded
@@ -75,12 +75,13 @@ class NewNumbers:
 
     centre: FloatArray  # f̂(x), or y for plain noise injection
     scale: float  # standard deviation of Gaussian ε
-    pool: FloatArray | None  # residuals to draw ε from instead
+    pool: FloatArray | None = None  # residuals to draw ε from instead
+    chances: FloatArray | None = None  # of the residuals; None if all have the same
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Return new targets."""
         if self.pool is not None:
-            return self.centre + rng.choice(self.pool, size=len(self.centre))
+            return self.centre + rng.choice(self.pool, len(self.centre), p=self.chances)
         return self.centre + rng.normal(scale=self.scale, size=len(self.centre))
 
 
@@ -118,19 +119,26 @@ def new_numbers(
     if scheme != "noise":
         centre = ask(fit_learner(seeded(generator, seed), table, y, weight), table)
     if noise is not None:
-        return NewNumbers(centre, float(noise), None)
-    residual = _held_out_residuals(seeded(generator, seed), table, y, seed)
-    pool = residual - residual.mean() if scheme == "residual" else None
-    return NewNumbers(centre, float(np.sqrt(np.mean(residual**2))), pool)
+        return NewNumbers(centre, float(noise))
+    residual = _held_out_residuals(seeded(generator, seed), table, y, weight, seed)
+    scale = float(np.sqrt(np.average(residual**2, weights=weight)))
+    if scheme != "residual":
+        return NewNumbers(centre, scale)
+    chances = None if weight is None else weight / weight.sum()
+    return NewNumbers(centre, scale, residual - np.average(residual, weights=weight), chances)
 
 
 def _held_out_residuals(
-    generator: Any, table: LearnerInput, y: FloatArray, seed: int
+    generator: Any, table: LearnerInput, y: FloatArray, weight: FloatArray | None, seed: int
 ) -> FloatArray:
+    residual = np.zeros(len(y))
     if len(y) < 2:
-        return np.zeros(len(y))
-    folds = KFold(min(5, len(y)), shuffle=True, random_state=seed)
-    return y - np.asarray(cross_val_predict(clone(generator), table.X, y, cv=folds), dtype=float)
+        return residual
+    for train, test in KFold(min(5, len(y)), shuffle=True, random_state=seed).split(y):
+        passed = None if weight is None else weight[train]
+        model = fit_learner(clone(generator), table.rows(train), y[train], passed)
+        residual[test] = y[test] - ask(model, table.rows(test))
+    return residual
 
 
 def new_classes(

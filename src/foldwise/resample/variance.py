@@ -6,6 +6,8 @@ import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
 
+FEWEST = 3  # learners, or points, that a variance is told from
+
 
 def variance_of_mean(sigma2: float, rho: float, n_learners: FloatArray) -> FloatArray:
     """Return σ²/n · (1 + (n−1) ρ), the variance of a mean of n equally correlated learners.
@@ -85,8 +87,64 @@ def infinitesimal_jackknife(
     else:
         gram = centred_counts @ centred_counts.T
         raw = np.einsum("bp,bp->p", centred, gram @ centred) / n_learners**2
-    bias = centred_counts.var(axis=0).sum() * centred.var(axis=0) / n_learners
-    return factor * (raw - bias)
+    bias = centred_counts.var(axis=0).sum() * centred.var(axis=0) / max(n_learners - 1, 1)
+    # A squared covariance of B pairs, less its noise, is this much too small (normal pairs).
+    shrunk = (n_learners + 1) * (n_learners - 2) / n_learners**2 if n_learners > 2 else 1.0
+    return factor * (raw - bias) / shrunk
+
+
+def jackknife_after_bootstrap(counts: FloatArray, answers: FloatArray) -> FloatArray:
+    """Return the same variance from the learners that lack each unit, less its finite-bag bias.
+
+    Where the infinitesimal jackknife is too low it is too high: their mean is close.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.random.default_rng(0).multinomial(10, [0.1] * 10, size=2_000).astype(float)
+    >>> y = np.arange(10.0)
+    >>> bool(jackknife_after_bootstrap(counts, counts @ y[:, None] / 10)[0] > y.var() / 10)
+    True
+    """
+    n_learners, n_units = counts.shape
+    without = (counts == 0).astype(float)
+    without = without[:, without.any(axis=0)]
+    lacking = without.sum(axis=0)
+    moved = (without / lacking).T @ answers - answers.mean(axis=0)
+    bias = np.sum(1 / lacking - 1 / n_learners) * answers.var(axis=0, ddof=1)
+    return (n_units - 1) / n_units * (np.sum(moved**2, axis=0) - bias)
+
+
+def between_to_within(
+    counts: FloatArray, answers: FloatArray, units: IntArray, factor: float
+) -> tuple[float, float]:
+    """Return ρ/(1−ρ) over some training rows, and its standard error.
+
+    At one point the variance between training sets can only be told with many more learners than
+    rows; its ratio to the variance within the fit is told by many points together. Each row is
+    judged by the learners that lack it (by all, where none does), to which it is new.
+
+    Shapes: ``answers`` (n_learners, n_points, n_outputs), ``units`` (n_points,): the row or group
+    of each point. NaN if there are too few learners.
+    """
+    between, within = [], []
+    leaves_out = bool((counts == 0).any())
+    for point, unit in enumerate(units):
+        asked = np.flatnonzero(counts[:, unit] == 0) if leaves_out else np.arange(len(counts))
+        if len(asked) < FEWEST:
+            continue
+        held, said = counts[asked], answers[asked, point]
+        estimate = infinitesimal_jackknife(held, said, factor)
+        if leaves_out:
+            estimate = (estimate + jackknife_after_bootstrap(held, said)) / 2
+        between.append(estimate.sum())
+        within.append(said.var(axis=0, ddof=1).sum())
+    if len(within) < FEWEST:
+        return np.nan, np.nan
+    mean = np.mean(within)
+    ratio = float(np.mean(between) / mean) if mean > 0 else 0.0
+    error = np.std(np.array(between) - ratio * np.array(within), ddof=1) / np.sqrt(len(within))
+    return max(ratio, 0.0), float(error / mean) if mean > 0 else 0.0
 
 
 def subsample_factor(n_units: int, size: int) -> float:

@@ -9,11 +9,12 @@ from sklearn.utils.metaestimators import available_if
 
 from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.engine import RunSummary
-from foldwise.stack.estimator import KEEP, BaseStacking, tops_of
+from foldwise.stack.estimator import KEEP, BaseStacking
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.calibrate import check_kinds, checked_methods, checked_threshold
 from foldwise.stack.judge.intervals import cv_plus_set, quantile_set
 from foldwise.stack.judge.judge import Contest
+from foldwise.stack.parameters import tops_of
 from foldwise.stack.problem import StackProblem, checked_classes
 from foldwise.stack.stackers.candidates import respond
 from foldwise.stack.stackers.means import OneClass, Stacker

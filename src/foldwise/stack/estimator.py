@@ -3,20 +3,19 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import nullcontext
-from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, check_random_state, get_tags
+from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from foldwise import checks
-from foldwise._sklearn import VisualBlock, feature_names_in
+from foldwise._sklearn import feature_names_in
 from foldwise.arrays import Array
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options, fingerprint
@@ -26,6 +25,7 @@ from foldwise.scores.metric import Metric, Response, as_metric
 from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_around
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack, prefit_stack
 from foldwise.stack.judge.judge import Contest
+from foldwise.stack.parameters import StackParameters, tops_of
 from foldwise.stack.problem import (
     Entry,
     StackProblem,
@@ -48,65 +48,13 @@ CHOICES = {
 }
 KEEP: Any = "keep what it is"
 MOST_SEEDS = np.iinfo(np.int32).max
-# Live objects: neither copied nor pickled with a stack.
-LIVE = ("executor", "callback")
 
 
-class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
+class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
     deals_: list[FittedStack]
-
-    def __init__(
-        self,
-        estimators: Any,
-        final_estimator: Any = None,
-        *,
-        cv: Any = None,
-        stack_method: str = "auto",
-        passthrough: Any = False,
-        predict_with: str = "auto",
-        hold_out: str = "auto",
-        tune: Any = None,
-        scoring: Any = None,
-        n_repeats: int = 1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        on_error: str = "drop",
-        run_dir: Any = None,
-        time_budget: float | None = None,
-        executor: Any = None,
-        callback: Any = None,
-        on_interrupt: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self.estimators = estimators
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.stack_method = stack_method
-        self.passthrough = passthrough
-        self.predict_with = predict_with
-        self.hold_out = hold_out
-        self.tune = tune
-        self.scoring = scoring
-        self.n_repeats = n_repeats
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.on_error = on_error
-        self.run_dir = run_dir
-        self.time_budget = time_budget
-        self.executor = executor
-        self.callback = callback
-        self.on_interrupt = on_interrupt
-        self.verbose = verbose
-
-    def _keep(self, parameters: dict[str, Any]) -> None:
-        """Store the arguments of a constructor under their names, given its local names."""
-        # Not by the signature: a subclass may have parameters of its own.
-        for name, value in parameters.items():
-            if name != "self":
-                setattr(self, name, value)
 
     @abstractmethod
     def _read_target(self, y: Any) -> tuple[Array, Array | None]:
@@ -512,140 +460,6 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         X = self._new_rows(X)
         each = [stack.respond(X) for stack in self.deals_]
         return each[0] if len(each) == 1 else mean_response(each, self.deals_[0].problem.labels)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with the learners and theirs by name.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the learners' own.
-
-        Returns
-        -------
-        dict
-            Parameter names mapped to values.
-        """
-        parameters = dict(super().get_params(deep=deep))
-        if deep:
-            for name, learner in self._learners().items():
-                parameters[name] = learner
-                if hasattr(learner, "get_params") and not isinstance(learner, type):
-                    inner = learner.get_params(deep=True).items()
-                    parameters.update({f"{name}__{key}": value for key, value in inner})
-        return parameters
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters of the stack and of its learners.
-
-        Parameters
-        ----------
-        **params : dict
-            A learner's name replaces it ("drop" leaves it out); ``name__parameter`` changes it.
-
-        Returns
-        -------
-        Self
-            This estimator.
-        """
-        if "estimators" in params:
-            self.estimators = params.pop("estimators")
-        replaced = {name: params.pop(name) for name in self._learners() if name in params}
-        if replaced:
-            self.estimators = _replace(self.estimators, replaced)
-        super().set_params(**params)
-        return self
-
-    def _learners(self) -> dict[str, Any]:
-        entries = [entry for layer in as_layers(self.estimators) for entry in layer]
-        return {entry[0]: entry[1] for entry in entries if len(entry) > 1}
-
-    def __sklearn_clone__(self) -> Self:
-        bare = copy(self)
-        for name in LIVE:
-            setattr(bare, name, None)
-        new = super(BaseStacking, bare).__sklearn_clone__()
-        for name in LIVE:
-            setattr(new, name, getattr(self, name))
-        return new
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        new = object.__new__(type(self))
-        kept = {key: value for key, value in vars(self).items() if key != "_X"}
-        new.__dict__ = deepcopy(without_live(kept), memo)
-        new.__dict__.update({name: kept[name] for name in LIVE})
-        if "_X" in vars(self):
-            new._X = self._X
-        return new
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = without_live(dict(super().__getstate__()))
-        if "_X" in state:
-            state["_X"] = None
-        return state
-
-    def _sk_visual_block_(self) -> Any:
-        """Return what a notebook draws: layers side by side, the stacker below."""
-        layers = as_layers(self.estimators)
-        rows = [([entry[1] for entry in layer], [entry[0] for entry in layer]) for layer in layers]
-        tops = ["bake-off" if top is None else top for top in tops_of(self.final_estimator)]
-        rows.append((tops, [m if isinstance(m, str) else "final_estimator" for m in tops]))
-        blocks = [
-            VisualBlock("parallel", models, names=[str(n) for n in names], dash_wrapped=False)
-            for models, names in rows
-        ]
-        return VisualBlock("serial", tuple(blocks), dash_wrapped=False)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # Only the first layer sees X.
-        first = [entry[1] for entry in next(iter(as_layers(self.estimators)), []) if len(entry) > 1]
-        learners = [m for m in first if hasattr(m, "fit") and not isinstance(m, type)]
-        inputs = [get_tags(learner).input_tags for learner in learners]
-        # A learner that cannot take missing values is dropped, so one that can is enough.
-        enough = any if self.on_error == "drop" else all
-        tags.input_tags.allow_nan = enough(t.allow_nan for t in inputs)
-        tags.input_tags.sparse = enough(t.sparse for t in inputs)
-        return tags
-
-
-def _replace(estimators: Any, replaced: dict[str, Any]) -> list[Any]:
-    new: list[Any] = []
-    for item in estimators:
-        if isinstance(item[0], str):
-            name = item[0]
-            new.append((name, replaced[name], *item[2:]) if name in replaced else item)
-        else:
-            new.append(_replace(item, replaced))
-    return new
-
-
-def without_live(state: dict[str, Any]) -> dict[str, Any]:
-    """Return an estimator's state without what lives in this process only.
-
-    Examples
-    --------
-    >>> without_live({"executor": object(), "callback": print, "cv": 5})
-    {'executor': None, 'callback': None, 'cv': 5}
-    >>> without_live({"executor": "threads"})
-    {'executor': 'threads'}
-    """
-    return {
-        name: None if name in LIVE and not isinstance(value, str) else value
-        for name, value in state.items()
-    }
-
-
-def tops_of(final_estimator: Any) -> list[Any]:
-    """Return what may stand on top, without the grids.
-
-    Examples
-    --------
-    >>> tops_of(["mean", ("simplex", {"alpha": [0.1, 1.0]})])
-    ['mean', 'simplex']
-    """
-    items = final_estimator if isinstance(final_estimator, list) else [final_estimator]
-    return [item[0] if isinstance(item, tuple) and item else item for item in items]
 
 
 def mean_response(each: Sequence[Response], labels: Array | None) -> Response:

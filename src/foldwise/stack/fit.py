@@ -26,8 +26,7 @@ from foldwise.stack.results.fold_models import Recoded
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.jobs import FitSettings
 from foldwise.stack.table.layers import Dealt, fit_layers
-from foldwise.stack.table.read import Features, Layer, compact
-from foldwise.stack.table.table import NodeTable
+from foldwise.stack.table.read import Features, Layer, NodeTable, compact
 from foldwise.stack.table.tuning import check_tune
 
 INNER_FOLDS = 5

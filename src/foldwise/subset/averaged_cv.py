@@ -13,9 +13,9 @@ from foldwise.errors import invalid_parameter
 from foldwise.subset.coefficients import least_squares_by_split, unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.lasso import best_lasso, lasso
-from foldwise.subset.linear import BinaryClassifier, LinearModel, LinearRegressor, splits_of
-from foldwise.subset.logistic import BinaryRows, fit_all, scaled_rows, seconds_for
-from foldwise.subset.moments import ScaledGram, Split, WeightedRows, all_rows, by_split
+from foldwise.subset.linear import LinearClassifier, LinearModel, LinearRegressor, splits_of
+from foldwise.subset.logistic import ClassRows, fit_all, scaled_rows, seconds_for
+from foldwise.subset.moments import ScaledGram, Split, SubsetRows, all_rows, by_split
 from foldwise.subset.search import Searcher, sweep
 from foldwise.subset.sinks import TIE, BestByFold, members
 
@@ -93,9 +93,10 @@ class AveragedCV(LinearModel):
         y : array-like of shape (n_samples,)
             Targets; of two classes for the classifier.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
+            Weights of the rows. Their unit means nothing; rows of weight zero are left out
+            before folds are dealt.
         groups : array-like of shape (n_samples,), optional
-            Groups for the splitter in ``cv``.
+            Groups that an int ``cv`` keeps together, or for the splitter in ``cv``.
 
         Returns
         -------
@@ -104,9 +105,9 @@ class AveragedCV(LinearModel):
         """
         searcher = self._searcher()
         check_word(searcher.owner, "candidates", self.candidates, ["auto", "subsets", "lasso"])
-        rows, classifier = self._read(X, y, sample_weight), is_classifier(self)
-        choice = self._choice()
-        splits = splits_of(searcher.owner, self.cv, rows, groups, classifier=classifier)
+        given = self._read(X, y, sample_weight, groups)
+        rows, choice = given.rows, self._choice()
+        splits = splits_of(searcher.owner, self.cv, given, classifier=is_classifier(self))
         self.candidates_ = self._which(choice, len(splits), len(rows.y))
         if self.candidates_ == "subsets":
             found = self._best_subsets(rows, splits, choice, searcher)
@@ -115,12 +116,15 @@ class AveragedCV(LinearModel):
         self.fold_intercept_, self.fold_coef_ = found.betas[:, 0], found.betas[:, 1:]
         self.fold_support_, self.fold_scores_ = found.support, found.scores
         self.complete_ = found.complete
+        self.__dict__.pop("fold_alphas_", None)
         if found.alphas is not None:
             self.fold_alphas_ = found.alphas
         self.coef_ = self.fold_coef_.mean(axis=0)
         self.intercept_ = float(self.fold_intercept_.mean())
         self.selection_frequency_ = found.support.mean(axis=0)
-        self.coef_sd_ = self.fold_coef_.std(axis=0, ddof=1)
+        # One fold alone, where time or patience ran out, has no spread.
+        alone = len(self.fold_coef_) == 1
+        self.coef_sd_ = np.nan if alone else self.fold_coef_.std(axis=0, ddof=1)
         return self
 
     def _which(self, choice: Choice, n_folds: int, n_rows: int) -> str:
@@ -140,15 +144,11 @@ class AveragedCV(LinearModel):
         return "subsets" if few or not plain else "lasso"
 
     def _best_lassos(
-        self, rows: WeightedRows, splits: list[Split], searcher: Searcher
+        self, rows: SubsetRows, splits: list[Split], searcher: Searcher
     ) -> ChosenByFold:
         """Return each fold's best penalty and what it gives."""
         best = (best_lasso(rows, split, self.n_alphas, self._loss) for split in splits)
-        if self._loss == "squared":
-            # These paths take milliseconds: nobody waits for them, nothing cuts them short.
-            (alphas, betas, scores), complete = map(np.array, zip(*best, strict=True)), True
-        else:
-            (alphas, betas, scores), complete = _fold_by_fold(best, len(splits), searcher)
+        (alphas, betas, scores), complete = _fold_by_fold(best, len(splits), searcher)
         if self.refit:
             # Folds that chose alike are refitted once; a path wants its penalties falling.
             rising, back = np.unique(-alphas, return_inverse=True)
@@ -172,8 +172,9 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
     Parameters
     ----------
     cv : int, splitter or iterable, default=10
-        The folds, as in scikit-learn: an int makes contiguous folds. Repeated folds
-        (``RepeatedKFold``) are averaged all together.
+        An int deals that many shuffled folds, always the same ones; groups stay together. For
+        others give a splitter or the splits: ``KFold(10)`` makes the contiguous folds of the
+        note, ``RepeatedKFold()`` repeated ones, which are averaged all together.
     refit : bool, default=True
         True refits each chosen subset on all rows, the published formula. False averages the
         coefficients of the training rows, as the code that came with the note did.
@@ -215,7 +216,8 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
     fold_support_ : ndarray of bool of shape (n_folds, n_features)
         Columns of each fold's model.
     fold_scores_ : ndarray of shape (n_folds,)
-        Mean squared error of each fold's choice on its fold: the least of many, so too good.
+        Mean squared error of each fold's choice on its fold: what was chosen by, the least of
+        many and so too good, never a score.
     fold_alphas_ : ndarray of shape (n_folds,)
         With the lasso: the chosen penalties.
     candidates_ : str
@@ -238,7 +240,7 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = AveragedCVRegressor().fit(X, y)
     >>> model.feature_names_in_[model.selection_frequency_ > 0.7].tolist()
-    ['sex', 'bmi', 'bp', 's1']
+    ['bp', 's5']
     >>> model.fold_coef_.shape
     (10, 10)
     """
@@ -278,7 +280,7 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
         return CHEAP
 
     def _best_subsets(
-        self, rows: WeightedRows, splits: list[Split], choice: Choice, searcher: Searcher
+        self, rows: SubsetRows, splits: list[Split], choice: Choice, searcher: Searcher
     ) -> ChosenByFold:
         train, test = by_split(rows, splits, centred=self.fit_intercept)
         sink = BestByFold(len(splits), empty_model=self.empty_model)
@@ -293,11 +295,11 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
         moments = ScaledGram(grams, train.centre, train.scale)
         betas = least_squares_by_split(moments, [choice.columns(chosen) for chosen in kept])
         errors = np.maximum(sink.errors, 0.0) * train.scale[-1] ** 2
-        scores = errors / np.maximum(test.gram[:, 0, 0], 1e-300)
+        scores = errors / test.gram[:, 0, 0]
         return ChosenByFold(betas, choice.support(kept, self.n_features_in_), scores, complete)
 
 
-class AveragedCVClassifier(BinaryClassifier, AveragedCV):
+class AveragedCVClassifier(LinearClassifier, AveragedCV):
     """The mean of the logistic models that did best on each held-out fold.
 
     For every fold, the subset of columns with the lowest log loss on it is found among all
@@ -307,7 +309,8 @@ class AveragedCVClassifier(BinaryClassifier, AveragedCV):
     Parameters
     ----------
     cv : int, splitter or iterable, default=10
-        The folds, as in scikit-learn: an int makes stratified folds.
+        An int deals that many shuffled, stratified folds, always the same ones; groups stay
+        together. For others give a splitter or the splits.
     refit : bool, default=True
         Whether to refit each chosen model on all rows before averaging.
     candidates : {"auto", "subsets", "lasso"}, default="auto"
@@ -347,7 +350,8 @@ class AveragedCVClassifier(BinaryClassifier, AveragedCV):
     fold_support_ : ndarray of bool of shape (n_folds, n_features)
         Columns of each fold's model.
     fold_scores_ : ndarray of shape (n_folds,)
-        Mean log loss of each fold's choice on its fold: the least of many, so too good.
+        Mean log loss of each fold's choice on its fold: what was chosen by, the least of many
+        and so too good, never a score.
     fold_alphas_ : ndarray of shape (n_folds,)
         With the lasso: the chosen penalties.
     candidates_ : str
@@ -370,10 +374,11 @@ class AveragedCVClassifier(BinaryClassifier, AveragedCV):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = AveragedCVClassifier(cv=5).fit(X.iloc[:, :5], y)
     >>> model.selection_frequency_.tolist()
-    [1.0, 1.0, 1.0, 0.8, 0.8]
+    [1.0, 1.0, 0.8, 0.8, 0.8]
     """
 
     _loss = "logistic"
+    _several_classes = False
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log odds of the second class.
@@ -390,14 +395,15 @@ class AveragedCVClassifier(BinaryClassifier, AveragedCV):
         """
         return self._linear_predictor(X)
 
-    def _probability(self, X: Any) -> FloatArray:
-        return np.asarray(expit(self._linear_predictor(X)))
+    def _probabilities(self, X: Any) -> FloatArray:
+        second = expit(self._linear_predictor(X))
+        return np.column_stack([1 - second, second])
 
     def _cheap(self, n_rows: int) -> float:
         return CHEAP_SECONDS / seconds_for(1, n_rows, self.n_features_in_ + 1)
 
     def _best_subsets(
-        self, rows: WeightedRows, splits: list[Split], choice: Choice, searcher: Searcher
+        self, rows: SubsetRows, splits: list[Split], choice: Choice, searcher: Searcher
     ) -> ChosenByFold:
         scaled, scales = scaled_rows(rows)
         seconds = seconds_for(choice.n_subsets * len(splits), *scaled.Z.shape)
@@ -413,7 +419,7 @@ class AveragedCVClassifier(BinaryClassifier, AveragedCV):
 
 
 def _best_logistic(
-    rows: BinaryRows, split: Split, kept: BoolArray
+    rows: ClassRows, split: Split, kept: BoolArray
 ) -> tuple[FloatArray, BoolArray, float]:
     """Return one fold's best model, its columns and its mean log loss."""
     train, test = map(rows.take, split)
@@ -421,4 +427,4 @@ def _best_logistic(
     losses = test.losses(betas)
     # The first within rounding: the smallest, since that is the order of the subsets.
     first = int(np.flatnonzero(losses <= losses.min() * (1 + TIE) + 1e-300)[0])
-    return betas[first], kept[first], float(losses[first]) / max(float(test.weights.sum()), 1e-300)
+    return betas[first], kept[first], float(losses[first] / test.weights.sum())

@@ -46,7 +46,9 @@ class BestSubsetRegressor(LinearRegressor):
         What to choose by. "cv" is the squared error of K-fold cross-validation of every
         subset; the others weigh the fit against the number of columns.
     cv : int, splitter or iterable, default=5
-        Folds for ``criterion="cv"``, as in scikit-learn.
+        Folds for ``criterion="cv"``. An int deals that many shuffled folds, always the same
+        ones; groups stay together. For others give a splitter or the splits: ``KFold(5)`` makes
+        contiguous folds.
     max_size : int or None, default=None
         Largest number of columns. None is all of them, or, where the columns are linearly
         dependent, as many as can be searched.
@@ -78,9 +80,11 @@ class BestSubsetRegressor(LinearRegressor):
     support_ : ndarray of bool of shape (n_features,)
         Which columns were chosen.
     best_score_ : float
-        The criterion of the chosen model: the mean squared error over held-out rows for "cv".
+        The criterion of the chosen model; for "cv" the mean squared error over held-out rows,
+        which is the least of many and so too good: for choosing, never a score.
     best_by_size_ : DataFrame
-        The best model of each size, its columns and criteria.
+        The best model of each size, its columns and criteria; for "cv" the mean squared error
+        over held-out rows and its standard error from the folds, curves for choosing.
     all_subsets_ : DataFrame
         With ``keep_all``: one row a subset, a column a feature, its size and its residual sum
         of squares (``rss``) or its held-out mean squared error (``mse``).
@@ -97,9 +101,12 @@ class BestSubsetRegressor(LinearRegressor):
     ten folds takes half a second, p = 25 a quarter of a minute. The others are found by branch
     and bound: p = 40 in milliseconds for the best, seconds for the best of each size.
 
-    Weights count rows: a weight of 2 is the row twice. Ties go to the smaller model, then to the
-    one whose columns come first. A column that is a linear combination of chosen ones before it
-    gets a zero coefficient, as in R.
+    Whole weights count rows: a weight of 2 is the row twice. Other weights only compare rows,
+    which count once on average, so that their unit means nothing; divide whole weights by their
+    mean where they are meant like that. Rows of weight zero are left out before all else.
+
+    Ties go to the smaller model, then to the one whose columns come first. A column that is a
+    linear combination of chosen ones before it gets a zero coefficient, as in R.
 
     Examples
     --------
@@ -156,9 +163,9 @@ class BestSubsetRegressor(LinearRegressor):
         y : array-like of shape (n_samples,)
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
+            How often each row counts, in whole numbers, or else what it weighs beside others.
         groups : array-like of shape (n_samples,), optional
-            Groups for the splitter in ``cv``.
+            Groups that an int ``cv`` keeps together, or for the splitter in ``cv``.
 
         Returns
         -------
@@ -167,12 +174,13 @@ class BestSubsetRegressor(LinearRegressor):
         """
         searcher = self._searcher()
         check_word(searcher.owner, "criterion", self.criterion, [*CRITERIA, "cv"])
-        rows = self._read(X, y, sample_weight)
+        given = self._read(X, y, sample_weight, groups)
+        rows = given.rows
         moments = all_rows(rows, centred=self.fit_intercept)
         choice = self._searchable(moments)
         wanted = Wanted(self.empty_model, self._finds_each_size(choice), self.keep_all)
         if self.criterion == "cv":
-            splits = splits_of(searcher.owner, self.cv, rows, groups)
+            splits = splits_of(searcher.owner, self.cv, given)
             train, test = by_split(rows, splits, centred=self.fit_intercept)
             selected = by_cross_validation(train, test, choice, wanted, searcher)
         else:
@@ -184,6 +192,7 @@ class BestSubsetRegressor(LinearRegressor):
         self.support_ = choice.support(selected.kept[None], len(names))[0]
         self.best_score_ = selected.score
         self.best_by_size_ = named_table(selected, choice, names)
+        self.__dict__.pop("all_subsets_", None)
         if selected.every is not None:
             self.all_subsets_ = whole_table(*selected.every, choice, names)
         self.complete_ = selected.complete
@@ -271,7 +280,7 @@ def by_cross_validation(
     train: ScaledGram, test: ScaledGram, choice: Choice, wanted: Wanted, searcher: Searcher
 ) -> Selected:
     """Return the best subset by the squared error over held-out rows."""
-    weight = float(test.gram[:, 0, 0].sum())
+    weights = test.gram[:, 0, 0]
     by_size, everything = BestBySize(choice.max_size), Everything()
     sinks = [by_size, everything] if wanted.keep_all else [by_size]
     complete = sweep(train.gram, test.gram, choice, searcher, *sinks)
@@ -280,14 +289,16 @@ def by_cross_validation(
         raise KeyboardInterrupt
     kept = members(by_size.ids[sizes], len(choice.units))
     errors = np.array([by_size.fold_errors[int(size)] for size in sizes]) * train.scale[-1] ** 2
-    table = pd.DataFrame({"size": choice.sizes(kept), "mse": errors.sum(axis=1) / weight})
-    means = errors / np.maximum(test.gram[:, 0, 0], 1e-300)
-    table["mse_se"] = means.std(axis=1, ddof=1) / np.sqrt(means.shape[1])
+    means, mse = errors / weights, errors.sum(axis=1) / weights.sum()
+    # The spread of the folds, heavier ones counting more, as along the paths of the lasso.
+    spread = (means - mse[:, None]) ** 2 @ (weights / weights.sum())
+    mse_se = np.sqrt(spread / (len(weights) - 1))
+    table = pd.DataFrame({"size": choice.sizes(kept), "mse": mse, "mse_se": mse_se})
     best = _first_lowest(table["mse"].to_numpy())
     every = None
     if wanted.keep_all:
         subsets, totals = everything.table(len(choice.units))
-        mse = np.maximum(totals, 0.0) * train.scale[-1] ** 2 / weight
+        mse = np.maximum(totals, 0.0) * train.scale[-1] ** 2 / weights.sum()
         every = subsets, pd.DataFrame({"mse": mse})
     return Selected(kept[best], float(table["mse"][best]), kept, table, every, complete)
 

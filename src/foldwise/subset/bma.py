@@ -6,11 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
-from foldwise.arrays import FloatArray
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.checks import check_number, check_word
-from foldwise.errors import invalid_parameter, warn
+from foldwise.errors import Plain, invalid_data, invalid_parameter, warn
 from foldwise.subset.coefficients import Fits, unscale
 from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
@@ -37,7 +36,7 @@ class ModelSearch:
     strict: bool  # whether a model needs to beat its submodels
     max_models: int  # most models that branch and bound or the random walk keep
     n_steps: int = 0  # length of the random walk
-    random_state: int = 0  # its seed
+    random_state: Any = None  # its seed
 
     def way(self, choice: Choice) -> str:
         """Return the method, decided."""
@@ -79,27 +78,35 @@ def find_models(
             slack=2 * np.log(ratio),
             at_most=plan.max_models,
             n_steps=plan.n_steps if way == "mc3" else None,
-            seed=plan.random_state,
+            random_state=plan.random_state,
         )
         if len(found.rss) == plan.max_models:
             warn(
                 f"{searcher.owner}: Occam's window holds more than {plan.max_models} models; the "
                 "most probable are kept. Raise max_models or lower occam_ratio."
             )
-    return weigh(found, choice, score, ratio, strict=plan.strict)
+    order, weights = weigh(found, choice, score, plan, ratio)
+    return Found(found.kept[order], found.rss[order], found.complete), weights
 
 
 def weigh(
-    found: Found, choice: Choice, score: Score, ratio: float | None, *, strict: bool
-) -> tuple[Found, FloatArray]:
-    """Return the models in Occam's window, best first, with their probabilities."""
+    found: Found, choice: Choice, score: Score, plan: ModelSearch, ratio: float | None
+) -> tuple[IntArray, FloatArray]:
+    """Return which models are in Occam's window, best first, and their probabilities."""
     scores = score(found.rss, choice.sizes(found.kept))
     finite = np.flatnonzero(np.isfinite(scores))
-    order = finite[occams_window(found.kept[finite], scores[finite], ratio, strict=strict)]
+    if not len(finite):
+        raise invalid_data(
+            plan.searcher.owner,
+            "X",
+            must="have more rows than every model has columns",
+            got=Plain(f"{choice.n_always} forced columns"),
+            fix="Force fewer columns or give more rows.",
+        )
+    order = finite[occams_window(found.kept[finite], scores[finite], ratio, strict=plan.strict)]
     weights = probabilities(scores[order])
     enough = 1 + int(np.searchsorted(np.cumsum(weights), 1 - NEGLIGIBLE))
-    order, weights = order[:enough], weights[:enough]
-    return Found(found.kept[order], found.rss[order], found.complete), weights / weights.sum()
+    return order[:enough], weights[:enough] / weights[:enough].sum()
 
 
 class BayesianModelAveraging(LinearModel):
@@ -147,9 +154,9 @@ class BayesianModelAveraging(LinearModel):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
         y : array-like of shape (n_samples,)
-            Targets; of two classes for the classifier.
+            Targets; classes for the classifier.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
+            How often each row counts, in whole numbers, or else what it weighs beside others.
 
         Returns
         -------
@@ -157,7 +164,7 @@ class BayesianModelAveraging(LinearModel):
             The fitted estimator.
         """
         plan = self._plan()
-        rows = self._read(X, y, sample_weight)
+        rows = self._read(X, y, sample_weight).rows
         moments = all_rows(rows)
         choice = self._choice(moments, self._most_subsets)
         self._average(rows, moments, choice, plan)
@@ -172,9 +179,15 @@ class BayesianModelAveraging(LinearModel):
             check_number(
                 owner, "occam_ratio", self.occam_ratio, least=1, fix="Use 20, None or 'auto'."
             )
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        ratio, most = self.occam_ratio, self.max_models
-        return ModelSearch(searcher, self.method, ratio, self.strict, most, self.n_steps, seed)
+        return ModelSearch(
+            searcher,
+            self.method,
+            self.occam_ratio,
+            self.strict,
+            self.max_models,
+            self.n_steps,
+            self.random_state,
+        )
 
     def _store_models(self, models: Found, weights: FloatArray, choice: Choice) -> None:
         names = self._names()
@@ -197,14 +210,17 @@ class BayesianModelAveraging(LinearModel):
         ``noise`` holds the variances of each model's noise, in scaled units.
         """
         weights = self.model_probability_
-        mean = weights @ fits.beta
-        second = weights @ (fits.beta**2 + noise[:, None] * fits.variance)
+        noise = noise.reshape(-1, *[1] * (fits.beta.ndim - 1))
+        mean = np.tensordot(weights, fits.beta, axes=1)
+        second = np.tensordot(weights, fits.beta**2 + noise * fits.variance, axes=1)
         beta = unscale(mean, moments)
-        self.intercept_, self.coef_ = float(beta[0]), beta[1:]
+        self.intercept_, self.coef_ = beta[..., 0], beta[..., 1:]
+        if self.intercept_.ndim == 0:
+            self.intercept_ = float(self.intercept_)
         unit = moments.scale[-1] / moments.scale[1:-1]
-        self.coef_sd_ = np.sqrt(np.maximum(second - mean**2, 0.0))[1:] * unit
+        self.coef_sd_ = np.sqrt(np.maximum(second - mean**2, 0.0))[..., 1:] * unit
         share = np.where(self.inclusion_probability_ > 0, self.inclusion_probability_, 1.0)
-        conditional = mean[1:] / share
-        spread = np.maximum(second[1:] / share - conditional**2, 0.0)
+        conditional = mean[..., 1:] / share
+        spread = np.maximum(second[..., 1:] / share - conditional**2, 0.0)
         self.conditional_coef_ = conditional * unit
         self.conditional_coef_sd_ = np.sqrt(spread) * unit

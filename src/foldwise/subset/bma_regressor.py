@@ -12,7 +12,7 @@ from foldwise.subset.bma import BayesianModelAveraging, ModelSearch, find_models
 from foldwise.subset.coefficients import Reduced, residual_sum
 from foldwise.subset.columns import Choice
 from foldwise.subset.linear import LinearRegressor, dense
-from foldwise.subset.moments import ScaledGram, WeightedRows
+from foldwise.subset.moments import ScaledGram, SubsetRows
 from foldwise.subset.posterior import bic_score, g_score, local_g, mixture_quantile, model_prior
 from foldwise.subset.search import describe
 
@@ -105,8 +105,11 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
 
     Notes
     -----
-    Weights count rows: a weight of 2 is the row twice. Models that together have less than
-    1e-13 of the posterior are dropped.
+    Whole weights count rows: a weight of 2 is the row twice. Other weights only compare rows,
+    which count once on average, so that their unit means nothing; divide whole weights by their
+    mean where they are meant like that. Rows of weight zero are left out before all else.
+
+    Models that together have less than 1e-13 of the posterior are dropped.
 
     References
     ----------
@@ -208,11 +211,11 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
         return np.concatenate(ends)
 
     def _average(
-        self, rows: WeightedRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
+        self, rows: SubsetRows, moments: ScaledGram, choice: Choice, plan: ModelSearch
     ) -> None:
         forced = np.array(choice.forced, dtype=np.intp)
         base_rss = residual_sum(moments, forced) or 1.0
-        spare = float(moments.gram[0, 0]) - len(forced)
+        spare = float(moments.n_rows - len(forced))
         log_prior, n_always = model_prior(self.model_prior, len(choice.units)), choice.n_always
         if self.prior == "bic":
             score = bic_score(describe(moments, choice), log_prior, n_always)
@@ -267,7 +270,7 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
 
     def _g(self, moments: ScaledGram) -> float | None:
         """Return Zellner's g; None for the most likely one of each model."""
-        n_rows, n_columns = float(moments.gram[0, 0]), moments.n_columns
+        n_rows, n_columns = float(moments.n_rows), moments.n_columns
         words = {
             "bric": max(n_rows, n_columns**2),
             "uip": n_rows,

@@ -97,15 +97,25 @@ def search(problem: LeastSquares, goal: Goal) -> Iterator[float]:
     while waiting:
         stored = sum(nodes.inverse.size for pool in waiting.values() for nodes in pool)
         r = min(waiting) if stored > CROWDED else max(waiting)
-        nodes = Nodes._make(map(np.concatenate, zip(*waiting.pop(r), strict=True)))
-        step = max(1, BATCH // (r * r))
-        if len(nodes.rss) > step:
-            waiting[r] = [nodes.part(slice(step, None))]
-            nodes = nodes.part(slice(step))
+        nodes = _first(waiting[r], max(1, BATCH // (r * r)))
+        if not waiting[r]:
+            del waiting[r]
         for children in expand(nodes, weights, goal):
             waiting.setdefault(children.beta.shape[1], []).append(children)
         open_subsets = sum(2.0 ** (k - p) * len(n.rss) for k, ns in waiting.items() for n in ns)
         yield 1 - open_subsets
+
+
+def _first(pool: list[Nodes], at_most: int) -> Nodes:
+    """Take the first nodes out of a pool; those that stay are not copied."""
+    taken: list[Nodes] = []
+    while pool and at_most > 0:
+        nodes = pool.pop(0)
+        taken.append(nodes.part(slice(at_most)))
+        if len(nodes.rss) > at_most:
+            pool.insert(0, nodes.part(slice(at_most, None)))
+        at_most -= len(taken[-1].rss)
+    return Nodes._make(map(np.concatenate, zip(*taken, strict=True)))
 
 
 def expand(nodes: Nodes, weights: FloatArray, goal: Goal) -> Iterator[Nodes]:
@@ -253,16 +263,21 @@ class WithinWindow:
     """
 
     def __init__(
-        self, problem: LeastSquares, score: Score, max_size: int, slack: float, at_most: int
+        self,
+        n_columns: int,
+        total: float,
+        score: Score,
+        max_size: int,
+        slack: float,
+        at_most: int,
     ) -> None:
-        n_columns = len(problem.cross)
         self.score = score
         self.slack = slack
         self.at_most = at_most
         self._seen: set[bytes] = set()
         self._sizes = np.arange(n_columns + 1)
         self._wanted = self._sizes <= max_size
-        self._total = problem.total
+        self._total = total  # the residual sum of squares of no column
         self.scores = np.empty(0)
         self.rss = np.empty(0)
         self.kept = np.empty((0, n_columns), dtype=bool)
@@ -270,6 +285,9 @@ class WithinWindow:
 
     def offer(self, rss: FloatArray, kept: BoolArray) -> None:
         """Keep what falls into the window, and narrow it."""
+        # Searches start from models of all sizes, to know their residual sums of squares.
+        wanted = self._wanted[kept.sum(axis=1)]
+        rss, kept = rss[wanted], kept[wanted]
         new = self._unseen(kept)
         if not len(new):
             return

@@ -4,8 +4,8 @@ import numpy as np
 
 from foldwise.arrays import FloatArray
 from foldwise.paths import lasso_path
-from foldwise.subset.logistic import BinaryRows
-from foldwise.subset.moments import Split, WeightedRows
+from foldwise.subset.logistic import ClassRows
+from foldwise.subset.moments import Split, SubsetRows
 
 # Logistic paths are solved by Newton's method, to this share of the loss of the best constant;
 # those of squared error are exact.
@@ -13,7 +13,7 @@ TOLERANCE = 1e-16
 
 
 def best_lasso(
-    rows: WeightedRows, split: Split, n_alphas: int, loss: str
+    rows: SubsetRows, split: Split, n_alphas: int, loss: str
 ) -> tuple[float, FloatArray, float]:
     """Return the best penalty for one fold, its coefficients and its mean loss on the test rows.
 
@@ -24,14 +24,14 @@ def best_lasso(
     betas = lasso(train, alphas, loss)
     Z = np.column_stack([np.ones(len(test.y)), test.X])
     if loss == "logistic":
-        errors = BinaryRows(Z, test.y, test.weights).losses(betas)
+        errors = ClassRows(Z, test.y, test.weights).losses(betas)
     else:
         errors = (test.y - betas @ Z.T) ** 2 @ test.weights
     best = int(np.argmin(errors))
-    return float(alphas[best]), betas[best], errors[best] / max(test.weights.sum(), 1e-300)
+    return float(alphas[best]), betas[best], errors[best] / test.weights.sum()
 
 
-def standardised(rows: WeightedRows) -> tuple[FloatArray, FloatArray, FloatArray]:
+def standardised(rows: SubsetRows) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return X centred and scaled, its means and its scales; constant columns become zero."""
     means = np.average(rows.X, axis=0, weights=rows.weights)
     X = rows.X - means
@@ -40,7 +40,7 @@ def standardised(rows: WeightedRows) -> tuple[FloatArray, FloatArray, FloatArray
     return X / scale, means, scale
 
 
-def penalties(rows: WeightedRows, n_alphas: int) -> FloatArray:
+def penalties(rows: SubsetRows, n_alphas: int) -> FloatArray:
     """Return penalties from the one that leaves the model empty down to a thousandth of it.
 
     With more columns than rows down to a hundredth: below, the model just repeats the target.
@@ -52,7 +52,7 @@ def penalties(rows: WeightedRows, n_alphas: int) -> FloatArray:
     return (largest or 1.0) * np.logspace(0, lowest, n_alphas)
 
 
-def lasso(rows: WeightedRows, alphas: FloatArray, loss: str) -> FloatArray:
+def lasso(rows: SubsetRows, alphas: FloatArray, loss: str) -> FloatArray:
     """Return intercepts and coefficients (n_alphas, n_features + 1) at falling penalties."""
     Z, means, scale = standardised(rows)
     path = lasso_path(

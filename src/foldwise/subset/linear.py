@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,19 +12,36 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import Array, FloatArray
-from foldwise.checks import check_number, check_two_classes, check_whole, checked_weights
-from foldwise.errors import FoldsWarning, Plain, invalid_data, invalid_parameter, warn
+from foldwise._sklearn import n_samples
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.checks import (
+    check_number,
+    check_two_classes,
+    check_whole,
+    checked_groups,
+    without_weightless,
+)
+from foldwise.errors import Plain, invalid_data, invalid_parameter
+from foldwise.folds import own_splitter
 from foldwise.subset.columns import Choice, choose_from
-from foldwise.subset.moments import ScaledGram, Split, WeightedRows
+from foldwise.subset.moments import ScaledGram, Split, SubsetRows
 from foldwise.subset.search import Searcher, largest_size
+
+
+class Given(NamedTuple):
+    """What a fit was given, without the rows of weight zero."""
+
+    rows: SubsetRows
+    groups: Any
+    numbers: IntArray  # the rows' numbers among all that were given
+    n_given: int  # how many were given
 
 
 class LinearModel(BaseEstimator):
     """Linear predictions from ``coef_`` and ``intercept_``, and the room's parameters."""
 
     coef_: FloatArray
-    intercept_: float
+    intercept_: Any
     n_features_in_: int
     max_size: int | None
     forced: Iterable[Any] | None
@@ -47,10 +65,14 @@ class LinearModel(BaseEstimator):
     def _linear_predictor(self, X: Any) -> FloatArray:
         return np.asarray(self._checked(X) @ self.coef_) + self.intercept_
 
-    def _weights(self, sample_weight: Any, n_rows: int) -> FloatArray:
-        """Return the weights of the rows, 1 where none are given."""
-        weights = checked_weights(type(self).__name__, sample_weight, n_rows)
-        return np.ones(n_rows) if weights is None else weights
+    def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Given:
+        """Return the rows that weigh something as dense arrays of float64."""
+        owner, n_given = type(self).__name__, n_samples(X)
+        X, y, weights, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
+        X, y = self._checked_rows(X, y)
+        weights = np.ones(len(y)) if weights is None else as_counts(weights)
+        numbers = np.arange(n_given) if kept is None else kept
+        return Given(SubsetRows(dense(X), y, weights), groups, numbers, n_given)
 
     def _names(self) -> Array:
         """Return the names of the columns, or their positions where they have none."""
@@ -97,31 +119,30 @@ class LinearRegressor(RegressorMixin, LinearModel):
         """
         return self._linear_predictor(X)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> WeightedRows:
-        """Return the rows as dense arrays of float64."""
+    def _checked_rows(self, X: Any, y: Any) -> tuple[Any, FloatArray]:
         if _needs_nothing(X, y):
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
-            return WeightedRows(X, y, self._weights(sample_weight, len(X)))
+            return X, y
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, ensure_min_samples=2
         )
-        weights = self._weights(sample_weight, X.shape[0])
-        return WeightedRows(dense(X), y.astype(np.float64), weights)
+        return X, y.astype(np.float64)
 
 
-class BinaryClassifier(ClassifierMixin, LinearModel):
-    """A classifier for two classes; ``_probability`` is what it thinks of the second."""
+class LinearClassifier(ClassifierMixin, LinearModel):
+    """A classifier from the ``_probabilities`` (n_rows, n_classes) of its classes."""
 
     classes_: Array
+    _several_classes: ClassVar[bool]  # whether there may be more than two
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._several_classes
         return tags
 
     def predict(self, X: Any) -> Array:
-        """Predict the more probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------
@@ -133,11 +154,11 @@ class BinaryClassifier(ClassifierMixin, LinearModel):
         ndarray of shape (n_samples,)
             Predicted classes.
         """
-        second = self._probability(X) > 0.5
-        return self.classes_[second.astype(np.intp)]
+        best = self._probabilities(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Predict the probabilities of both classes.
+        """Predict the probabilities of the classes.
 
         Parameters
         ----------
@@ -146,19 +167,18 @@ class BinaryClassifier(ClassifierMixin, LinearModel):
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        second = self._probability(X)
-        return np.column_stack([1 - second, second])
+        return self._probabilities(X)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> WeightedRows:
-        """Return the rows as dense arrays, y as 0 and 1."""
+    def _checked_rows(self, X: Any, y: Any) -> tuple[Any, FloatArray]:
+        """Return X, and y as the numbers of its classes."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         check_two_classes(type(self).__name__, self.classes_)
-        if len(self.classes_) > 2:
+        if len(self.classes_) > 2 and not self._several_classes:
             raise invalid_data(
                 type(self).__name__,
                 "y",
@@ -167,8 +187,7 @@ class BinaryClassifier(ClassifierMixin, LinearModel):
                 fix="Only binary classification is supported. The type of the target is "
                 f"{type_of_target(y)}.",
             )
-        weights = self._weights(sample_weight, X.shape[0])
-        return WeightedRows(dense(X), codes.astype(np.float64), weights)
+        return X, codes.astype(np.float64)
 
 
 def _needs_nothing(X: Any, y: Any) -> bool:
@@ -184,27 +203,51 @@ def dense(X: Any) -> FloatArray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
-def splits_of(
-    owner: str, cv: Any, rows: WeightedRows, groups: Any, *, classifier: bool = False
-) -> list[Split]:
-    """Return the splits that ``cv`` makes.
+def as_counts(weights: FloatArray) -> FloatArray:
+    """Return how often each row counts.
 
-    An int that asks a classifier for more folds than its rarer class has rows gets fewer, and a
-    warning.
+    Whole numbers say so themselves; other weights only compare rows, which then count once on
+    average: their unit means nothing.
+
+    Examples
+    --------
+    >>> as_counts(np.array([1.0, 2.0, 2.0]))
+    array([1., 2., 2.])
+    >>> as_counts(np.array([0.1, 0.2, 0.3]))
+    array([0.5, 1. , 1.5])
     """
-    if classifier and isinstance(cv, int):
-        fewest = max(2, int(np.unique(rows.y, return_counts=True)[1].min()))
-        if fewest < cv:
-            warn(
-                f"{owner}: {fewest} folds instead of {cv}, since the rarer class has too few "
-                "rows. Lower cv.",
-                FoldsWarning,
-            )
-            cv = fewest
-    splitter = check_cv(cv, rows.y, classifier=classifier)
-    splits = list(splitter.split(rows.X, rows.y, groups))
+    if (weights == np.round(weights)).all():
+        return weights
+    shares = weights / weights.max()
+    return shares / shares.mean()
+
+
+def splits_of(owner: str, cv: Any, given: Given, *, classifier: bool = False) -> list[Split]:
+    """Return the splits that ``cv`` makes of the rows that weigh something."""
+    rows, groups = given.rows, given.groups
+    if cv is None or isinstance(cv, Integral):
+        classes = rows.y.astype(np.intp) if classifier else None
+        groups = checked_groups(owner, groups, len(rows.y))
+        cv = own_splitter(cv, len(rows.y), classes, groups, 0, 0, 0, owner)
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        place, pairs = np.arange(len(rows.y)), cv.split(rows.X, rows.y, groups)
+    else:
+        # Splits are in the numbers of all rows that were given.
+        place = np.full(given.n_given, -1)
+        place[given.numbers] = np.arange(len(rows.y))
+        pairs = check_cv(cv).split()
+    # Own splitters may give masks, ours positions: both choose among the numbers of the rows.
+    splits = [
+        tuple(part[part >= 0] for part in (place[train], place[test])) for train, test in pairs
+    ]
     if len(splits) < 2:
         raise invalid_parameter(owner, "cv", must="make at least 2 splits", got=cv, fix="Try 5.")
-    # Own splitters may give masks, ours positions: both choose among the numbers of the rows.
-    numbers = np.arange(len(rows.y))
-    return [(numbers[train], numbers[test]) for train, test in splits]
+    if not all(len(part) for split in splits for part in split):
+        raise invalid_parameter(
+            owner,
+            "cv",
+            must="train and test every split on rows of positive weight",
+            got=cv,
+            fix="Leave out splits without any.",
+        )
+    return splits

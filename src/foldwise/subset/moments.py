@@ -16,16 +16,16 @@ ALIASED = 1e-10
 PERFECT = 1e-13
 
 
-class WeightedRows(NamedTuple):
+class SubsetRows(NamedTuple):
     """Dense features (n, p), a target and weights."""
 
     X: FloatArray
     y: FloatArray
     weights: FloatArray
 
-    def take(self, rows: IntArray) -> "WeightedRows":
+    def take(self, rows: IntArray) -> "SubsetRows":
         """Return some of the rows."""
-        return WeightedRows(self.X[rows], self.y[rows], self.weights[rows])
+        return SubsetRows(self.X[rows], self.y[rows], self.weights[rows])
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,17 @@ class ScaledGram:
     scale: FloatArray  # what each column was divided by
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows: what their weights sum to, a whole number but for rounding."""
+        return round(float(self.gram[0, 0]))
+
+    @property
     def n_columns(self) -> int:
         """Number of columns of X."""
         return self.gram.shape[-1] - 2
 
 
-def bordered(rows: WeightedRows, *, centred: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def bordered(rows: SubsetRows, *, centred: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the columns (1, X, y), centred and scaled over all rows, with centre and scale.
 
     Centring loses nothing while an intercept is in every model, and keeps the digits that
@@ -68,14 +73,14 @@ def products(columns: FloatArray, weights: FloatArray) -> FloatArray:
     return columns.T @ (weights[:, None] * columns)
 
 
-def all_rows(rows: WeightedRows, *, centred: bool = True) -> ScaledGram:
+def all_rows(rows: SubsetRows, *, centred: bool = True) -> ScaledGram:
     """Return the moments over all rows."""
     columns, centre, scale = bordered(rows, centred=centred)
     return ScaledGram(products(columns, rows.weights), centre, scale)
 
 
 def by_split(
-    rows: WeightedRows, splits: list[Split], *, centred: bool = True
+    rows: SubsetRows, splits: list[Split], *, centred: bool = True
 ) -> tuple[ScaledGram, ScaledGram]:
     """Return the moments of the training rows and of the test rows of every split.
 

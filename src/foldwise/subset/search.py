@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_parameter
@@ -118,7 +119,7 @@ def best_within(
     slack: float = 0.0,
     at_most: int = 1,
     n_steps: int | None = None,
-    seed: int = 0,
+    random_state: Any = None,
 ) -> Found:
     """Return the subsets that score within ``slack`` of the best, best first.
 
@@ -136,11 +137,14 @@ def best_within(
     def scaled(rss: FloatArray, size: IntArray) -> FloatArray:
         return score(rss * scale, size + choice.n_always)
 
-    goal = WithinWindow(problem, scaled, choice.max_size, slack, at_most)
+    n_units = len(choice.units)
+    goal = WithinWindow(n_units, problem.total, scaled, choice.max_size, slack, at_most)
     if n_steps is None:
         complete = _bounded(problem, goal, moments, choice, searcher)
     else:
-        goal.offer(np.array([problem.total]), np.zeros((1, len(choice.units)), dtype=bool))
+        goal.offer(np.array([problem.total]), np.zeros((1, n_units), dtype=bool))
+        # Drawn only here: searches without chance leave NumPy's global generator alone.
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
         complete = searcher.drive(walk(problem, scaled, goal, choice.max_size, n_steps, rng))
     return Found(goal.kept, exact_rss(moments, choice, goal.kept), complete)
@@ -153,7 +157,7 @@ def exact_rss(moments: ScaledGram, choice: Choice, kept: BoolArray) -> FloatArra
 
 def describe(moments: ScaledGram, choice: Choice) -> TargetSummary:
     """Return what the criteria need to know about the data."""
-    n_rows = float(moments.gram[0, 0])
+    n_rows = moments.n_rows
     intercept = int(0 in choice.forced)
     everything = choice.everything
     spare = n_rows - len(everything)
@@ -171,9 +175,9 @@ def largest_size(moments: ScaledGram, choice: Choice, at_most: int) -> int:
     about ``at_most`` subsets and rows to spare: beyond, countless subsets fit perfectly.
     """
     n_free = sum(choice.widths)
-    spare = int(moments.gram[0, 0]) - 2 - choice.n_always
+    spare = moments.n_rows - 2 - choice.n_always
     left = _shares_left(moments, choice)
-    if spare >= n_free and (left > ALIASED).sum() > len(left) - 3:
+    if n_free == 0 or (spare >= n_free and (left > ALIASED).sum() > len(left) - 3):
         return n_free
     # Wide problems carry many products along with every subset.
     at_most = int(at_most * min(1.0, (30 / n_free) ** 2))

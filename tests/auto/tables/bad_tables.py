@@ -98,8 +98,7 @@ BAD_TABLES: dict[str, tuple[bytes, dict[str, list[object]] | str]] = {
     ),
     "a field of 200,000 letters": (
         lines("a,b", "x" * 200_000 + ",1"),
-        "close every quote where its field ends; got field larger than field limit (131072) in "
-        "the record that begins on line 2. Double the quotes inside fields.",
+        {"a": ["x" * 200_000], "b": [1]},
     ),
     "formulas": (b"a,b\n=1+1,1\n@SUM(A1),2\n", {"a": ["=1+1", "@SUM(A1)"], "b": [1, 2]}),
     "semicolons": (b"a;b\n1;x\n2;y\n", {"a": [1, 2], "b": ["x", "y"]}),

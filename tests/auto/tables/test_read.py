@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldwise.auto.tables import TableEncoder, column_kinds, read_table
-from foldwise.errors import FoldwiseError, InvalidDataError
+from foldwise.errors import FoldwiseError, InvalidDataError, InvalidParameterError
 from tests.auto.tables.bad_tables import BAD_TABLES
 
 
@@ -87,6 +87,23 @@ def test_parquet_is_known_by_its_content(frame, tmp_path):
 def test_a_named_index_of_a_parquet_file_is_a_column(frame, tmp_path):
     frame.assign(key=["p", "q"]).set_index("key").to_parquet(tmp_path / "t.parquet")
     assert list(read_table(tmp_path / "t.parquet").columns) == ["key", "a", "b", "c"]
+
+
+def test_an_index_of_a_parquet_file_that_is_named_like_a_column_is_refused(frame, tmp_path):
+    frame.set_index(pd.Index(["p", "q"], name="a")).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InvalidDataError, match="name every column differently; got 'a' twice"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_long_text_is_text(tmp_path):
+    long = "word " * 40_000
+    (tmp_path / "t.csv").write_text(f'a,b\n"{long}",1\n"short",2\n')
+    assert read_table(tmp_path / "t.csv")["a"].tolist() == [long, "short"]
+
+
+def test_a_number_is_no_path():
+    with pytest.raises(InvalidParameterError, match="read_table: path must be a path; got 5"):
+        read_table(5)
 
 
 def test_a_parquet_file_cut_short_is_refused(frame, tmp_path):

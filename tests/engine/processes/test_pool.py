@@ -63,6 +63,24 @@ def first(executor: Processes) -> Finished:
     raise TimeoutError
 
 
+def test_ctrl_c_while_a_worker_starts_is_not_the_workers_business(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A new one: those that are kept have long started.
+    monkeypatch.setattr(processes, "_idle", [])
+    executor = Processes(1)
+    executor.place(work, np.ones(3))
+    executor.submit(0, 0.0)
+    pid = executor._workers[0].process.pid
+    over: list[Finished] = []
+    while not over:
+        os.kill(pid, signal.SIGINT)
+        over = executor.wait(0.02)
+    executor.close()
+    assert [finished.result for finished in over] == [3.0]
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_worker_that_dies_loses_its_own_task_and_no_other(executor: Processes) -> None:
     executor.submit(0, 1.5)
     executor.submit(1, "die")

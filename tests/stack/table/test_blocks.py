@@ -7,7 +7,7 @@ from scipy import sparse
 from foldwise.folds import Block, Ref
 from foldwise.learners import TrainingData
 from foldwise.stack.problem import StackProblem
-from foldwise.stack.table.table import rows_of, weights_of
+from foldwise.stack.table.read import rows_of, weights_of
 
 REF = (Ref(frozenset({0})),)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from foldwise.folds import Block, Ref
-from foldwise.stack.table.table import NodeTable
+from foldwise.stack.table.read import NodeTable
 
 ONE, TWO = frozenset({0, 1}), frozenset({0, 2})
 

@@ -100,6 +100,8 @@ def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
 
     Blank lines are left out.
     """
+    # The csv module's own limit, 131,072 characters, is one of the whole process.
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     lines = io.StringIO(text, newline="")
     lines.seek(dialect.skip)
     first = 1 + (dialect.skip > 0)

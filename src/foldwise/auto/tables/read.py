@@ -3,6 +3,7 @@
 import csv
 import difflib
 import io
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from foldwise.auto.tables.dialect import GROUPED, Dialect, decode, dialect_of, records, refused
-from foldwise.errors import FoldwiseError, listing
+from foldwise.errors import FoldwiseError, invalid_parameter, listing
 
 PARQUET = b"PAR1"
 OTHERS = {
@@ -23,6 +24,7 @@ OTHERS = {
     b"\x28\xb5\x2f\xfd": "a zstd file",
 }
 MOST_COLUMNS = 100_000
+INDEX = "in the file and its index"
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -59,6 +61,10 @@ def read_table(path: str | Path) -> pd.DataFrame:
     0   red   1.50
     1  blue   2.25
     """
+    if not isinstance(path, str | os.PathLike):
+        raise invalid_parameter(
+            "read_table", "path", must="be a path", got=path, fix="Try 'table.csv'."
+        )
     file = Path(path)
     content = _content(file)
     if content.startswith(PARQUET):
@@ -117,6 +123,7 @@ def _read_parquet(file: Path, content: bytes) -> pd.DataFrame:
         reason = str(error).splitlines()[0][:80] if str(error) else type(error).__name__
         raise _refused(file, "be a whole Parquet file", reason, "Write it again.") from error
     if not isinstance(frame.index, pd.RangeIndex):
+        _check_header(file, [str(n) for n in (*frame.index.names, *frame) if n is not None], INDEX)
         frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
     names = [str(name).strip() for name in frame.columns]
     _check_header(file, names, "in the file")

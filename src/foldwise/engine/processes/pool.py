@@ -14,11 +14,14 @@ import pickle
 import signal
 import tempfile
 import time
+from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 from cloudpickle import dumps
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.backend.process import LokyProcess
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
@@ -52,7 +55,8 @@ class _Worker:
         self.pipe, theirs = multiprocessing.Pipe()
         # Not a daemon: those may have no children, and some learners want some.
         self.process = LokyProcess(target=serve, args=(theirs, self.home), env=ONE_THREAD)
-        self.process.start()
+        with _without_interrupts():
+            self.process.start()
         theirs.close()
         self.ticket: int | None = None
         self.since = 0.0
@@ -74,6 +78,22 @@ class _Worker:
             os.kill(self.process.pid, KILL)
         self.process.join(1.0)
         self.pipe.close()
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back; a process started meanwhile holds it back until it can ignore it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    for tracker in (resource_tracker, loky_tracker):
+        # Those that start with the first process let Ctrl-C through once they run.
+        tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Processes:

@@ -154,6 +154,8 @@ def serve(connection: Connection, parent: int) -> None:
     """Do what comes through the connection until it closes."""
     # Ctrl-C reaches every process of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     if hasattr(os, "setsid"):
         os.setsid()
     folders: list[str] = []

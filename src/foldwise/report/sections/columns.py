@@ -13,6 +13,7 @@ from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import permutation_importance
 from foldwise.diagnose.shuffling import stacked
+from foldwise.engine.budget import ENDLESS, Clock
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.drawing.bars import bars
 from foldwise.report.drawing.lines import Line, lines
@@ -33,6 +34,13 @@ CURVE_ROWS = 100
 N_VALUES = 12
 MOST_LEVELS = 8
 MOST_CLASSES = 3
+# In predictions of all rows looked at, as shuffling a column once is one.
+CURVES_COST = MOST_CURVES * N_VALUES * CURVE_ROWS // MOST_ROWS
+TITLE = "What the predictions rest on"
+NO_TIME = (
+    "Left out: asking the model often enough would have taken longer than the time budget. "
+    "foldwise report, or write_report without time_budget, has it."
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,11 @@ def training_rows(stack: StackValues) -> ReportRows | None:
 
 
 def columns_section(
-    model: Any, rows: ReportRows, metric: Metric, seconds_a_row: float = 0.0
+    model: Any,
+    rows: ReportRows,
+    metric: Metric,
+    seconds_a_row: float = 0.0,
+    clock: Clock = ENDLESS,
 ) -> Section | None:
     """Return permutation importance, and partial dependence of the columns that matter most."""
     few = rows.known_to(model).sample(MOST_ROWS)
@@ -81,6 +93,9 @@ def columns_section(
     n_rows, n_columns = few.X.shape
     cost = max(seconds_a_row, 1e-12) * n_rows * N_REPEATS
     affordable = int(np.clip(MOST_SECONDS / cost, FEWEST_SHUFFLED, MOST_SHUFFLED))
+    n_asked = N_REPEATS * min(affordable, n_columns) + CURVES_COST
+    if not _in_time(model, few.X, n_asked, seconds_a_row, clock):
+        return Section("columns", TITLE, NO_TIME, [])
     places = np.arange(n_columns)
     if n_columns > affordable:
         places = influential(few.X, prediction(model, few.X), affordable)
@@ -110,7 +125,18 @@ def columns_section(
     fewer = few.sample(CURVE_ROWS)
     curves = dependence_figures(model, fewer.X, fewer.y, {place: names[place] for place in top})
     lead = _lead([names[place] for place in top], few, n_columns, len(places))
-    return Section("columns", "What the predictions rest on", lead, [Figures([figure, *curves])])
+    return Section("columns", TITLE, lead, [Figures([figure, *curves])])
+
+
+def _in_time(model: Any, X: Any, n_asked: int, seconds_a_row: float, clock: Clock) -> bool:
+    """Whether so many predictions of X fit into the time that is left, by trying one."""
+    before = clock.left()
+    if before == np.inf:
+        return True
+    if seconds_a_row * X.shape[0] > before:
+        return False
+    prediction(model, X)
+    return n_asked * (before - clock.left()) < clock.left()
 
 
 def _lead(top: list[str], rows: ReportRows, n_columns: int, n_shuffled: int) -> str:

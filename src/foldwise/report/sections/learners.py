@@ -6,6 +6,7 @@ import numpy as np
 
 from foldwise.arrays import FloatArray
 from foldwise.diagnose import OutOfFoldTable, error_correlation, model_values
+from foldwise.engine.budget import ENDLESS, Clock
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.drawing.bars import bars
 from foldwise.report.drawing.heat import heat
@@ -22,9 +23,11 @@ N_ORDERS = 6
 # Rows times columns times fits that values may take; another than a linear stacker is dearer.
 MOST_WORK = 2_000_000
 DEARER = 20
+# Of the time that is left, where it is limited.
+VALUES_SHARE = 0.4
 
 
-def learners_section(stack: StackValues) -> Section:
+def learners_section(stack: StackValues, clock: Clock = ENDLESS) -> Section:
     """Return the learners' weights and values, how alike their errors are, and the map of both."""
     title, table = "What each learner brings", stack.table
     figures = _weight_figure(stack.standings)
@@ -32,7 +35,7 @@ def learners_section(stack: StackValues) -> Section:
         return Section("learners", title, "Nothing was judged.", [Figures(figures)])
     if table.n_models == 1:
         return Section("learners", title, "The stack has one learner only.", [Figures(figures)])
-    figures += _value_figure(table, stack)
+    figures += _value_figure(table, stack, clock)
     found = error_correlation(table)
     ranked = [s.model for s in stack.standings if s.model in found.names]
     order = [found.names.index(name) for name in ranked]
@@ -65,13 +68,18 @@ def _weight_figure(standings: Sequence[Standing]) -> list[Figure]:
     return [Figure("Weights in the stack", drawing, "As the stacker combines them.")]
 
 
-def _value_figure(table: OutOfFoldTable, stack: StackValues) -> list[Figure]:
+def _value_figure(table: OutOfFoldTable, stack: StackValues, clock: Clock) -> list[Figure]:
     """Return what each learner is worth, where that takes seconds."""
     n = table.n_models
     n_fits = 2**n if n <= EXACT else N_ORDERS * n
     work = n_fits * table.n_rows * n * table.predictions.shape[3] * table.n_repeats
     if work > (MOST_WORK if stack.cheap else MOST_WORK // DEARER):
         return []
+    before = clock.left()
+    if before < np.inf and table.score_of is not None:
+        table.score_of(tuple(range(n)))
+        if n_fits * (before - clock.left()) > VALUES_SHARE * before:
+            return []
     method = "exact" if n <= EXACT else "sampled"
     values = model_values(table, method=method, n_orders=N_ORDERS, random_state=0)
     order = np.argsort(-values.shapley, kind="stable")[:MOST_BARS]

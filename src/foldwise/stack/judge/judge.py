@@ -11,8 +11,7 @@ from foldwise.folds import Block, Judgement, Reading, rows_inside
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.judge.calibrate import Correction, Corrector
 from foldwise.stack.stackers.candidates import Candidate, respond, response_kind
-from foldwise.stack.table.read import Features, Layer
-from foldwise.stack.table.table import fold_numbers, rows_of, weights_of
+from foldwise.stack.table.read import Features, Layer, fold_numbers, rows_of, weights_of
 
 LONE_PARTS = 5
 

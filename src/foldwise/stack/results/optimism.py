@@ -10,7 +10,7 @@ from foldwise.folds import Block
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import corrected, inner_splits
-from foldwise.stack.table.table import rows_of
+from foldwise.stack.table.read import rows_of
 
 Judged = tuple[IntArray, Response]
 

@@ -16,8 +16,7 @@ from foldwise.stack.fit import FittedStack
 from foldwise.stack.results.leaderboard import uncorrected_score
 from foldwise.stack.results.optimism import optimistic_claims
 from foldwise.stack.stackers.means import MemberStacker
-from foldwise.stack.table.read import Features, all_classes, clip_amount
-from foldwise.stack.table.table import rows_of, weights_of
+from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of, weights_of
 
 
 def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:

@@ -23,8 +23,7 @@ from foldwise.learners import (
 )
 from foldwise.scores.metric import Metric
 from foldwise.stack.problem import Entry
-from foldwise.stack.table.read import compact
-from foldwise.stack.table.table import Cell, NodeTable
+from foldwise.stack.table.read import Cell, NodeTable, compact
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from foldwise.folds import Block, Lattice, Needs, Node, Reading, Ref, first_fold
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
-from foldwise.stack.table.read import Layer
-from foldwise.stack.table.table import Cell, NodeTable, rows_of, weights_of
+from foldwise.stack.table.read import Cell, Layer, NodeTable, rows_of, weights_of
 from foldwise.stack.table.tuning import tune_learner
 
 

@@ -18,8 +18,7 @@ from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, rows_
 from foldwise.learners import NodeTask
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, fit_cells
-from foldwise.stack.table.read import Layer
-from foldwise.stack.table.table import Cell, NodeTable, fold_numbers, rows_of
+from foldwise.stack.table.read import Cell, Layer, NodeTable, fold_numbers, rows_of
 
 
 def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_folds: int) -> None:
