@@ -56,6 +56,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         The classes.
     score_, score_se_ : float
         The honest score, greater is better, and its standard error.
+    score_uncorrected_, score_correction_ : float, ScoreCorrection
+        The score of the judged models, which saw fewer rows, and what was done about it.
     leaderboard_ : DataFrame
         The stack, each learner, the best single one and the plain mean, on the same rows.
     kinds_ : Kinds
