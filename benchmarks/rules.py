@@ -1,7 +1,9 @@
 """RuleFit against imodels: test error, log-loss, exact rule texts, speed, and a large table.
 
-Run ``python benchmarks/rules.py accuracy``, ``speed``, ``scale`` or ``all``; ``--quick`` takes
-fewer rows and trees. imodels gets the same rows with categories as codes and medians for
+Run ``python benchmarks/rules.py honesty``, ``linear``, ``accuracy``, ``speed``, ``scale`` or
+``all``; ``--quick`` takes fewer rows, trees and seeds. ``honesty`` holds the scores RuleFit and
+ISLE report about themselves against fresh rows, ``linear`` their losses against the lasso's on
+the raw columns. imodels gets the same rows with categories as codes and medians for
 missing values, since it takes neither.
 """
 
@@ -18,6 +20,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.model_selection import train_test_split
 
+from foldwise import ISLEClassifier, ISLERegressor, LassoPathClassifier, LassoPathRegressor
 from foldwise.isle.data import new_table
 from foldwise.rules import RuleFitClassifier, RuleFitRegressor, rule_query
 
@@ -65,6 +68,63 @@ def rules_exact(model, X):
         if not np.array_equal(np.isin(index.index, selected), rule.holds(rows)):
             return False
     return True
+
+
+def simulated(name, seed):
+    """Noise, or Friedman's first function with so much noise added."""
+    if name == "noise":
+        rng = np.random.default_rng(seed)
+        return rng.normal(size=(5200, 10)), rng.normal(size=5200)
+    return make_friedman1(5200, noise=float(name), random_state=seed)
+
+
+def honesty(quick):
+    seeds, worst = (5 if quick else 100), np.inf
+    print(f"{'':28s} {'constant':>9s} {'fresh':>9s} {'own':>9s} {'own-fresh':>9s} {'+-':>7s} terms")
+    for kind in (RuleFitRegressor, ISLERegressor):
+        for name in ("noise", "1", "7"):
+            own, fresh, constant, terms = [], [], [], []
+            for seed in range(seeds):
+                X, y = simulated(name, seed)
+                model = kind(n_estimators=100 if quick else 500, random_state=seed)
+                model.fit(X[:200], y[:200])
+                own.append(-model.score_)
+                fresh.append(np.mean((y[200:] - model.predict(X[200:])) ** 2))
+                constant.append(np.mean((y[200:] - y[:200].mean()) ** 2))
+                terms.append(len(model.rules_) if kind is RuleFitRegressor else model.n_trees_)
+            apart = np.subtract(own, fresh)
+            error = apart.std(ddof=1) / np.sqrt(seeds)
+            print(
+                f"{kind.__name__:20s} {name:7s} {np.mean(constant):9.3f} {np.mean(fresh):9.3f} "
+                f"{np.mean(own):9.3f} {apart.mean():9.3f} {error:7.3f} {np.mean(terms):.0f}",
+                flush=True,
+            )
+            worst = min(worst, (np.mean(own) + 2 * error) / np.mean(fresh))
+    print("own loss and two Monte Carlo errors over the fresh loss, the most optimistic case")
+    print(f"ratio: {worst:.3f}")
+
+
+def linear(quick):
+    ratios = []
+    for name in (REGRESSION + BINARY)[:: 5 if quick else 1]:
+        X, X_new, y, y_new = table(name, 300 if quick else 1000)
+        classify = name in BINARY
+        kinds = (
+            (RuleFitClassifier, ISLEClassifier, LassoPathClassifier)
+            if classify
+            else (RuleFitRegressor, ISLERegressor, LassoPathRegressor)
+        )
+        A, A_new = plain(X, X_new)
+        losses = []
+        for kind in kinds:
+            model = kind(random_state=0).fit(A, y)
+            if classify:
+                losses.append(log_loss(y_new, model.predict_proba(A_new)))
+            else:
+                losses.append(root_mean_squared_error(y_new, model.predict(A_new)))
+        print(f"{name:22s} RuleFit {losses[0]:9.4f} ISLE {losses[1]:9.4f} lasso {losses[2]:9.4f}")
+        ratios.append(losses[2] / losses[0])
+    print(f"ratio: {np.exp(np.mean(np.log(ratios))):.3f}")
 
 
 def accuracy(quick):
@@ -150,7 +210,13 @@ def scale(quick):
 
 
 if __name__ == "__main__":
-    parts = {"accuracy": accuracy, "speed": speed, "scale": scale}
+    parts = {
+        "honesty": honesty,
+        "linear": linear,
+        "accuracy": accuracy,
+        "speed": speed,
+        "scale": scale,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=[*parts, "all"], nargs="?", default="all")
     parser.add_argument("--quick", action="store_true")

@@ -9,16 +9,36 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.metrics import log_loss, root_mean_squared_error
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.svm import SVR
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
 from foldwise.auto import base
+from foldwise.auto.base import fit_problem
 from foldwise.auto.portfolio import Contender
 from foldwise.auto.portfolio.smooth import ridge
 from foldwise.auto.presets import PRESETS
-from foldwise.errors import InvalidDataError, InvalidParameterError
+from foldwise.auto.tables import read_table
+from foldwise.auto.tables.problem import table_problem
+from foldwise.errors import (
+    AllLearnersFailedError,
+    FoldwiseWarning,
+    InvalidDataError,
+    InvalidParameterError,
+)
+from foldwise.files import load, save
+
+
+class Slow(RegressorMixin, BaseEstimator):
+    """Takes a minute."""
+
+    def fit(self, X, y, sample_weight=None):
+        time.sleep(60)
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
 
 
 def houses(n_rows: int = 260, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -187,17 +207,30 @@ def test_groups_stay_in_one_fold() -> None:
 def test_with_a_time_column_every_row_is_judged_by_earlier_rows() -> None:
     X, y = houses(120)
     model = AutoStackRegressor("fast", time_column="sold", random_state=0).fit(X, y)
-    assert isinstance(model.stack_.cv, TimeSeriesSplit)
+    assert model.stack_.deals_[0].lattice.kind == "forward"
     order = np.argsort(X["sold"].to_numpy(), kind="stable")
     lattice = model.stack_.deals_[0].lattice
     times = X["sold"].to_numpy()[order]
     for train, test in zip(lattice.trains, lattice.tests, strict=True):
-        assert times[train].max() <= times[test].min()
+        assert times[train].max() < times[test].min()
     # Rows before the first split are never predicted, and the others stand where they stood.
     first = order[: lattice.tests[0][0]]
     assert model.oof_.iloc[first].isna().all(axis=None)
     assert model.oof_.notna().all(axis=1).sum() == 120 - len(first)
     assert list(model.oof_.index) == list(X.index)
+
+
+def test_the_score_of_a_panel_is_that_of_days_nobody_has_seen() -> None:
+    random = np.random.default_rng(0)
+    day = np.arange(40).repeat(30)
+    weather = np.sin(1.7 * np.arange(40))
+    noise = random.normal(size=40)[day]
+    X = pd.DataFrame({"day": day, "weather": weather[day], "own": random.normal(size=len(day))})
+    y = X["own"] + X["weather"] + 2.0 * noise + 0.1 * random.normal(size=len(day))
+    early = day < 10
+    model = AutoStackRegressor("fast", time_column="day", random_state=0).fit(X[early], y[early])
+    later = root_mean_squared_error(y[~early], model.predict(X[~early]))
+    assert -model.score_ > 0.8 * later
 
 
 def test_an_interpretable_fit_is_one_readable_model_that_names_its_columns() -> None:
@@ -245,6 +278,77 @@ def test_a_budget_is_kept() -> None:
     start = time.perf_counter()
     AutoStackRegressor("balanced", time_budget=4, random_state=0).fit(X, y)
     assert time.perf_counter() - start < 8
+
+
+@pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_short_budget_ends_in_a_model_whatever_the_jobs(n_jobs) -> None:
+    X, y = houses(200)
+    start = time.perf_counter()
+    model = AutoStackRegressor(time_budget=1, n_jobs=n_jobs, random_state=0).fit(X, y)
+    assert time.perf_counter() - start < 5
+    assert "ridge" in model.members_
+    assert np.isfinite(model.score_)
+
+
+def test_where_no_learner_is_quick_enough_the_model_is_a_constant_and_says_so(
+    monkeypatch, tmp_path
+) -> None:
+    monkeypatch.setattr(base, "is_small", lambda _: False)
+    monkeypatch.setattr(
+        base, "trial_seconds", lambda learners, *_, **__: dict.fromkeys(learners, 9.0)
+    )
+    X, y = houses(120)
+    with pytest.warns(FoldwiseWarning, match="the model is a constant, since no learner was"):
+        model = AutoStackRegressor("fast", time_budget=2, random_state=0).fit(X, y)
+    assert model.members_ == ["constant"]
+    assert set(model.skipped_) == {"ridge", "boosted_random", "ridge_spline"}
+    assert model.partial_
+    np.testing.assert_allclose(model.predict(X), y.mean(), rtol=0.2)
+    save(model, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(X), model.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_may_be_slow_runs_where_it_can_be_ended_and_the_first_model_stays(
+    n_jobs, monkeypatch
+) -> None:
+    members = (Contender("ridge", "onehot", ridge), Contender("slow", "onehot", lambda _: Slow()))
+    monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
+    monkeypatch.setattr(base, "is_small", lambda _: False)
+    monkeypatch.setattr(base, "SHORT_SECONDS", 1.0)
+    monkeypatch.setattr(base, "trial_seconds", lambda *_, **__: {"ridge": 0.001})
+    monkeypatch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds_in_time=(3,)))
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0]
+    start = time.perf_counter()
+    model = AutoStackRegressor("fast", time_budget=4, n_jobs=n_jobs, random_state=0).fit(X, y)
+    assert time.perf_counter() - start < 8
+    assert model.members_ == ["ridge"]
+    assert model.partial_
+    assert {**model.skipped_, **model.failures_}["slow"].startswith("time budget")
+
+
+def test_an_error_that_is_not_for_want_of_time_is_raised(monkeypatch) -> None:
+    members = (Contender("bad", "onehot", lambda _: SVR(C=-1.0)),)
+    monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
+    X, y = houses(60)
+    with pytest.raises(AllLearnersFailedError, match="all failed"):
+        AutoStackRegressor(time_budget=20, random_state=0).fit(X, y)
+
+
+def test_a_larger_budget_in_the_same_run_folder_is_a_new_plan(monkeypatch, tmp_path) -> None:
+    def costs(learners, *_, **__):
+        return {name: 0.001 if name == "ridge" else 2.0 for name in learners}
+
+    monkeypatch.setattr(base, "trial_seconds", costs)
+    X, y = houses(60)
+    small = AutoStackRegressor("fast", time_budget=5, run_dir=tmp_path).fit(X, y)
+    assert small.members_ == ["ridge"]
+    assert "ridge" not in small.skipped_
+    larger = AutoStackRegressor("fast", time_budget=500, run_dir=tmp_path).fit(X, y)
+    assert set(larger.members_) > {"ridge"}
 
 
 def test_a_run_folder_lets_a_second_fit_begin_where_the_first_ended(tmp_path) -> None:
@@ -326,3 +430,32 @@ def test_with_little_time_one_split_is_judged_by_folds_inside_it(groups, monkeyp
     assert model.stack_.cv.get_n_splits(X, y, groups) == 1
     assert np.isfinite(model.score_)
     assert model.oof_.notna().all(axis=1).sum() == 30
+
+
+def test_new_rows_are_read_as_the_training_file_was(tmp_path) -> None:
+    path = tmp_path / "train.csv"
+    values = np.arange(40.0) + 0.5
+    lines = [f"{value:.1f};{2 * value:.1f}".replace(".", ",") for value in values]
+    path.write_text("\n".join(["a;y", *lines]))
+    problem = table_problem(read_table(path), "y")
+    model = fit_problem(AutoStackRegressor("fast", random_state=0), problem)
+    assert model.read_as_["decimal"] == ","
+    save(model, tmp_path / "model")
+    model = load(tmp_path / "model")
+    new = tmp_path / "new.csv"
+    new.write_text("a;y\n5.000;3\n")
+    with pytest.raises(InvalidDataError) as error:
+        model.predict(read_table(new)[["a"]])
+    assert str(error.value) == (
+        "AutoStackRegressor: X must be read with decimal mark ',', as the training table was; got "
+        "'.'. Use read_table(path, like=model.read_as_)."
+    )
+    assert model.predict(read_table(new, like=model.read_as_)[["a"]]).shape == (1,)
+
+
+def test_what_cannot_be_fitted_cannot_be_predicted_either(regressor) -> None:
+    X, _ = houses(4)
+    with pytest.raises(InvalidDataError, match="complex numbers in column 'size'"):
+        regressor.predict(X.assign(size=1j))
+    with pytest.raises(TypeError, match="a list in column 'town'"):
+        regressor.predict(X.assign(town=[[1], [2], [3], [4]]))

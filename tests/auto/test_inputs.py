@@ -8,7 +8,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from foldwise.auto.inputs import AutoInputs, order_in_time, splitter_for
+from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.portfolio.member import TableProfile
 from foldwise.errors import InvalidDataError, InvalidParameterError
 from foldwise.learners import TrainingData
@@ -23,10 +23,9 @@ GROUPED = AutoInputs(
 def test_folds_are_a_number_and_time_goes_forward() -> None:
     facts = TableProfile(30, 1)
     assert splitter_for(5, facts, PLAIN, ordered=False, seed=0) == 5
-    forward = splitter_for(8, facts, PLAIN, ordered=True, seed=0)
-    assert isinstance(forward, TimeSeriesSplit)
-    assert forward.n_splits == 5
-    assert splitter_for(1, facts, PLAIN, ordered=True, seed=0).n_splits == 2
+    sorted_rows = PLAIN.sorted("A", np.arange(30))
+    assert len(splitter_for(8, facts, sorted_rows, ordered=True, seed=0)) == 5
+    assert len(splitter_for(1, facts, sorted_rows, ordered=True, seed=0)) == 2
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,7 @@ def test_sorting_moves_everything_together() -> None:
         TrainingData(FRAME, np.arange(30.0), weight, None, np.arange(30)), np.arange(30.0)
     )
     order = np.random.default_rng(0).permutation(30)
-    moved = rows.sorted(order)
+    moved = rows.sorted("A", np.argsort(order))
     for values in (
         moved.data.X["a"],
         moved.data.y,
@@ -58,7 +57,7 @@ def test_sorting_moves_everything_together() -> None:
         moved.data.groups,
     ):
         np.testing.assert_array_equal(values, order)
-    assert moved.order is order
+    np.testing.assert_array_equal(moved.order, order)
 
 
 @pytest.mark.parametrize(
@@ -72,16 +71,60 @@ def test_sorting_moves_everything_together() -> None:
     ],
 )
 def test_numbers_dates_and_text_of_dates_are_ordered_alike(times) -> None:
-    assert order_in_time("A", pd.DataFrame({"t": times}), "t").tolist() == [1, 2, 0]
+    assert times_of("A", pd.DataFrame({"t": times}), "t").argsort().tolist() == [1, 2, 0]
 
 
 def test_rows_of_the_same_time_keep_their_order() -> None:
-    order = order_in_time("A", pd.DataFrame({"t": np.arange(100) % 2}), "t")
-    assert order.tolist() == [*range(0, 100, 2), *range(1, 100, 2)]
+    order = PLAIN.sorted("A", np.arange(30) % 3).order
+    assert order.tolist() == [*range(0, 30, 3), *range(1, 30, 3), *range(2, 30, 3)]
 
 
 def test_a_position_names_a_column_without_a_name() -> None:
-    assert order_in_time("A", pd.DataFrame(np.array([[0, 2.0], [1, 1.0]])), 1).tolist() == [1, 0]
+    assert times_of("A", pd.DataFrame(np.array([[0, 2.0], [1, 1.0]])), 1).tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("folds", [1, 3, 5, 8])
+@pytest.mark.parametrize("n_times", [3, 4, 10, 30])
+def test_equal_times_never_stand_on_both_sides_of_a_split(folds, n_times) -> None:
+    times = np.random.default_rng(n_times).permutation(np.arange(30) % n_times)
+    rows = PLAIN.sorted("A", times)
+    splits = splitter_for(folds, TableProfile(30, 1), rows, ordered=True, seed=0)
+    assert 2 <= len(splits) <= 5
+    for train, test in splits:
+        assert times[rows.order][train].max() < times[rows.order][test].min()
+    assert splits[-1][1][-1] == 29
+
+
+def test_where_all_times_differ_the_splits_are_those_of_scikit_learn() -> None:
+    rows = PLAIN.sorted("A", np.arange(30))
+    ours = splitter_for(5, TableProfile(30, 1), rows, ordered=True, seed=0)
+    theirs = TimeSeriesSplit(5).split(FRAME)
+    for (train, test), (train_there, test_there) in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(train, train_there)
+        np.testing.assert_array_equal(test, test_there)
+
+
+def test_groups_are_kept_together_in_time_where_they_can_be() -> None:
+    rows = GROUPED.sorted("A", np.arange(30))
+    groups = rows.data.groups
+    for train, test in splitter_for(5, TableProfile(30, 1), rows, ordered=True, seed=0):
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_groups_that_go_on_in_time_are_refused() -> None:
+    data = TrainingData(FRAME, np.arange(30.0), None, None, np.arange(30) % 3)
+    with pytest.raises(InvalidDataError) as error:
+        AutoInputs(data, np.arange(30.0)).sorted("A", np.arange(30) // 3)
+    assert str(error.value) == (
+        "A: time_column must leave three times or more whose rows and groups can be kept apart; "
+        "got 10 different times that groups join to 1. Leave out time_column, or groups that go "
+        "on in time."
+    )
+
+
+def test_two_times_are_too_few() -> None:
+    with pytest.raises(InvalidDataError, match="got 2 different times"):
+        PLAIN.sorted("A", np.arange(30) % 2)
 
 
 @pytest.mark.parametrize(
@@ -103,13 +146,13 @@ def test_a_position_names_a_column_without_a_name() -> None:
 )
 def test_what_cannot_order_rows_is_refused(time_column, frame, kind, words) -> None:
     with pytest.raises(kind) as error:
-        order_in_time("A", frame, time_column)
+        times_of("A", frame, time_column)
     assert str(error.value) == words
 
 
 def test_text_that_is_no_date_is_refused() -> None:
     with pytest.raises(InvalidParameterError) as error:
-        order_in_time("A", pd.DataFrame({"t": ["soon", "later"]}), "t")
+        times_of("A", pd.DataFrame({"t": ["soon", "later"]}), "t")
     assert str(error.value) == (
         "A: time_column must hold numbers or dates; got 'soon'. Write dates like 2024-01-31."
     )

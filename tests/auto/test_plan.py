@@ -3,7 +3,18 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
 
-from foldwise.auto.plan import FILE, TRIAL_ROWS, FitPlan, fits_of, plan_for, planned, trial_seconds
+from foldwise.auto.plan import (
+    FILE,
+    TRIAL_ROWS,
+    FitPlan,
+    fits_of,
+    plan_for,
+    planned,
+    top_in_time,
+    trial_seconds,
+    with_quick,
+)
+from foldwise.auto.presets import PRESETS
 from foldwise.folds import deal, needs_of, read_lattice
 from foldwise.learners import TrainingData
 
@@ -137,3 +148,58 @@ def test_a_folder_that_cannot_be_written_to_is_left_to_those_who_store_fits(tmp_
     (tmp_path / "file").touch()
     plan = FitPlan(("ridge",), 5, {})
     assert planned(tmp_path / "file" / "run", "key", lambda: plan) == plan
+
+
+QUICK = FitPlan(("a", "b", "c"), 5, {})
+
+
+def test_without_workers_only_what_is_quick_is_done() -> None:
+    plan = with_quick(QUICK, {"a": 0.05, "b": 2.0}, budget=5, workers=0, small=False)
+    assert plan.names == plan.here == ("a",)
+    assert set(plan.skipped) == {"b", "c"}
+
+
+def test_what_was_not_tried_is_quick_only_in_a_small_table() -> None:
+    quick = [
+        with_quick(QUICK, {"a": 0.05}, budget=5, workers=0, small=small).here
+        for small in (True, False)
+    ]
+    assert quick == [("a", "b", "c"), ("a",)]
+
+
+def test_one_worker_is_not_started_if_all_is_quick() -> None:
+    seconds = dict.fromkeys("abc", 0.5)
+    assert with_quick(QUICK, seconds, budget=60, workers=1, small=False).here == QUICK.names
+    assert with_quick(QUICK, seconds, budget=60, workers=2, small=False).here == ()
+
+
+def test_a_first_model_takes_little_of_a_long_time() -> None:
+    seconds = {"a": 0.1, "b": 0.2, "c": 50.0}
+    plan = with_quick(QUICK, seconds, budget=600, workers=2, small=False)
+    assert plan.here == ("a", "b")
+    assert plan.names == QUICK.names
+
+
+def test_a_trial_that_a_smaller_one_forbids_is_not_made() -> None:
+    data = TrainingData(np.zeros((3000, 1)), np.arange(3000.0))
+    sizes = []
+
+    class Counting(DummyRegressor):
+        def fit(self, X, y, sample_weight=None):
+            sizes.append(len(X))
+            return super().fit(X, y, sample_weight)
+
+    arguments = ({"a": Counting()}, {"a": 1.0}, data)
+    trial_seconds(*arguments, limit=2.0, seed=0, small=False, clock=Clock())
+    assert set(sizes) == {60}
+    trial_seconds(*arguments, limit=99.0, seed=0, small=False, clock=Clock())
+    assert set(sizes) == {60, 240, 960, 1000}
+
+
+def test_classes_rows_and_folds_make_combining_long() -> None:
+    few = TrainingData(np.zeros((1000, 1)), np.arange(1000.0))
+    many = TrainingData(np.zeros((20_000, 1)), np.arange(20_000) % 20, n_classes=20)
+    preset = PRESETS["balanced"]
+    assert top_in_time(few, 5, 10, preset, 10.0)[0]
+    assert not top_in_time(many, 5, 10, preset, 60.0)[0]
+    assert top_in_time(many, 5, 10, preset, 600.0)[0]

@@ -24,7 +24,7 @@ class Fake:
         self.closed = False
         self.at_once: list[int] = []
 
-    def place(self, work: Any, shared: Any) -> None:
+    def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         self.work, self.shared = work, shared
 
     def submit(self, ticket: int, job: Any) -> None:

@@ -1,7 +1,7 @@
 import copy
 import dataclasses
 import functools
-import importlib.metadata
+import importlib
 import subprocess
 import sys
 import threading
@@ -29,13 +29,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from xgboost import XGBRegressor
 
 from foldwise import StackingRegressor
-from foldwise.engine.fingerprint import (
-    LIBRARIES,
-    differences,
-    fingerprint,
-    library_versions,
-    version_of_module,
-)
+from foldwise.engine.fingerprint import fingerprint
 from foldwise.errors import UnsupportedError
 
 ROOT = Path(__file__).parents[2]
@@ -264,6 +258,62 @@ def test_a_function_counts_by_the_values_it_uses_and_not_by_attributes_of_their_
     assert len(keys("return C", [threading.Lock(), threading.Lock()])) == 1
 
 
+HELPERS = """
+from own_deeper import factor
+import own_helpers
+__version__ = "1.0"
+OFFSET = 1
+calls = 0
+def value(x):
+    return x * factor() + OFFSET
+class Model:
+    def fit(self):
+        return value(1)
+"""
+USES = {
+    "global": "import own_helpers\ndef own(x):\n    return own_helpers.value(x)",
+    "local": "def own(x):\n    import own_helpers\n    return own_helpers.value(x)",
+    "from": "def own(x):\n    from own_helpers import value\n    return value(x)",
+    "closure": "def make():\n    import own_helpers as h\n    return lambda x: h.value(x)\n"
+    "own = make()",
+    "class": "import own_helpers\nclass own(own_helpers.Model):\n    pass",
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_module_of_ones_own_counts_by_the_code_that_is_used(
+    use: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def key(helpers: str = HELPERS, deeper: str = "def factor():\n    return 2") -> str:
+        (tmp_path / "own_helpers.py").write_text(helpers)
+        (tmp_path / "own_deeper.py").write_text(deeper)
+        importlib.invalidate_caches()
+        space = {"__name__": "__main__"}
+        exec(USES[use], space)
+        found = fingerprint(space["own"])
+        for name in ("own_helpers", "own_deeper"):
+            sys.modules.pop(name, None)
+        return found
+
+    before = key()
+    assert key() == before
+    assert key(HELPERS.replace("calls = 0", "calls = 1  # what nobody uses")) == before
+    assert key(HELPERS.replace("OFFSET = 1", "OFFSET = 2")) != before
+    assert key(HELPERS.replace("* factor()", "/ factor()")) != before
+    assert key(deeper="def factor():\n    return 3") != before
+
+
+def test_what_set_output_was_told_counts() -> None:
+    keys = {
+        fingerprint(make_pipeline(scaler, Ridge()))
+        for scaler in (StandardScaler(), StandardScaler().set_output(transform="pandas"))
+    }
+    assert len(keys) == 2
+
+
 @functools.cache
 def remembered(x):
     return x + DIVISOR
@@ -333,27 +383,3 @@ def test_pickling_an_own_learner_does_not_change_its_key() -> None:
     copy.copy(Own())
     assert "__slotnames__" in vars(Own)
     assert fingerprint(Own()) == before
-
-
-def test_versions_are_those_installed() -> None:
-    found = library_versions()
-    assert found["python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
-    assert {name: found[name] for name in LIBRARIES} == {
-        name: importlib.metadata.version(name) for name in LIBRARIES
-    }
-
-
-def test_differences_name_what_came_went_and_changed() -> None:
-    assert differences({"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "2", "d": "1"}) == [
-        "b 1 is now 2",
-        "d none is now 1",
-        "c 1 is now none",
-    ]
-
-
-def test_only_what_is_installed_has_a_version() -> None:
-    assert version_of_module("sklearn.linear_model._ridge") == library_versions()["scikit-learn"]
-    assert version_of_module("collections.abc") is not None
-    assert version_of_module("__main__") is None
-    assert version_of_module("my_module") is None
-    assert version_of_module(None) is None

@@ -224,6 +224,13 @@ def test_learners_are_finished_one_after_the_other_on_a_budget() -> None:
     assert executor.begun == ["a0", "a1", "a2", "b3", "b4", "b5"]
 
 
+def test_the_last_fit_leaves_no_time_to_go() -> None:
+    events: list[Event] = []
+    with Run(stream=Stream("Stack", 3, [events.append])) as run:
+        collected(run, same, TASKS)
+    assert [event.left for event in events if event.done == 3] == [0.0]
+
+
 def test_events_tell_what_happens_with_counts_and_time_left() -> None:
     events: list[Event] = []
     executor = Fake(1)

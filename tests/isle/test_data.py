@@ -54,11 +54,12 @@ def read(sample_weight=None, groups=None):
 
 
 def test_rows_of_weight_zero_are_dropped_with_their_groups():
-    table, y, weight, groups = read([1, 0, 2, 3], groups=list("abcd"))
+    table, y, weight, groups, kept = read([1, 0, 2, 3], groups=list("abcd"))
     assert_array_equal(y, [0, 2, 3])
     assert_array_equal(weight, [1, 2, 3])
     assert_array_equal(table.values[:, 0], [0, 4, 6])
-    assert_array_equal(groups, [0, 2, 3])
+    assert_array_equal(groups, [0, 1, 2])
+    assert_array_equal(kept, [0, 2, 3])
 
 
 def test_a_single_weight_is_everyones():

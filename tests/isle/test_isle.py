@@ -17,6 +17,7 @@ from sklearn.ensemble import (
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise.errors import InvalidDataError, InvalidParameterError, UnsupportedError
+from foldwise.isle.data import CodedTable, Columns, TreeData
 from foldwise.isle.isle import ISLEClassifier, ISLERegressor
 
 WEIGHTS_RESAMPLED = dict.fromkeys(
@@ -161,7 +162,6 @@ def test_cloning_keeps_the_fitted_model(friedman):
 def test_shrinking_hard_gives_the_average_back(friedman):
     X, y = friedman
     forest = RandomForestRegressor(30, max_leaf_nodes=8, random_state=0).fit(X, y)
-    from foldwise.isle.data import CodedTable, Columns, TreeData
     from foldwise.isle.postprocess import reweigh
     from foldwise.isle.tree_set import read_trees
 
@@ -169,9 +169,8 @@ def test_shrinking_hard_gives_the_average_back(friedman):
     rng = np.random.default_rng(0)
     table = CodedTable(X, Columns.numeric(X.shape[1]))
     data = TreeData(table, rng.permutation(y), np.ones(len(y)))
-    # On noise the largest penalty wins: all coefficients are equal.
-    path = reweigh(columns, data, np.arange(len(y)) % 5, "shrink")
-    coefs = path.coefs[path.index_1se]
+    # At the largest penalty all coefficients are equal.
+    coefs = reweigh(columns, data, "shrink").coefs[0]
     assert_allclose(coefs, coefs[0], rtol=1e-6)
 
 
@@ -258,3 +257,26 @@ def test_bad_words_are_named():
         "ISLERegressor: post must be one of 'lasso', 'stagewise', 'shrink'; got 'laso'. "
         "Did you mean 'lasso'?"
     )
+
+
+@pytest.mark.parametrize("trees", ["lightgbm", "sklearn"])
+def test_without_memory_no_tree_knows_of_the_others(trees):
+    X, y = make_friedman1(100, random_state=0)
+    plain = {"learning_rate": 0, "subsample": 1.0, "trees": trees, "n_estimators": 5}
+    isle = ISLERegressor(**plain, cv_score=False, cv=2, random_state=0)
+    data = TreeData(CodedTable(X, Columns.numeric(10)), y, np.ones(100))
+    growth = isle._growth((6,) * 5, np.random.default_rng(0))
+    columns = isle._dictionary("test", data, growth).columns(X)
+    assert_allclose(columns, columns[:, :1].repeat(5, axis=1), rtol=0, atol=1e-6)
+    assert isle.fit(X, y).score(X, y) > 0.3
+
+
+def test_a_huber_delta_that_is_no_size_is_named_by_us(capfd):
+    message = (
+        "ISLERegressor: huber_delta must be a number above 0; got -1. "
+        "Leave it out for 1.345 robust standard deviations of y."
+    )
+    with pytest.raises(InvalidParameterError) as raised:
+        ISLERegressor(loss="huber", huber_delta=-1).fit(np.eye(9), np.arange(9.0))
+    assert str(raised.value) == message
+    assert capfd.readouterr() == ("", "")

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from foldwise.isle.choice import Grown, choose_point
 from foldwise.isle.data import CodedTable, Columns, TreeData
-from foldwise.isle.postprocess import path_options, reweigh
+from foldwise.isle.postprocess import reweigh, terms_path
 
 
 @pytest.fixture
@@ -16,9 +17,21 @@ def rechosen(columns, y, how, choose="min", *, non_negative=False, **changes):
     """Return the coefficients and intercepts at the chosen point of the path."""
     data = TreeData(CodedTable(columns, Columns.numeric(12)), y, np.ones(len(y)), **changes)
     folds = np.random.default_rng(1).permutation(len(y)) % 5
-    path = reweigh(columns, data, folds, how, non_negative=non_negative)
-    index = path.index(choose)
-    return np.atleast_2d(path.coefs[index]), np.atleast_1d(path.intercepts[index])
+
+    def fit(rows):
+        path = reweigh(rows.table.values, rows, how, non_negative=non_negative)
+        return Grown(rows, ColumnsThemselves(), path)
+
+    judges = [(fit(data.take(folds != k)), data.take(folds == k)) for k in range(5)]
+    choice = choose_point(fit(data), judges, choose)
+    return choice.coefs, choice.intercepts
+
+
+class ColumnsThemselves:
+    """A dictionary whose terms are the columns of the table."""
+
+    def matrix(self, table):
+        return table.values
 
 
 @pytest.mark.parametrize("how", ["lasso", "stagewise"])
@@ -51,9 +64,10 @@ def test_shrinking_averages_the_columns_of_each_class(columns):
         assert_allclose(of_class, of_class[:, :1].repeat(4, axis=1), atol=1e-6)
 
 
-def test_many_terms_end_the_path_earlier_at_the_same_pace():
+def test_many_terms_end_the_path_earlier_at_the_same_pace(columns):
     many, few = (
-        path_options(TreeData(None, np.zeros(n), np.ones(n)), None, 80) for n in (100, 1000)
+        terms_path(columns[:n], TreeData(None, columns[:n, 0], np.ones(n))).lambdas
+        for n in (20, 200)
     )
-    pace = [np.log(grid["lambda_min_ratio"]) / (grid["n_lambdas"] - 1) for grid in (many, few)]
-    assert_allclose(pace[0], pace[1], rtol=0.01)
+    assert many[-1] / many[0] > 2 * few[-1] / few[0]
+    assert_allclose(many[1] / many[0], few[1] / few[0], rtol=0.01)

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,10 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 
+from foldwise import ISLERegressor, NewtonBoostingRegressor, RuleFitRegressor
 from foldwise.errors import UnsupportedError
 from foldwise.isle.tree_set import read_trees
 
@@ -92,3 +96,42 @@ def test_lightgbms_own_pandas_categories_are_refused():
     model = LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1).fit(X, np.arange(80) % 4)
     with pytest.raises(UnsupportedError, match="must be fitted on columns of numbers"):
         read_trees("test", model)
+
+
+def test_linear_leaves_are_refused_rather_than_read_as_constants():
+    X, y = make_friedman1(100, random_state=0)
+    model = LGBMRegressor(n_estimators=2, linear_tree=True, verbose=-1).fit(X, y)
+    with pytest.raises(UnsupportedError) as raised:
+        ISLERegressor.from_fitted(model).fit(X, y)
+    assert str(raised.value) == (
+        "ISLERegressor: ensemble must be trees of constants; got a LightGBM model with "
+        "linear_tree. Fit it without linear_tree."
+    )
+
+
+@pytest.mark.parametrize("booster", ["dart", "gblinear"])
+@pytest.mark.parametrize("kind", [ISLERegressor, RuleFitRegressor])
+def test_other_boosters_of_xgboost_are_refused(booster, kind):
+    xgboost = pytest.importorskip("xgboost")
+    X, y = make_friedman1(60, random_state=0)
+    model = FrozenEstimator(xgboost.XGBRegressor(n_estimators=2, booster=booster).fit(X, y))
+    wanted = (
+        f"{kind.__name__}: ensemble must be XGBoost trees that all count the same; got "
+        f"booster='{booster}'. Fit it with booster='gbtree'."
+    )
+    with pytest.raises(UnsupportedError, match=re.escape(wanted)):
+        kind(model).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [ISLERegressor, RuleFitRegressor])
+def test_our_own_newton_boosting_is_read(kind):
+    X, y = make_friedman1(150, random_state=0)
+    model = NewtonBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    assert kind(FrozenEstimator(model), random_state=0).fit(X, y).score(X, y) > 0.8
+
+
+def test_categories_of_newton_boosting_are_not():
+    X = pd.DataFrame({"a": pd.Categorical(list("xyz") * 20)})
+    model = NewtonBoostingRegressor(n_estimators=2).fit(X, np.arange(60.0))
+    with pytest.raises(UnsupportedError, match="be fitted on columns of numbers"):
+        read_trees("Owner", model)

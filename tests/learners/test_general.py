@@ -6,9 +6,11 @@ import pytest
 from lightgbm import LGBMClassifier, LGBMRegressor
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
@@ -71,6 +73,47 @@ def test_different_transformers_and_different_starts_are_not_shared():
         make_pipeline(Counting(2), Ridge()),
     )
     assert Counting.fits == 3
+
+
+class TwoCalls(BaseEstimator):
+    """A transformer with fit and transform only."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X**2
+
+
+class Shifted(Pipeline):
+    """Does more in fit than one step after the other."""
+
+    def fit(self, X, y, **parameters):
+        return super().fit(X, y + 50, **parameters)
+
+
+def test_a_transformer_needs_only_fit_and_transform():
+    (fit,) = fit_all(make_pipeline(TwoCalls(), Ridge()))
+    np.testing.assert_array_equal(
+        fit.predictions.ravel(), Ridge().fit(X[:80] ** 2, Y[:80]).predict(X[80:] ** 2)
+    )
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(1.0, 121)])
+def test_a_pipeline_class_with_its_own_fit_is_fitted_by_it(weight):
+    steps = [("scale", StandardScaler()), ("ridge", Ridge())]
+    (fit,) = fit_all(Shifted(steps), data=TrainingData(X, Y, weight))
+    (plain,) = fit_all(Pipeline(steps), data=TrainingData(X, Y, weight))
+    np.testing.assert_allclose(fit.predictions, plain.predictions + 50)
+
+
+def test_a_search_over_a_forest_is_fitted_with_weights_and_the_same_for_one_seed():
+    forest = RandomForestRegressor(3, max_depth=2)
+    learner = GridSearchCV(forest, {"max_depth": [1, 2]}, cv=KFold(2, shuffle=True))
+    fits = [fit_all(learner, data=TrainingData(X, Y, np.arange(1.0, 121)))[0] for _ in range(2)]
+    np.testing.assert_array_equal(*(fit.predictions for fit in fits))
+    scores = [fit.model.cv_results_["mean_test_score"] for fit in fits]
+    np.testing.assert_array_equal(*scores)
 
 
 def test_a_different_output_container_is_not_shared():
@@ -173,6 +216,14 @@ def test_early_stopping_copes_with_rare_and_absent_classes(rare):
         method="predict_proba",
     )
     assert fit.predictions.shape == (40, 5)
+
+
+def test_rows_in_order_are_stopped_on_at_their_end():
+    learner = Watching(n_estimators=5, n_iter_no_change=2, min_child_samples=2)
+    fit_all(learner, task=NodeTask(TASK.train, TASK.test, 3, in_order=True))
+    fitted_on, _, _, stopped_on, _, _ = Watching.seen
+    np.testing.assert_array_equal(fitted_on, X[:72])
+    np.testing.assert_array_equal(stopped_on, X[72:80])
 
 
 def test_xgboost_prints_nothing_while_it_stops_early(capfd):

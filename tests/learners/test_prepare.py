@@ -2,15 +2,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMRegressor
+from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestRegressor, VotingRegressor
+from sklearn.ensemble import BaggingRegressor, RandomForestRegressor, VotingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from foldwise.learners.prepare import (
@@ -22,6 +23,16 @@ from foldwise.learners.prepare import (
 )
 
 
+class OwnFit(Pipeline):
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+class OwnWeights(Pipeline):
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, ridge__sample_weight=sample_weight)
+
+
 def test_every_empty_random_state_is_filled_and_no_other():
     learner = make_pipeline(PCA(random_state=3), RandomForestRegressor())
     model = prepared(learner, 7)
@@ -29,6 +40,48 @@ def test_every_empty_random_state_is_filled_and_no_other():
     assert model[1].random_state == 7
     assert learner[1].random_state is None
     assert prepared(learner, None)[1].random_state is None
+
+
+@pytest.mark.parametrize(
+    ("splitter", "seeded"),
+    [
+        (KFold(shuffle=True), 7),
+        (ShuffleSplit(), 7),
+        (RepeatedKFold(), 7),
+        (KFold(shuffle=True, random_state=3), 3),
+        (KFold(), None),
+    ],
+)
+def test_the_seed_reaches_splitters_inside_a_learner(splitter, seeded):
+    learner = make_pipeline(PCA(), GridSearchCV(Ridge(), {}, cv=splitter))
+    before = splitter.random_state
+    assert prepared(learner, 7)[1].cv.random_state == seeded
+    assert prepared(learner, None)[1].cv.random_state == before
+    assert splitter.random_state == before
+
+
+class CopiesItsList(BaseEstimator):
+    """As CatBoost does, which scikit-learn's clone refuses."""
+
+    def __init__(self, cat_features=None, verbose=False):
+        self.cat_features = None if cat_features is None else list(cat_features)
+        self.verbose = verbose
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+
+def test_a_cat_boost_model_that_copies_a_list_is_cloned_bare_and_in_a_pipeline(monkeypatch):
+    learner = CopiesItsList([0]).fit(None, None)
+    with pytest.raises(RuntimeError, match="Cannot clone"):
+        prepared(learner, 7)
+    monkeypatch.setattr(CopiesItsList, "__module__", "catboost.core")
+    for model in (prepared(learner, 7), prepared(make_pipeline(PCA(), learner), 7)[1]):
+        assert model is not learner
+        assert model.cat_features == [0]
+        assert not hasattr(model, "fitted_")
+    assert "__sklearn_clone__" not in vars(learner)
 
 
 def test_light_gbm_prints_nothing_unless_told_to():
@@ -48,6 +101,10 @@ def test_light_gbm_prints_nothing_unless_told_to():
         (GridSearchCV(Ridge(), {}), "sample_weight"),
         (GridSearchCV(make_pipeline(PCA(), Ridge()), {}), "ridge__sample_weight"),
         (GridSearchCV(KNeighborsRegressor(), {}), None),
+        (GridSearchCV(RandomForestRegressor(), {}), "sample_weight"),
+        (TransformedTargetRegressor(BaggingRegressor()), "sample_weight"),
+        (OwnFit([("ridge", Ridge())]), None),
+        (OwnWeights([("ridge", Ridge())]), "sample_weight"),
         (TransformedTargetRegressor(Ridge()), "sample_weight"),
         (VotingRegressor([("ridge", Ridge())]), "sample_weight"),
         (CalibratedClassifierCV(SVC()), "sample_weight"),
@@ -75,7 +132,10 @@ def test_the_named_argument_does_weight_the_fit(kind):
 
 def test_early_stopping_is_noticed_only_where_rows_must_be_given():
     assert stops_early_on_given_rows(LGBMRegressor(early_stopping_rounds=5))
+    for alias in ("early_stopping_round", "early_stopping", "n_iter_no_change"):
+        assert stops_early_on_given_rows(LGBMRegressor(**{alias: 5}))
     assert not stops_early_on_given_rows(LGBMRegressor())
+    assert not stops_early_on_given_rows(LGBMRegressor(early_stopping_rounds=-1))
     assert not stops_early_on_given_rows(MLPRegressor(early_stopping=True))
 
 

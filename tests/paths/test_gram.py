@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from foldwise.paths import fold_grams
-from foldwise.paths.gram import weighted_products
+from foldwise.paths.gram import moved_to_zero, weighted_products
 
 
 @pytest.fixture(name="problem")
@@ -60,3 +60,29 @@ def test_a_column_constant_in_the_training_rows_has_no_variance_left():
     left = (grams[0] + grams[1] - grams[1]).centred()
     assert (left.Q[0] == 0).all()
     assert left.q[0] == 0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+def test_columns_of_little_spread_are_moved_without_rounding_and_constants_vanish(kind):
+    D = np.column_stack([2.46e6 + np.arange(6) / 8, np.full(6, 1e9 / 3), np.arange(6.0)])
+    moved, base = moved_to_zero(kind(D))
+    moved = moved.toarray() if sparse.issparse(moved) else moved
+    assert (moved + base == D).all()
+    assert base.tolist() == [2.46e6, 1e9 / 3, 0.0]
+    assert not moved[:, 1].any()
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_moments_do_not_depend_on_how_far_a_column_is_from_zero(kind):
+    rng = np.random.default_rng(2)
+    D, y, fold_of = rng.integers(0, 64, (40, 3)) / 64, rng.normal(size=40), np.arange(40) % 4
+    far = D + np.array([2.0**23, -(2.0**33), 0.0])
+    near, away = (sum_without(kind(each), y, fold_of) for each in (D, far))
+    assert_allclose(away.Q, near.Q, rtol=1e-9, atol=1e-12)
+    assert_allclose(away.q, near.q, rtol=1e-9, atol=1e-12)
+    assert_allclose(away.mean_d, near.mean_d + far[0] - D[0], rtol=1e-14)
+
+
+def sum_without(D, y, fold_of):
+    grams = fold_grams(D, y, fold_of)
+    return (reduce(add, grams) - grams[1]).centred()

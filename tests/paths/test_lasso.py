@@ -8,6 +8,7 @@ from sklearn.linear_model import LassoCV
 from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from foldwise.errors import InvalidParameterError
 from foldwise.paths.lasso import LassoPathClassifier, LassoPathRegressor
 
 
@@ -122,3 +123,18 @@ def test_classes_are_told_apart(load, variant):
 def test_bad_parameters_are_named(model, error, message):
     with pytest.raises(error, match=re.escape(message)):
         model.fit(np.eye(4), [-1, 1, -1, 1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        ({"l1_ratio": 2}, "l1_ratio must be a number at least 0 and at most 1; got 2."),
+        ({"lambda_min_ratio": 0}, "lambda_min_ratio must be a number above 0 and at most 1; got 0"),
+        ({"tol": "a"}, "tol must be a number above 0; got 'a'."),
+        ({"n_lambdas": 0}, "n_lambdas must be a whole number of at least 1; got 0. Try 100."),
+    ],
+)
+@pytest.mark.parametrize("kind", [LassoPathRegressor, LassoPathClassifier])
+def test_errors_name_the_estimator(kind, parameters, rule):
+    with pytest.raises(InvalidParameterError, match=f"^{kind.__name__}: {rule}"):
+        kind(**parameters).fit(np.eye(9), np.arange(9) % 2)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
+from foldwise.errors import InvalidParameterError
 from foldwise.paths import (
     arc_length,
     cross_validated_stagewise_path,
@@ -276,3 +277,9 @@ def test_the_limit_is_for_squared_error():
         cross_validated_stagewise_path(
             np.eye(4), np.arange(4) % 2, fold_of=[0, 0, 1, 1], epsilon=0, loss="logistic"
         )
+
+
+@pytest.mark.parametrize("epsilon", ["a", -1.0, None])
+def test_a_step_that_is_no_size_is_named(epsilon):
+    with pytest.raises(InvalidParameterError, match="epsilon must be a number at least 0; got"):
+        cross_validated_stagewise_path(np.eye(4), np.ones(4), fold_of=[0, 1] * 2, epsilon=epsilon)

@@ -17,14 +17,14 @@ def test_judged_rows_carry_the_predictions_the_score_is_made_of(
 ) -> None:
     judged = stack_values(regression).judged
     rmse = np.sqrt(np.mean((judged.predicted - judged.target.y) ** 2))
-    np.testing.assert_allclose(-regression.score_, rmse, rtol=1e-12)
+    np.testing.assert_allclose(-regression.score_uncorrected_, rmse, rtol=1e-12)
     assert judged.words == "150 judged rows, each predicted by a stack that never saw it"
 
 
 def test_judged_classes_carry_probabilities(binary: StackingClassifier) -> None:
     judged = stack_values(binary).judged
     chosen = judged.probabilities[np.arange(len(judged.target.y)), judged.target.y]
-    np.testing.assert_allclose(binary.score_, np.log(chosen).mean(), rtol=1e-9)
+    np.testing.assert_allclose(binary.score_uncorrected_, np.log(chosen).mean(), rtol=1e-9)
 
 
 def test_nothing_judged_is_no_prediction(unscored: StackingRegressor) -> None:

@@ -20,7 +20,7 @@ GROWTH = Growth((4,) * 40, sample_fraction=0.5, memory=0.1, min_samples_leaf=5)
 def grown():
     X, y = make_friedman1(203, random_state=0)
     table = CodedTable(X, Columns.numeric(10))
-    return *grow_dictionary(TreeData(table, y, np.ones(203)), GROWTH, 0.025), table, y
+    return *grow_dictionary("test", TreeData(table, y, np.ones(203)), GROWTH, 0.025), table, y
 
 
 def test_no_two_rules_select_the_same_or_the_other_rows(grown):
@@ -52,7 +52,7 @@ def test_a_large_matrix_is_sparse_and_the_same(grown, monkeypatch):
 
 def test_without_linear_terms_there_are_rules_only(grown):
     _, _, table, y = grown
-    dictionary, bits = grow_dictionary(TreeData(table, y, np.ones(203)), GROWTH, None)
+    dictionary, bits = grow_dictionary("test", TreeData(table, y, np.ones(203)), GROWTH, None)
     assert len(dictionary) == len(dictionary.rules)
     assert_array_equal(unpacked(bits, 203), unpacked(coverage(dictionary.rules, table), 203))
 

@@ -298,7 +298,9 @@ def test_forward_in_time(predict_with, arguments) -> None:
 
 def test_the_standard_error_is_that_of_a_mean_over_rows() -> None:
     X, y, _ = regression_data()
-    stack = StackingRegressor(named([TREE, LASSO]), "mean", cv=4, random_state=0).fit(X, y)
+    stack = StackingRegressor(
+        named([TREE, LASSO]), "mean", cv=4, hold_out="mean", random_state=0
+    ).fit(X, y)
     verdict = stack.deals_[0].verdict
     squares = (y[verdict.rows] - verdict.response.values[:, 0]) ** 2
     expected = squares.std(ddof=1) / np.sqrt(len(y)) / (2 * np.sqrt(squares.mean()))
@@ -420,4 +422,4 @@ def test_the_area_under_the_curve_is_averaged_over_folds() -> None:
         for test in lattice.tests
     ]
     assert np.array_equal(verdict.rows, np.concatenate(lattice.tests))
-    np.testing.assert_allclose(stack.score_, np.mean(scores), rtol=EXACT)
+    np.testing.assert_allclose(stack.score_uncorrected_, np.mean(scores), rtol=EXACT)

@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
+from foldwise.folds import Block
 from foldwise.stack.stackers.named import FOR_CLASSES, FOR_NUMBERS
 
 N = 48
@@ -98,6 +99,11 @@ def what_predicts(stack, fold):
         found["choice"] = (own.option.candidate, own.option.point)
         found["stacker"] = vars(own.stacker)
         found["predictions"] = verdict.response.values[here]
+        (judgement,) = [j for j in deal.reading.judgements if j.fold == fold]
+        features = stack._with_training_rows(None)[0].top.features
+        # What the correction of the score rests on.
+        for block in (*judgement.by_pairs, Block(judgement.test.rows, judgement.fresh)):
+            found[f"answer by {block.refs}"] = own.respond(features((block,))).values
     return {name: joblib.hash(value) for name, value in found.items()}
 
 

@@ -3,19 +3,36 @@
 import time
 from abc import abstractmethod
 from copy import copy
+from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array
-from foldwise.auto.inputs import AutoInputs, order_in_time, splitter_for
+from foldwise.auto.in_time import TimedFit, fit_in_time
+from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
-from foldwise.auto.plan import TRIAL_SHARE, FitPlan, plan_for, planned, trial_seconds
+from foldwise.auto.plan import (
+    SHORT_FOR_SMALL,
+    SHORT_SECONDS,
+    SHORT_TRIAL_SHARE,
+    TRIAL_SHARE,
+    FitPlan,
+    combining_seconds,
+    is_small,
+    plan_for,
+    planned,
+    top_in_time,
+    trial_seconds,
+    with_quick,
+)
 from foldwise.auto.portfolio import Contender, portfolio
 from foldwise.auto.portfolio.encodings import encoded
 from foldwise.auto.portfolio.member import TableProfile, profile_of
@@ -24,23 +41,25 @@ from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame
 from foldwise.auto.tables.problem import TableProblem
 from foldwise.checks import check_lengths, check_word, checked_groups, checked_weights
-from foldwise.engine import RunOptions, check_options, fingerprint
+from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_data, listing
 from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
 from foldwise.stack.parameters import LIVE, without_live
 
 READ_FROM_STACK = (
-    "score_", "score_se_", "fold_scores_", "leaderboard_", "failures_", "n_fits_", "stacker_",
-    "unjudged_folds_", "run_", "partial_",
+    "score_", "score_se_", "score_uncorrected_", "score_correction_", "fold_scores_",
+    "leaderboard_", "failures_", "n_fits_", "stacker_", "unjudged_folds_", "run_", "partial_",
 )  # fmt: skip
-LEAST_SECONDS = 1.0
+LEAST_SECONDS = 0.5
+CONSTANT = "constant"
 
 
 class BaseAutoStack(BaseEstimator):
     """Finds column kinds, builds a portfolio of learners, fits the honest stack on top."""
 
     stack_: Any
+    run_: RunSummary
     _stackers: tuple[str, ...]
     _stack_class: type
 
@@ -124,30 +143,49 @@ class BaseAutoStack(BaseEstimator):
         scoring = scorer_of(self.metric, owner=self._owner, n_classes=data.n_classes)
         # Sorted in time, rows may look different: a column that counts them does so no more.
         self.kinds_ = self._checked_kinds(data.X, kinds if rows.order is None else None)
+        weighted = data.sample_weight is not None
         profile = profile_of(
-            self.kinds_,
-            data.y,
-            n_classes=data.n_classes,
-            weighted=data.sample_weight is not None,
-            size=preset.size,
+            self.kinds_, data.y, n_classes=data.n_classes, weighted=weighted, size=preset.size
         )
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
         learners, broken = _learners(members, profile, self.kinds_)
-        plan = self._plan(members, learners, data, preset, start, seed)
+        plan = self._plan(members, learners, data, preset, start, seed, is_small(profile))
         ordered = self.time_column is not None
-        stack = self._stack_class(
-            estimators=[(name, learners[name]) for name in plan.names],
-            cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
-            scoring=scoring,
-            n_repeats=preset.n_repeats if plan.folds > 1 and not ordered else 1,
-            random_state=seed,
-            time_budget=self._seconds_left(start),
-            **self._running(),
-            **self._on_top(preset),
+        repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
+
+        def fit(members: dict[str, Any], *, thorough: bool, **changed: Any) -> Any:
+            budget = changed.get("time_budget")
+            if budget is not None:
+                time_for_it, left = top_in_time(data, plan.folds, len(members), preset, budget)
+                thorough, changed["time_budget"] = thorough and time_for_it, budget - left
+            on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
+            stack = self._stack_class(
+                estimators=list(members.items()),
+                cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
+                scoring=scoring,
+                n_repeats=repeats,
+                random_state=seed,
+                **{**self._running(), **on_top, **changed},
+            )
+            return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
+
+        if self.time_budget is None:
+            self.stack_ = fit({name: learners[name] for name in plan.names}, thorough=True)
+            return self._settle(plan, rows, broken)
+        learners[CONSTANT] = DummyRegressor() if profile.regression else DummyClassifier()
+        self.stack_, reason = fit_in_time(self._timed(fit, learners, start), plan, CONSTANT)
+        return self._settle(plan, rows, broken, reason)
+
+    def _timed(self, fit: Any, learners: dict[str, Any], start: float) -> TimedFit:
+        return TimedFit(
+            self._owner,
+            fit,
+            learners,
+            left=partial(self._seconds_left, start),
+            there=self._elsewhere(),
+            keep=self.on_interrupt == "keep",
         )
-        self.stack_ = stack.fit(data.X, rows.given, data.sample_weight, data.groups)
-        return self._settle(plan, rows, broken)
 
     def _running(self) -> dict[str, Any]:
         names = ("n_jobs", "run_dir", "executor", "callback", "on_interrupt", "verbose")
@@ -156,6 +194,7 @@ class BaseAutoStack(BaseEstimator):
     def _check_rows(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> AutoInputs:
         owner = self._owner
         frame = as_frame(X, owner)
+        self.read_as_ = dict(frame.attrs.get("read_as", {}))
         validate_data(self, X, skip_check_array=True)
         if y is None:
             raise ValueError(
@@ -177,7 +216,7 @@ class BaseAutoStack(BaseEstimator):
         rows = AutoInputs(TrainingData(frame, target, weight, n_classes, codes), given)
         if self.time_column is None:
             return rows
-        return rows.sorted(order_in_time(owner, frame, self.time_column))
+        return rows.sorted(owner, times_of(owner, frame, self.time_column))
 
     def _checked_kinds(self, frame: pd.DataFrame, known: Kinds | None) -> Kinds:
         kinds = known or column_kinds(frame)
@@ -205,44 +244,63 @@ class BaseAutoStack(BaseEstimator):
         preset: Preset,
         start: float,
         seed: int,
+        small: bool,
     ) -> FitPlan:
         """Return what to fit; with a time budget, after a trial of each member."""
         names = tuple(learners)
         if self.time_budget is None:
             return FitPlan(names, preset.folds, {})
-        limit, folds = TRIAL_SHARE * self.time_budget, preset.folds_in_time
+        # An executor of the user's own is there already.
+        ours = self._elsewhere()["executor"] == "processes"
+        short = ours and self.time_budget < (SHORT_FOR_SMALL if small else SHORT_SECONDS)
+        limit = (SHORT_TRIAL_SHARE if short else TRIAL_SHARE) * self.time_budget
+        folds = preset.folds_in_time
         powers = {member.name: member.power for member in members}
 
         def tried() -> FitPlan:
-            seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed)
-            left = (self._seconds_left(start) or 0.0) / preset.n_repeats
-            workers = effective_n_jobs(self.n_jobs)
-            return plan_for(names, seconds, budget=left, workers=workers, folds=folds)
+            seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
+            left = self._seconds_left(start) / preset.n_repeats
+            workers = 0 if short else effective_n_jobs(self.n_jobs)
+            plan = plan_for(
+                names, seconds, budget=left, workers=max(workers, 1), folds=folds,
+                combining=lambda number: combining_seconds(data, number, 1),
+            )  # fmt: skip
+            return with_quick(plan, seconds, budget=left, workers=workers, small=small)
 
         if self.run_dir is None:
             return tried()
-        key = fingerprint((data, names, folds, seed, self.time_column))
+        key = fingerprint((data, names, folds, seed, self.time_column, self.time_budget))
         return planned(self.run_dir, key, tried)
 
-    def _seconds_left(self, start: float) -> float | None:
-        if self.time_budget is None:
-            return None
+    def _seconds_left(self, start: float) -> float:
+        assert self.time_budget is not None
         return max(self.time_budget - (time.perf_counter() - start), LEAST_SECONDS)
+
+    def _elsewhere(self) -> dict[str, Any]:
+        """Return where fits that may be slow take place: where they can be ended or forgotten."""
+        if self.executor in (None, "processes"):
+            return {"executor": "processes", "n_jobs": effective_n_jobs(self.n_jobs)}
+        return {"executor": self.executor, "n_jobs": self.n_jobs}
 
     def _on_top(self, preset: Preset) -> dict[str, Any]:
         if self.interpretable:
             # One model of all rows, not a mean of several, is what a person can read.
             return {"final_estimator": "best", "predict_with": "refit"}
-        first, *others = self._stackers
-        return {"final_estimator": [first, *others] if preset.thorough else first}
+        return {"final_estimator": list(self._stackers) if preset.thorough else self._stackers[0]}
 
-    def _settle(self, plan: FitPlan, rows: AutoInputs, broken: dict[str, str]) -> Self:
+    def _settle(
+        self, plan: FitPlan, rows: AutoInputs, broken: dict[str, str], reason: str = ""
+    ) -> Self:
         for name in READ_FROM_STACK:
             setattr(self, name, getattr(self.stack_, name))
+        fitted = [name for name, _ in self.stack_.estimators]
+        if reason:
+            self.run_, self.partial_ = replace(self.run_, partial=True, reason=reason), True
         oof = self.stack_.oof_
         self.oof_ = oof if rows.order is None else oof.iloc[np.argsort(rows.order)]
-        self.members_ = [name for name in plan.names if name not in self.failures_]
-        self.skipped_ = {**plan.skipped, **broken}
+        self.members_ = [name for name in fitted if name not in self.failures_]
+        unfinished = {n: f"{reason}: not finished" for n in plan.names if n not in fitted}
+        self.skipped_ = {**plan.skipped, **unfinished, **broken}
         if self.interpretable:
             weights = self.stack_.stacker_.weights_
             entries = self.stack_.deals_[0].top.entries
@@ -253,6 +311,15 @@ class BaseAutoStack(BaseEstimator):
         check_is_fitted(self, "stack_")
         frame = as_frame(X, self._owner)
         validate_data(self, X, skip_check_array=True, reset=False)
+        there, here = self.read_as_.get("decimal"), frame.attrs.get("read_as", {}).get("decimal")
+        if there and here and there != here:
+            raise invalid_data(
+                self._owner,
+                "X",
+                must=f"be read with decimal mark {there!r}, as the training table was",
+                got=here,
+                fix="Use read_table(path, like=model.read_as_).",
+            )
         return frame
 
     def predict(self, X: Any) -> Array:

@@ -9,7 +9,6 @@ from sklearn.model_selection import (
     GroupShuffleSplit,
     ShuffleSplit,
     StratifiedShuffleSplit,
-    TimeSeriesSplit,
 )
 
 from foldwise.arrays import Array, IntArray
@@ -30,9 +29,11 @@ class AutoInputs:
     data: TrainingData  # the table as a pandas frame, targets or class codes, weights, groups
     given: Array  # the target as the stack on top takes it: numbers, or classes
     order: IntArray | None = None  # where each row stood before they were sorted in time
+    cuts: IntArray | None = None  # the rows, sorted in time, that a split may begin with
 
-    def sorted(self, order: IntArray) -> "AutoInputs":
-        """Return the rows in another order."""
+    def sorted(self, owner: str, times: Array) -> "AutoInputs":
+        """Return the rows from the earliest to the latest."""
+        order = np.argsort(times, kind="stable")
         data = self.data
         moved = TrainingData(
             data.X.iloc[order],
@@ -41,7 +42,7 @@ class AutoInputs:
             data.n_classes,
             None if data.groups is None else data.groups[order],
         )
-        return AutoInputs(moved, self.given[order], order)
+        return AutoInputs(moved, self.given[order], order, _cuts(owner, times[order], moved.groups))
 
 
 def splitter_for(
@@ -49,7 +50,7 @@ def splitter_for(
 ) -> Any:
     """Return what the stack takes as ``cv``."""
     if ordered:
-        return TimeSeriesSplit(int(np.clip(folds, 2, min(MOST_FORWARD, profile.n_rows - 1))))
+        return _forward(int(np.clip(folds, 2, MOST_FORWARD)), profile.n_rows, rows.cuts)
     if folds > 1:
         return folds
     if rows.data.groups is not None:
@@ -59,14 +60,48 @@ def splitter_for(
     return kind(1, test_size=HELD_OUT, random_state=seed)
 
 
-def order_in_time(owner: str, frame: pd.DataFrame, time_column: Any) -> IntArray:
-    """Return the rows from the earliest to the latest.
+def _forward(folds: int, n_rows: int, cuts: IntArray | None) -> Any:
+    """Return splits forward in time that cut neither through a time nor through a group."""
+    assert cuts is not None
+    wanted = n_rows - n_rows // (folds + 1) * np.arange(folds, 0, -1)
+    after = np.searchsorted(cuts, wanted).clip(1, len(cuts) - 1)
+    near = np.where(wanted - cuts[after - 1] < cuts[after] - wanted, cuts[after - 1], cuts[after])
+    starts = np.unique(near)
+    if len(starts) < 2:
+        starts = cuts[:: max(len(cuts) - 1, 1)]
+    rows, ends = np.arange(n_rows), [*starts[1:], n_rows]
+    return [(rows[:start], rows[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def _cuts(owner: str, times: Array, groups: Array | None) -> IntArray:
+    """Return where a new time begins and every group before has ended."""
+    begins = np.append(False, times[1:] != times[:-1])
+    what = f"{begins.sum() + 1} different times"
+    if groups is not None:
+        _, codes = np.unique(groups, return_inverse=True)
+        last = np.zeros(codes.max() + 1, dtype=np.intp)
+        np.maximum.at(last, codes, np.arange(len(codes)))
+        begins[1:] &= np.maximum.accumulate(last[codes])[:-1] < np.arange(1, len(codes))
+        what = f"{what} that groups join to {begins.sum() + 1}"
+    if begins.sum() < 2:
+        raise invalid_data(
+            owner,
+            "time_column",
+            must="leave three times or more whose rows and groups can be kept apart",
+            got=Plain(what),
+            fix="Leave out time_column, or groups that go on in time.",
+        )
+    return np.flatnonzero(begins)
+
+
+def times_of(owner: str, frame: pd.DataFrame, time_column: Any) -> Array:
+    """Return the time of each row, as numbers or dates.
 
     Examples
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"day": ["2024-02-01", "2024-01-31", "2024-03-01"]})
-    >>> order_in_time("x", frame, "day")
+    >>> times_of("x", frame, "day").argsort()
     array([1, 0, 2])
     """
     column = _column(owner, frame, time_column)
@@ -81,7 +116,7 @@ def order_in_time(owner: str, frame: pd.DataFrame, time_column: Any) -> IntArray
             got=Plain(f"{missing} missing"),
             fix="Drop these rows.",
         )
-    return np.argsort(column.to_numpy(), kind="stable")
+    return column.to_numpy()
 
 
 def _column(owner: str, frame: pd.DataFrame, time_column: Any) -> "pd.Series[Any]":

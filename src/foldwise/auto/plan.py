@@ -8,19 +8,37 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from foldwise.arrays import IntArray
+from foldwise.auto.portfolio.member import TableProfile
+from foldwise.auto.presets import Preset
 from foldwise.engine.files import write_whole
 from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
 
 TRIAL_ROWS = 1000
-TRIAL_SHARE = 0.1
+# A trial of a large problem is made only after a smaller one has told what it will take.
+FIRST_TRIAL_ROWS, TRIAL_GROWS = 60, 4
+# Time grows with the rows at least by this part of it.
+LEAST_GROWTH = 0.25
+# Rows, times columns and levels, times classes.
+SMALL_TABLE = 20_000
+TRIAL_SHARE, SHORT_TRIAL_SHARE = 0.1, 0.3
+# Workers take seconds to come up: a shorter budget is spent in this process.
+SHORT_SECONDS, SHORT_FOR_SMALL = 8.0, 30.0
+# What runs in this process cannot be ended: a single fit may take this share of the time.
+SINGLE_SHARE, SINGLE_SECONDS = 0.05, 1.0
+# The time for a first model while workers come up.
+FIRST_SHARE, FIRST_SECONDS = 0.2, 3.0
 SPENDABLE = 0.9
+# Seconds for each row, member and logit with one stacker; how many times that with all of them.
+COMBINING_RATE = 8e-6
+THOROUGH_TIMES = 3.5
+COMBINING_SHARE = 0.25
 # More folds help more than the last members of the portfolio.
 ENOUGH = 1 / 3
 USUAL_FOLDS = 5
@@ -36,6 +54,7 @@ class FitPlan:
     names: tuple[str, ...]  # the members
     folds: int  # number of folds; 1 for a single split
     skipped: Mapping[str, str]  # members left out, with the reason
+    here: tuple[str, ...] = ()  # members quick enough to be fitted in this process, first
 
 
 def fits_of(folds: int) -> float:
@@ -56,34 +75,83 @@ def trial_seconds(
     *,
     limit: float,
     seed: int,
+    small: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Return an estimate of the seconds each learner takes to fit all rows."""
-    rows = _trial_rows(data, seed)
-    task = NodeTask(rows, rows[:50], seed, False)
-    grown = data.X.shape[0] / len(rows)
-    method = "predict" if data.n_classes is None else "predict_proba"
+    """Return an estimate of the seconds each learner takes to fit all rows.
+
+    The first learner is tried in any case; unless the table is small, a larger trial is made only
+    where a smaller one allows it.
+    """
+    order = _trial_order(data, seed)
+    sizes = (len(order),) if small else _trial_sizes(data, len(order))
+    if not small:
+        # The first fit of all is slow for what it loads; that is not the learner's time.
+        _trial(next(iter(learners.values())), data, order[: sizes[0]], seed)
     seconds: dict[str, float] = {}
     start = clock()
     for name, learner in learners.items():
-        before = clock()
-        if seconds and before - start > limit:
-            break
-        (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
-        if not isinstance(fit, Exception):
-            seconds[name] = (clock() - before) * grown ** powers[name]
+        trials: list[tuple[int, float]] = []
+        for size in sizes:
+            now = clock()
+            expected = _grown(trials[-1:], size, powers[name])
+            if (seconds or trials) and (now - start > limit or expected > limit):
+                break
+            if not _trial(learner, data, order[:size], seed):
+                break
+            trials.append((size, clock() - now))
+        if trials:
+            seconds[name] = _grown(trials, data.X.shape[0], powers[name])
     return seconds
 
 
-def _trial_rows(data: TrainingData, seed: int) -> IntArray:
-    n_rows = data.X.shape[0]
-    order = np.random.default_rng(seed).permutation(n_rows)
+def _grown(trials: Sequence[tuple[int, float]], n_rows: int, power: float) -> float:
+    """Return what a fit of many rows takes, by trials of few: some time is spent on any rows.
+
+    Examples
+    --------
+    >>> _grown([(10, 3.0)], 100, 1.0), _grown([(10, 3.0), (20, 4.0)], 100, 1.0)
+    (30.0, 12.0)
+    """
+    if not trials:
+        return 0.0
+    size, took = trials[-1]
+    rate = took / size**power
+    if len(trials) > 1:
+        before, less = trials[-2]
+        rate = max((took - less) / (size**power - before**power), LEAST_GROWTH * rate)
+    return took + rate * (n_rows**power - size**power)
+
+
+def _trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
+    """Fit a learner to some rows, and tell whether it could be."""
+    method = "predict" if data.n_classes is None else "predict_proba"
+    rows = np.sort(rows)
+    task = NodeTask(rows, rows[:50], seed, False)
+    (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
+    return not isinstance(fit, Exception)
+
+
+def is_small(profile: TableProfile) -> bool:
+    """Tell whether any fit to a table is a matter of moments."""
+    return profile.n_rows * profile.width * (profile.n_classes or 1) <= SMALL_TABLE
+
+
+def _trial_sizes(data: TrainingData, most: int) -> tuple[int, ...]:
+    first = max(FIRST_TRIAL_ROWS, 5 * (data.n_classes or 0))
+    sizes = {min(first * TRIAL_GROWS**step, most) for step in range(3)}
+    return tuple(sorted({*sizes, most}))
+
+
+def _trial_order(data: TrainingData, seed: int) -> IntArray:
+    """Return the rows of the largest trial; the first of them are a smaller one."""
+    order = np.random.default_rng(seed).permutation(data.X.shape[0])
     if data.n_classes is None:
-        return np.sort(order[:TRIAL_ROWS])
+        return order[:TRIAL_ROWS]
     # One row of each class first: a learner must not meet fewer classes than there are.
     _, first = np.unique(data.y[order], return_index=True)
     rest = np.delete(order, first)
-    return np.sort(np.concatenate([order[first], rest])[: max(TRIAL_ROWS, len(first))])
+    return np.concatenate([order[first], rest])[: max(TRIAL_ROWS, len(first))]
 
 
 def plan_for(
@@ -93,10 +161,12 @@ def plan_for(
     budget: float,
     workers: int,
     folds: Sequence[int],
+    combining: Callable[[int], float] = lambda _: 0.0,
 ) -> FitPlan:
     """Return the most folds that can be afforded, and the members that can be at these.
 
     More folds than usual must be affordable for all members, others for a third of them.
+    ``combining``: Tells what one member more costs the stacker, by the number of folds.
 
     Examples
     --------
@@ -107,20 +177,85 @@ def plan_for(
     >>> plan.names, plan.folds
     (('a',), 3)
     """
-    spendable = SPENDABLE * budget * workers
+    spendable = SPENDABLE * budget
     for number in (*folds, 1):
-        kept = _affordable(names, seconds, spendable / fits_of(number))
+        costs = {
+            name: took * fits_of(number) / workers + combining(number)
+            for name, took in seconds.items()
+        }
+        kept = _affordable(names, costs, spendable)
         if len(kept) >= (ENOUGH if number <= USUAL_FOLDS else 1.0) * len(names):
             break
     first = [name for name in names if name in kept] or [
         min(names, key=lambda name: seconds.get(name, np.inf))
     ]
     # Estimates err: what may still fit comes last, and the run leaves it out if time is up.
-    hoped = _affordable(names, seconds, OVERBOOKED * spendable / fits_of(number))
+    hoped = _affordable(names, costs, OVERBOOKED * spendable)
     later = [n for n in names if n not in first and (n in hoped or n not in seconds)]
     reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
     chosen = (*first, *later)
     return FitPlan(chosen, number, {name: reason for name in names if name not in chosen})
+
+
+def with_quick(
+    plan: FitPlan, seconds: Mapping[str, float], *, budget: float, workers: int, small: bool
+) -> FitPlan:
+    """Return the plan with the members that are fitted in this process before workers begin.
+
+    ``workers``: How many there are; with none, what is not quick is left out. With one only, all
+    may be done here if all is quick. ``small``: Whether what was not tried is quick too.
+
+    Examples
+    --------
+    >>> plan = FitPlan(("a", "b"), 5, {})
+    >>> seconds = {"a": 0.1, "b": 9.0}
+    >>> with_quick(plan, seconds, budget=20, workers=1, small=False).here
+    ('a',)
+    >>> with_quick(plan, seconds, budget=6, workers=0, small=False).skipped
+    {'b': 'time budget: too slow without workers'}
+    """
+    unknown = 0.0 if small else np.inf
+    costs = {name: fits_of(plan.folds) * seconds.get(name, unknown) for name in plan.names}
+    most = np.inf if small else min(SINGLE_SHARE * budget, SINGLE_SECONDS)
+    first_time = min(FIRST_SHARE * budget, FIRST_SECONDS)
+    cheap = [n for n in plan.names if seconds.get(n, unknown) <= most]
+    if not cheap:
+        first = min(plan.names, key=lambda name: costs[name])
+        cheap = [first] if costs[first] <= first_time else []
+    quick = _affordable(cheap, costs, SPENDABLE * budget)
+    if workers and (workers > 1 or len(quick) < len(plan.names)):
+        quick = _affordable(cheap, costs, first_time)
+    here = tuple(name for name in plan.names if name in quick)
+    if workers:
+        return replace(plan, here=here)
+    late = [name for name in plan.names if name not in quick]
+    reasons = dict.fromkeys(late, "time budget: too slow without workers")
+    return FitPlan(here, plan.folds, {**plan.skipped, **reasons}, here)
+
+
+def combining_seconds(data: TrainingData, folds: int, members: int) -> float:
+    """Return what choosing and judging one stacker takes.
+
+    Measured with up to 20,000 rows, 20 classes and 10 members: in proportion to rows, members and
+    logits, and to the square of the folds.
+    """
+    logits = max((data.n_classes or 2) - 1, 1)
+    # Of a single split the part held out is dealt into the usual folds.
+    share = HELD_OUT if folds == 1 else (folds / USUAL_FOLDS) ** 2
+    return COMBINING_RATE * data.X.shape[0] * members * logits * share
+
+
+def top_in_time(
+    data: TrainingData, folds: int, members: int, preset: Preset, budget: float
+) -> tuple[bool, float]:
+    """Return whether there is time for all that a preset puts on top, and what fits must leave."""
+    one = combining_seconds(data, folds, members) * preset.n_repeats
+    # Several stackers and calibrators, where there are classes.
+    all_of_it = one * (THOROUGH_TIMES if data.n_classes else 1.0)
+    thorough = preset.thorough and all_of_it <= COMBINING_SHARE * budget
+    # Of the time for several classes the stack keeps enough by itself.
+    leave = 0.0 if (data.n_classes or 0) > 2 else min(all_of_it if thorough else one, budget / 3)
+    return thorough, leave
 
 
 def _affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
@@ -161,7 +296,8 @@ def _noted(path: Path, key: str) -> FitPlan | None:
         note: dict[str, Any] = json.loads(path.read_bytes())
         if note["key"] != key:
             return None
-        return FitPlan(tuple(note["names"]), int(note["folds"]), dict(note["skipped"]))
+        names, here = tuple(note["names"]), tuple(note["here"])
+        return FitPlan(names, int(note["folds"]), dict(note["skipped"]), here)
     except (OSError, ValueError, KeyError, TypeError):
         # No plan, or not one of ours: a new one is as good.
         return None

@@ -23,8 +23,10 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         folds, dealt twice.
     time_budget : float or None, default=None
         Seconds the fit may take. Each learner is tried on some rows first; learners, and if
-        need be folds, that do not fit are left out (``skipped_``). None: no limit, and one seed
-        gives one model.
+        need be folds, that do not fit are left out (``skipped_``). What is quick is fitted in
+        this process, what may be slow in worker processes, which are ended when time is up; if
+        time suffices for nothing else, the model is the target's mean. None: no limit, and one
+        seed gives one model.
     metric : None, str or callable, default=None
         "rmse" (None), "mae", "r2", ..., a name of one of scikit-learn's scorers, or a scorer:
         what the score is and what choices maximise.
@@ -53,10 +55,14 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     ----------
     score_, score_se_ : float
         The honest score, greater is better, and its standard error.
+    score_uncorrected_, score_correction_ : float, ScoreCorrection
+        The score of the judged models, which saw fewer rows, and what was done about it.
     leaderboard_ : DataFrame
         The stack, each learner, the best single one and the plain mean, on the same rows.
     kinds_ : Kinds
         What each column was taken for, and why.
+    read_as_ : dict
+        Encoding, delimiter and decimal mark of the file, if the table came from ``read_table``.
     members_ : list of str
         The learners that were fitted.
     skipped_ : dict

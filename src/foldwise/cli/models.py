@@ -40,7 +40,7 @@ def predict(
         if out.resolve() == table.resolve():
             raise Misuse("-o must not be the table itself; got the same file. Name another.")
     fitted = load_model(model)
-    X = rows_for(fitted, read_table(table))
+    X = rows_for(fitted, read_table(table, like=_read_as(fitted)))
     predictions = predicted(fitted, X, proba=proba, interval=interval)
     if out is None:
         with standard_output() as screen:
@@ -65,6 +65,11 @@ def write_predictions(predictions: Any, out: Path) -> None:
                 "-o must end in .csv where pyarrow is not installed; got .parquet. Name another, "
                 "or install it with: pip install 'foldwise[parquet]'"
             ) from None
+
+
+def _read_as(model: Any) -> dict[str, str]:
+    """Return how the table a model was fitted on was read, as far as it knows."""
+    return dict(getattr(model, "read_as_", {}))
 
 
 def rows_for(model: Any, frame: Any) -> Any:
@@ -155,7 +160,9 @@ def report(model: Path, out: Path | None, table: Path | None) -> None:
     fitted, X, y = load_model(model), None, None
     if table is not None:
         request = request_in(model)
-        problem = table_problem(read_table(table), request.target, task=request.task)
+        problem = table_problem(
+            read_table(table, like=_read_as(fitted)), request.target, task=request.task
+        )
         X, y = rows_for(fitted, problem.X), problem.y
     written = write_report(fitted, out or model / REPORT, X, y)
     say(f"Written: {written}")
@@ -176,7 +183,7 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     from foldwise.diagnose.row_effects import row_effects
 
     fitted = load_model(model)
-    X = rows_for(fitted, read_table(table))
+    X = rows_for(fitted, read_table(table, like=_read_as(fitted)))
     if not 1 <= row <= len(X):
         raise Misuse(f"--row must be 1 to {len(X):,}, the table's rows; got {row}.")
     if X.shape[1] > MOST_COLUMNS_EXPLAINED:

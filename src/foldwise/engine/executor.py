@@ -62,10 +62,11 @@ class Executor(Protocol):
     capacity: int
     kills: bool
 
-    def place(self, work: Any, shared: Any) -> None:
+    def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Put the function and the data where tasks run; tasks call ``work(shared, job)``.
 
         Called before the tasks of a plan, with none at work; what was placed before may go.
+        Whoever must wait for somebody raises if that takes longer than ``within`` seconds.
         """
 
     def submit(self, ticket: int, job: Any) -> None:
@@ -118,7 +119,7 @@ class InProcess:
         self._waiting: deque[tuple[int, Any]] = deque()
         self._over: list[Finished] = []
 
-    def place(self, work: Any, shared: Any) -> None:
+    def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Remember the function and the data."""
         self._work, self._shared = work, shared
 

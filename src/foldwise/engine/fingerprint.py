@@ -1,25 +1,24 @@
 """Content keys: two things with one key would give one result.
 
-A key is stable between processes and machines. What has a version (an estimator of an installed
-package) is known by its name and version; what has none (a class or function of one's own) by its
-name and code, so that a learner whose code was changed is fitted again.
+A key is stable between processes and machines. What is installed and has a version (an estimator
+of a package) is known by its name and version; anything else (a class, function or module of one's
+own) by its name and code, so that a learner whose code was changed is fitted again.
 
 The bytes that are hashed are those of a pickle in which some things are put in another form first.
 :func:`joblib.hash` does so for arrays, but knows functions and classes by name alone, counts what
 an estimator has learnt, and gives equal things other keys when parts of them are one object.
 """
 
+import contextlib
 import dataclasses
 import dis
 import hashlib
-import importlib.metadata
+import importlib.util
 import pickle
-import platform
 import re
 import sys
 import types
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,11 +26,11 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from foldwise.engine.versions import is_own, version_of_module
 from foldwise.errors import UnsupportedError, unsupported
 
 LENGTH = 40
 BLOCK = 1 << 24
-LIBRARIES = ("foldwise", "numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 # Parameters of our own estimators that change no bit of a result.
 HOW_TO_RUN = {"callback", "executor", "n_jobs", "on_interrupt", "run_dir", "verbose"}
 # What pickle writes as it is, items and all.
@@ -128,7 +127,8 @@ class _Canonical(pickle.Pickler):
         name = (type(value).__name__, value.__module__, value.__qualname__, version)
         if isinstance(value, type):
             return name if version is not None else (*name, self._own_class(value))
-        cells = tuple(map(_content_of, value.__closure__ or ()))
+        names = set().union(*(part.co_names for part in _inner(value.__code__)))
+        cells = tuple(self._used(_content_of(cell), names) for cell in value.__closure__ or ())
         held = (value.__defaults__, value.__kwdefaults__, cells)
         return (*name, held) if version is not None else (*name, held, self._own_function(value))
 
@@ -138,9 +138,22 @@ class _Canonical(pickle.Pickler):
         return (keys, cls.__bases__)
 
     def _own_function(self, function: types.FunctionType) -> tuple[Any, ...]:
-        space = function.__globals__
-        names = [name for name in sorted(_global_names(function.__code__)) if name in space]
-        return (_code(function.__code__), [(name, self._attempt(space[name])) for name in names])
+        code, space = function.__code__, function.__globals__
+        found = {name: space[name] for name in _global_names(code) if name in space}
+        found |= _own_imports(code, str(space.get("__package__") or ""))
+        names = set().union(*(part.co_names for part in _inner(code)))
+        used = {name: self._used(value, names) for name, value in found.items()}
+        return (_code(code), [(name, self._attempt(used[name])) for name in sorted(used)])
+
+    def _used(self, value: Any, names: set[str], seen: tuple[Any, ...] = ()) -> Any:
+        """Return a value that code uses; of a module of one's own, what the code names in it."""
+        if not isinstance(value, types.ModuleType) or version_of_module(value.__name__) is not None:
+            return value
+        if value in seen:
+            return value.__name__
+        parts = [(name, vars(value)[name]) for name in sorted(names & vars(value).keys())]
+        inside = [(name, self._used(part, names, (*seen, value))) for name, part in parts]
+        return (value.__name__, [(name, self._attempt(part)) for name, part in inside])
 
     def _attempt(self, value: Any) -> str:
         """Return the key of what code uses, or only its type if it has no stable content."""
@@ -243,7 +256,9 @@ def _estimator_form(value: Any) -> tuple[Any, ...]:
     parameters = value.get_params(deep=False)
     if type(value).__module__.startswith("foldwise."):
         parameters = {k: v for k, v in parameters.items() if k not in HOW_TO_RUN}
-    form = ("estimator", type(value), sorted(parameters.items(), key=lambda item: item[0]))
+    # Clones keep what set_output was told, and what comes out depends on it.
+    output = getattr(value, "_sklearn_output_config", None)
+    form = ("estimator", type(value), sorted(parameters.items(), key=lambda item: item[0]), output)
     own = getattr(type(value), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)
     if own is BaseEstimator.__sklearn_clone__ or value.__sklearn_clone__() is not value:
         return form
@@ -304,6 +319,24 @@ def _global_names(code: types.CodeType) -> set[str]:
     }
 
 
+def _own_imports(code: types.CodeType, package: str) -> dict[str, Any]:
+    """Return the modules of one's own that the code imports when it runs."""
+    found = {}
+    for part in _inner(code):
+        steps = list(dis.get_instructions(part))
+        for place, step in enumerate(steps):
+            if step.opname != "IMPORT_NAME":
+                continue
+            # It stands behind its level (the number of dots) and the names it is asked for.
+            level = steps[place - 2].argval
+            name = "." * level + str(step.argval)
+            with contextlib.suppress(ImportError, ValueError):
+                full = importlib.util.resolve_name(name, package)
+                if is_own(full):
+                    found[full] = importlib.import_module(full)
+    return found
+
+
 def _refusal(value: Any) -> UnsupportedError:
     """Return the error for something without a stable content, with the place it is at."""
     place, seen = "obj", {id(value)}
@@ -342,48 +375,3 @@ def _has_key(value: Any) -> bool:
     except NO_PICKLE:
         return False
     return True
-
-
-@cache
-def _installed(distribution: str) -> str | None:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that every fit depends on.
-
-    Examples
-    --------
-    >>> sorted(set(library_versions()) & {"numpy", "python", "scikit-learn"})
-    ['numpy', 'python', 'scikit-learn']
-    """
-    found = {name: _installed(name) for name in LIBRARIES}
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python, **{name: v for name, v in found.items() if v is not None}}
-
-
-def differences(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
-    """Return in words which versions differ.
-
-    Examples
-    --------
-    >>> differences({"numpy": "1.26"}, {"numpy": "2.3", "scipy": "1.16"})
-    ['numpy 1.26 is now 2.3', 'scipy none is now 1.16']
-    """
-    names = [*ours, *(name for name in theirs if name not in ours)]
-    pairs = [(name, theirs.get(name, "none"), ours.get(name, "none")) for name in names]
-    return [f"{name} {old} is now {new}" for name, old, new in pairs if old != new]
-
-
-def version_of_module(module: str | None) -> str | None:
-    """Return the version of the package a module belongs to; None for a user's own module."""
-    top = (module or "__main__").partition(".")[0]
-    if top == "__main__":
-        return None
-    if top in sys.stdlib_module_names:
-        return platform.python_version()
-    version = getattr(sys.modules.get(top), "__version__", None)
-    return None if version is None else str(version)

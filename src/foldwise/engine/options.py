@@ -15,7 +15,7 @@ from foldwise.checks import check_word
 from foldwise.engine.budget import Clock, Task, free_memory
 from foldwise.engine.events import Stream, listeners_for
 from foldwise.engine.executor import Executor, InProcess
-from foldwise.engine.processes.futures import Futures, Threads
+from foldwise.engine.processes.futures import Futures, Threads, is_inside
 from foldwise.engine.processes.pool import Processes
 from foldwise.engine.processes.worker import UnsendableError
 from foldwise.engine.run import Run
@@ -146,7 +146,11 @@ def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
     'InProcess'
     """
     if isinstance(wanted, futures.Executor):
-        return Futures(wanted, None if n_jobs is None else joblib.effective_n_jobs(n_jobs))
+        if is_inside(wanted):
+            # A stack inside a stack: it would wait for a thread that waits for it.
+            return InProcess()
+        n_workers = None if n_jobs is None else joblib.effective_n_jobs(n_jobs)
+        return Futures(wanted, n_workers, owner)
     several = joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs)
     if wanted is None:
         several = joblib.effective_n_jobs(n_jobs)

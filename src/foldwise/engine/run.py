@@ -140,7 +140,7 @@ class Run:
         if self.interrupted:
             batch.drop(batch.alive(), "interrupted")
             return
-        self.executor.place(work, shared)
+        self.executor.place(work, shared, self.clock.left())
         try:
             batch.run()
         except KeyboardInterrupt:
@@ -274,21 +274,25 @@ class Batch:
         if error is not None:
             stream.tell("failed", names, fits=task.fits, took=seconds, reason=str(error))
             return
-        left = self.left() if stream.listeners else None
+        left = self.left(task.fits) if stream.listeners else None
         stream.tell("fitted", names, fits=task.fits, took=seconds, left=left)
         for name in sorted(failed):
             stream.tell("failed", name, reason="see failures_")
 
-    def left(self) -> float | None:
-        """Return the seconds to go, about, in this batch and after it."""
+    def left(self, untold: int = 0) -> float | None:
+        """Return the seconds to go, about, in this batch and after it.
+
+        ``untold``: Fits that are done, but not yet counted.
+        """
         stream, costs = self.home.stream, self.home.costs
         tasks = [self.tasks[i] for i in [*self.pending, *self.at_work.values()]]
         here = costs.total(tasks)
         if here is None:
             return None
-        later = stream.total - stream.done - sum(task.fits for task in tasks)
+        done = stream.done + untold
+        later = stream.total - done - sum(task.fits for task in tasks)
         spent = time.monotonic() - stream.start
-        after = max(later, 0) * spent / max(stream.done, 1)
+        after = max(later, 0) * spent / max(done, 1)
         return here / self.home.executor.capacity + after
 
     def preview(self) -> None:

@@ -31,7 +31,7 @@ from foldwise.engine.files import (
     remove_leftovers,
     write_whole,
 )
-from foldwise.engine.fingerprint import differences, library_versions
+from foldwise.engine.versions import differences, library_versions
 from foldwise.errors import FoldwiseWarning, InvalidParameterError, Plain, warn
 
 FORMAT = 1

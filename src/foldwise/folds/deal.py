@@ -152,7 +152,30 @@ def own_splitter(
     n_layers: int,
     owner: str,
 ) -> Any:
-    """Return what a number of folds means: shuffled, stratified for classes, groups kept whole."""
+    """Return what a number of folds means: shuffled, stratified for classes, groups kept whole.
+
+    Parameters
+    ----------
+    cv : int or None
+        Number of folds; None is 5.
+    n_rows : int
+        Number of rows.
+    classes : ndarray of int or None
+        Class of each row, to be spread over the folds.
+    groups : ndarray or None
+        Group of each row, to be kept in one fold.
+    seed, repeat : int
+        What the deal is drawn from.
+    n_layers : int
+        Layers of learners, which need folds of their own.
+    owner : str
+        Who complains.
+
+    Returns
+    -------
+    splitter
+        One of scikit-learn's.
+    """
     n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     return _own_kind(classes, groups)(n_folds, shuffle=True, random_state=state)

@@ -7,7 +7,7 @@ only looks things up.
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -66,12 +66,21 @@ class Judgement:
         The fold's rows and their hold-out features.
     fresh : tuple of Ref
         How the same stack reads rows that no fold holds.
+    pairs : tuple of Ref
+        The models without the fold and one more, which show how much a fold of rows is worth;
+        empty forward in time, with a single split and where a fold cannot train for another.
     """
 
     fold: int
     train: tuple[Block, ...]
     test: Block
     fresh: tuple[Ref, ...]
+    pairs: tuple[Ref, ...] = ()
+
+    @property
+    def by_pairs(self) -> tuple[Block, ...]:
+        """The fold's rows by each of the smaller models alone."""
+        return tuple(Block(self.test.rows, (ref,), self.fold) for ref in self.pairs)
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,8 @@ class Reading:
         Whether choices must be made forward in time.
     predict_with, hold_out : str
         The modes after "auto" is resolved.
+    hold_out_given : bool
+        Whether hold_out was not "auto".
     """
 
     judgements: tuple[Judgement, ...]
@@ -104,6 +115,7 @@ class Reading:
     in_order: bool = False
     predict_with: str = "folds"
     hold_out: str = "node"
+    hold_out_given: bool = False
 
     @property
     def kept(self) -> frozenset[Node]:
@@ -122,7 +134,7 @@ class Reading:
         judged = [
             block
             for j in self.judgements
-            for block in (*j.train, j.test, Block(j.test.rows, j.fresh))
+            for block in (*j.train, j.test, Block(j.test.rows, j.fresh), *j.by_pairs)
         ]
         return (*judged, *self.final)
 
@@ -168,12 +180,14 @@ def read_lattice(
     >>> [sorted(ref.node) for ref in reading.deployed]
     [[0], [1], [2]]
     """
+    given = hold_out != "auto"
     predict_with, hold_out = _resolve(lattice, predict_with, hold_out, owner)
     if lattice.kind == "single":
         return _read_single(lattice, inner, predict_with, n_layers, owner)
     if lattice.kind == "forward":
         return _read_forward(lattice, predict_with, n_layers, owner)
-    return _read_partition(lattice, predict_with, hold_out, n_layers, owner)
+    reading = _read_partition(lattice, predict_with, hold_out, n_layers, owner)
+    return replace(reading, hold_out_given=given)
 
 
 def _resolve(lattice: Lattice, predict_with: str, hold_out: str, owner: str) -> tuple[str, str]:
@@ -225,7 +239,9 @@ def _read_partition(
             )
             alone, mean = (Ref(one(frozenset({i})), i),), tuple(Ref(pair(i, j), i) for j in others)
             test = Block(lattice.tests[i], mean if hold_out == "mean" else alone, i)
-            judgements.append(Judgement(i, train, test, mean if predict_with == "pairs" else alone))
+            fresh = mean if predict_with == "pairs" else alone
+            pairs = mean if len(train) == len(others) else ()
+            judgements.append(Judgement(i, train, test, fresh, pairs))
     if predict_with == "pairs":
         # Each row once, as judged: stackers that count or split rows would overfit copies of it.
         own = [tuple(Ref(pair(i, j), i) for i in folds if i != j) for j in folds]

@@ -10,9 +10,10 @@ from sklearn.base import is_regressor
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import validate_data
 
-from foldwise.arrays import Array, FloatArray
-from foldwise.checks import checked_groups, checked_weights
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.checks import checked_groups, without_weightless
 from foldwise.errors import invalid_data, unsupported
+from foldwise.paths.rows import robust_delta
 
 _RULES = {"accept_sparse": "csc", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
@@ -73,26 +74,37 @@ class TreeData:
     y: FloatArray  # targets; classes are 0, 1, ...
     weight: FloatArray  # positive weights
     loss: str = "squared"  # or "huber", "poisson", "logistic", "multinomial"
-    huber_delta: float = 1.0  # where the Huber loss turns linear
+    # where the Huber loss turns linear; None for 1.345 robust standard deviations of y
+    huber_delta: float | None = None
     n_outputs: int = 1  # sums a row has: one for each of several classes
     groups: Array | None = None  # groups as codes
+    # the numbers the rows had when given splits were made; None if they still have them
+    kept: IntArray | None = None
 
     @property
     def classify(self) -> bool:
         """Whether the targets are classes."""
         return self.loss in {"logistic", "multinomial"}
 
+    @property
+    def delta(self) -> float:
+        """Where the Huber loss turns linear."""
+        if self.huber_delta is not None or self.loss != "huber":
+            return self.huber_delta or 1.0
+        return robust_delta(self.y, np.ones(len(self.y)))
+
     def take(self, rows: Array) -> "TreeData":
         """Return some of the rows, without their groups."""
         table, y, weight = self.table.rows(rows), self.y[rows], self.weight[rows]
-        return replace(self, table=table, y=y, weight=weight, groups=None)
+        return replace(self, table=table, y=y, weight=weight, groups=None, kept=None)
 
 
 def training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any
-) -> tuple[CodedTable, Array, FloatArray, Array | None]:
-    """Return table, targets as given, weights and groups of the rows of positive weight."""
+) -> tuple[CodedTable, Array, FloatArray, IntArray | None, IntArray | None]:
+    """Return table, targets as given, weights, groups and numbers of the rows that have weight."""
     owner = type(estimator).__name__
+    X, y, weight, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
     levels = frame_levels(X, owner) if is_frame(X) else {}
     rules: dict[str, Any] = {"y_numeric": is_regressor(estimator), "ensure_min_samples": 2}
     if levels:
@@ -102,13 +114,8 @@ def training_data(
         values, y = validate_data(estimator, X, y, **rules, **_RULES)
     names = getattr(estimator, "feature_names_in_", Columns.numeric(values.shape[1]).names)
     table = CodedTable(_known_to_lightgbm(values), Columns(tuple(names), levels))
-    weight = checked_weights(owner, sample_weight, len(y))
     weight = np.ones(len(y)) if weight is None else weight
-    groups = checked_groups(owner, groups, len(y))
-    used = weight > 0
-    if used.all():
-        return table, y, weight, groups
-    return table.rows(used), y[used], weight[used], None if groups is None else groups[used]
+    return table, y, weight, checked_groups(owner, groups, len(y)), kept
 
 
 def new_table(estimator: Any, X: Any) -> CodedTable:

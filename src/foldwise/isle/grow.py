@@ -27,6 +27,8 @@ OBJECTIVES = {
 }
 
 LARGEST_STEP = 4.0
+# Rows without a fold may lack a class, or hold no count above zero.
+LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -69,15 +71,17 @@ def start(data: TreeData) -> FloatArray:
     """Return f₀, the constants that minimise the loss, one a class."""
     y, weight = data.y, data.weight
     if data.loss == "multinomial":
-        return np.log(np.bincount(y.astype(int), weight, data.n_outputs) / weight.sum())
+        share = np.bincount(y.astype(int), weight, data.n_outputs) / weight.sum()
+        return np.log(np.maximum(share, LEAST_SHARE))
     if data.loss == "huber":
         order = np.argsort(y, kind="stable")
         half = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
         return y[order[[half]]].astype(float)
     mean = np.atleast_1d(np.average(y, weights=weight))
     if data.loss == "logistic":
+        mean = mean.clip(LEAST_SHARE, 1 - LEAST_SHARE)
         return np.log(mean / (1 - mean))
-    return np.log(mean) if data.loss == "poisson" else mean
+    return np.log(np.maximum(mean, LEAST_SHARE)) if data.loss == "poisson" else mean
 
 
 def grow_trees(data: TreeData, growth: Growth) -> Any:
@@ -109,14 +113,15 @@ def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
         "bagging_freq": 1,
         "min_data_in_leaf": growth.min_samples_leaf,
         "min_data_per_group": growth.min_samples_leaf,
-        "min_sum_hessian_in_leaf": 0.0,
+        # LightGBM counts the rows of a leaf by its curvature, which must not vanish.
+        "min_sum_hessian_in_leaf": 1e-3 * float(data.weight.mean()),
         # Newton's step of a leaf grows without bound where the trees before it were sure and
         # wrong; four units of the logit or logarithm are plenty.
         "max_delta_step": 0.0 if data.loss in {"squared", "huber"} else LARGEST_STEP,
         "min_data_in_bin": 1,
         "feature_pre_filter": False,
         "max_depth": growth.max_depth or -1,
-        "alpha": data.huber_delta,
+        "alpha": data.delta,
         "boost_from_average": False,
         "seed": growth.seed,
         "num_threads": growth.n_threads,

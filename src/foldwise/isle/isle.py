@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_whole, check_word
+from foldwise.isle.choice import Grown
 from foldwise.isle.data import TreeData, new_table
-from foldwise.isle.grow import fitted_ensemble, grow_sklearn_trees, grow_trees
+from foldwise.isle.grow import Growth, fitted_ensemble, grow_sklearn_trees, grow_trees
 from foldwise.isle.postprocess import reweigh
 from foldwise.isle.tree_set import TreeSet, lightgbm_set, read_trees, sklearn_set
 from foldwise.isle.tree_sum import TreeSum, TreeSumClassifier, TreeSumRegressor
@@ -34,6 +35,8 @@ class ISLEBase(TreeSum):
         non_negative: bool = False,
         choose: str = "min",
         cv: Any = 5,
+        dictionary: str = "regrown",
+        cv_score: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -48,6 +51,8 @@ class ISLEBase(TreeSum):
         self.non_negative = non_negative
         self.choose = choose
         self.cv = cv
+        self.dictionary = dictionary
+        self.cv_score = cv_score
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -79,29 +84,33 @@ class ISLEBase(TreeSum):
         check_word(owner, "post", self.post, ("lasso", "stagewise", "shrink"))
 
     def _fit(self, owner: str, data: TreeData, rng: np.random.Generator) -> None:
-        dictionary = self._dictionary(owner, data, rng)
-        folds = self._folds(owner, data, rng)
-        X = data.table.values
-        columns = dictionary.columns(X)
-        path = reweigh(columns, data, folds, self.post, non_negative=self.non_negative)
-        self.cv_loss_, self.cv_se_, self.index_ = path.cv_loss, path.cv_se, path.index(self.choose)
-        self.trees_ = dictionary.reweighted(np.atleast_2d(path.coefs[self.index_]))
-        self.intercepts_ = np.atleast_1d(path.intercepts[self.index_])
+        growth = self._growth((self.max_leaf_nodes,) * self.n_estimators, rng)
+        once = None if self._regrows else self._dictionary(owner, data, growth)
+
+        def fit(rows: TreeData) -> Grown:
+            trees = self._dictionary(owner, rows, growth) if once is None else once
+            columns = trees.matrix(rows.table)
+            path = reweigh(columns, rows, self.post, non_negative=self.non_negative)
+            return Grown(rows, trees, path)
+
+        choice = self._choose(owner, data, rng, fit)
+        dictionary, X = choice.grown.dictionary, data.table.values
+        self.trees_, self.intercepts_ = dictionary.reweighted(choice.coefs), choice.intercepts
         self.n_trees_, self.n_trees_grown_ = len(self.trees_), len(dictionary)
         self.n_leaves_, self.n_leaves_grown_ = sum(self.trees_.n_leaves), sum(dictionary.n_leaves)
         self.speedup_ = _speedup(dictionary, self.trees_, X[:1000])
         if data.loss != "multinomial":
             n_leaves, seed = int(np.median(dictionary.n_leaves)), int(rng.integers(2**31 - 1))
             best = best_single_tree(X, data.y, data.weight, n_leaves, seed)
+            columns = dictionary.columns(X)
             self.width_ = sampling_width(columns, best, data.y, data.weight, data.loss)
 
-    def _dictionary(self, owner: str, data: TreeData, rng: np.random.Generator) -> TreeSet:
+    def _dictionary(self, owner: str, data: TreeData, growth: Growth) -> TreeSet:
         if self.ensemble is not None:
             return read_trees(owner, fitted_ensemble(owner, self.ensemble, data))
-        growth = self._growth((self.max_leaf_nodes,) * self.n_estimators, rng)
         if self.trees == "sklearn":
             return sklearn_set(grow_sklearn_trees(owner, data, growth))
-        return lightgbm_set(owner, grow_trees(data, growth), 1 / self.learning_rate)
+        return lightgbm_set(grow_trees(data, growth), 1 / growth.memory)
 
     def _linear(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -157,7 +166,8 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         Part of the rows each tree sees, drawn without replacement (η); "auto" is
         min(1/2, (100 + 6 √n) / n). Less makes the trees more different.
     learning_rate : float, default=0.1
-        How much each tree adds to what the next one sees (ν).
+        How much each tree adds to what the next one sees (ν), from 0 to 1; at 0 no tree knows of
+        the others.
     min_samples_leaf : int, default=5
         Fewest (sampled) rows in a leaf.
     trees : {"lightgbm", "sklearn"}, default="lightgbm"
@@ -172,6 +182,12 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         Penalty with the lowest cross-validated loss, or the largest within one standard error.
     cv : int, splitter or iterable, default=5
         Folds that choose the penalty; every row is tested exactly once.
+    dictionary : {"regrown", "shared"}, default="regrown"
+        Whether the folds judge trees grown anew without them, or trees grown once on all rows:
+        faster, but then the folds find trees that fit noise as good as true ones and far too many
+        are kept. Trees of a fitted model are always shared.
+    cv_score : bool, default=True
+        Whether ``score_`` is computed, for a fit more a fold.
     random_state : int, RandomState or None, default=None
         Seed of row samples and folds.
     n_jobs : int or None, default=None
@@ -191,8 +207,16 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         The kept trees, their leaves multiplied by their coefficients.
     intercepts_ : ndarray of shape (n_outputs,)
         Intercepts.
+    score_ : float
+        Minus the mean squared error ("poisson": minus the mean deviance, "huber": minus the mean
+        loss) of the training rows, each judged by trees and a penalty it had no part in; see
+        :class:`foldwise.rules.RuleFitRegressor`. NaN where there is no such thing: a shared
+        dictionary, the trees of a fitted model, two folds.
+    score_se_ : float
+        Its standard error, from rows or groups.
     cv_loss_, cv_se_ : ndarray of shape (n_points,)
-        Cross-validated loss along the path and its standard error.
+        Held-out loss along the path and its standard error: a curve to choose by. Its lowest
+        point is too good to be a score.
     index_ : int
         Point chosen.
     columns_ : Columns
@@ -202,8 +226,9 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
 
     Notes
     -----
-    The folds judge coefficients of trees that were grown on all rows. Where trees fit their own
-    rows closely (forests of deep trees), reweigh a fitted forest on rows it has not seen.
+    The trees of a fitted model cannot be grown again, so that the folds judge coefficients of trees
+    that may have seen them. Where trees fit their own rows closely (forests of deep trees),
+    reweigh a fitted forest on rows it has not seen.
 
     References
     ----------
@@ -237,6 +262,8 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         non_negative: bool = False,
         choose: str = "min",
         cv: Any = 5,
+        dictionary: str = "regrown",
+        cv_score: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -252,6 +279,8 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
             non_negative=non_negative,
             choose=choose,
             cv=cv,
+            dictionary=dictionary,
+            cv_score=cv_score,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -265,7 +294,7 @@ class ISLEClassifier(TreeSumClassifier, ISLEBase):
     Parameters
     ----------
     ensemble, n_estimators, max_leaf_nodes, subsample, learning_rate, min_samples_leaf, trees, \
-post, non_negative, choose, cv, random_state, n_jobs
+post, non_negative, choose, cv, dictionary, cv_score, random_state, n_jobs
         As in :class:`ISLERegressor`. With C > 2 classes, C trees are grown for each of
         ``n_estimators``.
 
@@ -274,8 +303,8 @@ post, non_negative, choose, cv, random_state, n_jobs
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_trees_, n_trees_grown_, n_leaves_, n_leaves_grown_, speedup_, width_, trees_, \
-intercepts_, cv_loss_, cv_se_, index_, columns_
-        As in :class:`ISLERegressor`; losses are mean log-losses.
+intercepts_, score_, score_se_, cv_loss_, cv_se_, index_, columns_
+        As in :class:`ISLERegressor`; the loss is the log-loss.
 
     Examples
     --------

@@ -5,19 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise.arrays import FloatArray
 from foldwise.isle.data import TreeData
-from foldwise.paths.cross_validation import CVPath, cross_validated_path, held_out, judged
-from foldwise.paths.rows import checked_rows
+from foldwise.paths.path import Path
+from foldwise.paths.penalised import Grid, path_of_rows
+from foldwise.paths.penalty import checked_penalty
+from foldwise.paths.rows import PathRows, checked_rows
 from foldwise.paths.stagewise import walk, walker
+from foldwise.paths.threads import one_blas_thread
 
 STEPS, POINTS = 4000, 100
 """Stagewise steps taken, and the points of the path the folds choose from."""
 
 
-def reweigh(
-    columns: FloatArray, data: TreeData, folds: IntArray, how: str, *, non_negative: bool = False
-) -> CVPath:
+def reweigh(columns: FloatArray, data: TreeData, how: str, *, non_negative: bool = False) -> Path:
     """Return the path of new coefficients for the columns of a tree dictionary.
 
     Columns are not standardised: a tree that moves predictions little pays more for moving
@@ -30,50 +31,49 @@ def reweigh(
     Shapes: ``columns`` (n_rows, n_columns).
     """
     if how == "stagewise":
-        return _stagewise(columns, data, folds)
+        return _stagewise(columns, data)
     if how == "lasso":
-        return terms_path(columns, data, folds, non_negative=non_negative)
+        return terms_path(columns, data, non_negative=non_negative)
     output_of = np.arange(columns.shape[1]) % data.n_outputs
     averaging = (output_of[:, None] == np.arange(data.n_outputs)).astype(float)
-    averaging /= averaging.sum(axis=0)
+    averaging /= np.maximum(averaging.sum(axis=0), 1.0)
     n_free = data.n_outputs
     factor = np.r_[np.zeros(n_free), np.ones(columns.shape[1])]
     both = np.hstack([columns @ averaging, columns])
-    path = terms_path(both, data, folds, non_negative=non_negative, penalty_factor=factor)
+    path = terms_path(both, data, non_negative=non_negative, penalty_factor=factor)
     coefs = path.coefs[..., n_free:] + path.coefs[..., :n_free] @ averaging.T
     return replace(path, coefs=coefs)
 
 
-def terms_path(D: Any, data: TreeData, folds: IntArray, **options: Any) -> CVPath:
-    """Return the cross-validated path of the terms in the columns of ``D``."""
-    shared = path_options(data, folds, D.shape[1])
-    return cross_validated_path(D, data.y, **shared, **options)
+def terms_rows(D: Any, data: TreeData, huber_delta: float) -> PathRows:
+    """Return the terms in the columns of ``D`` as the input of a path."""
+    return checked_rows(D, data.y, data.loss, data.weight, None, huber_delta, data.n_outputs)
 
 
-def path_options(data: TreeData, folds: IntArray, n_terms: int) -> dict[str, Any]:
-    """Return what a path of so many terms is followed with.
+@one_blas_thread
+def terms_path(
+    D: Any,
+    data: TreeData,
+    *,
+    l1_ratio: float = 1.0,
+    non_negative: bool = False,
+    penalty_factor: Any = None,
+    max_nonzero: int | None = None,
+) -> Path:
+    """Return the path of the terms in the columns of ``D``.
 
     Three decades of penalties, or two for many terms: with as many terms as half the rows,
-    smaller penalties only follow the noise, slowly.
+    smaller penalties only follow the noise, slowly. 33 of them a decade in both.
     """
-    few = 2 * n_terms < len(data.y)
-    return {
-        "loss": data.loss,
-        "fold_of": folds,
-        "sample_weight": data.weight,
-        "huber_delta": data.huber_delta,
-        "n_lambdas": 100 if few else 67,
-        "lambda_min_ratio": 1e-3 if few else 1e-2,
-    }
+    n_lambdas, ratio = (100, 1e-3) if 2 * D.shape[1] < len(data.y) else (67, 1e-2)
+    penalty = checked_penalty(l1_ratio, penalty_factor, non_negative, D.shape[1])
+    grid = Grid(None, n_lambdas, ratio, max_nonzero, 1e-4)
+    return path_of_rows(terms_rows(D, data, data.delta), penalty, grid)
 
 
-def _stagewise(columns: FloatArray, data: TreeData, folds: IntArray) -> CVPath:
-    rows = checked_rows(columns, data.y, data.loss, data.weight, None, data.huber_delta)
+@one_blas_thread
+def _stagewise(columns: FloatArray, data: TreeData) -> Path:
     scale = float(np.std(data.y)) if data.loss in {"squared", "huber"} else 1.0
-    epsilon = 0.01 * (scale or 1.0) / (float(columns.std(axis=0).max()) or 1.0)
-    whole = walk(walker(rows, epsilon), STEPS, POINTS)
-    parts = [
-        walk(walker(rows.take(folds != fold), epsilon), STEPS, POINTS).at(whole.arc_length)
-        for fold in held_out(folds)
-    ]
-    return judged(whole, parts, rows, folds)
+    epsilon = 0.01 * (scale or 1.0) / (float(columns.std(axis=0).max(initial=0.0)) or 1.0)
+    path = walk(walker(terms_rows(columns, data, data.delta), epsilon), STEPS, POINTS)
+    return path.at(epsilon * np.r_[0.0, np.geomspace(1.0, STEPS, POINTS - 1)])

@@ -14,7 +14,8 @@ from scipy import sparse
 from sklearn.tree import BaseDecisionTree
 
 from foldwise.arrays import FloatArray
-from foldwise.errors import unsupported
+from foldwise.errors import Plain, unsupported
+from foldwise.isle.data import CodedTable
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,14 @@ class TreeSet:
 
     def columns(self, X: Any) -> FloatArray:
         """Return what each tree says of each row, shape (n_rows, n_trees · width)."""
+        if not len(self):
+            return np.empty((X.shape[0], 0))
         leaves = self.finder.leaves(X)
         return np.hstack([value[leaf] for value, leaf in zip(self.values, leaves.T, strict=True)])
+
+    def matrix(self, table: CodedTable) -> FloatArray:
+        """Return what each tree says of each row of a table."""
+        return self.columns(table.values)
 
     def weighted_sum(self, X: Any) -> FloatArray:
         """Return the sum of what the trees say, shape (n_rows, width)."""
@@ -145,18 +152,47 @@ def read_trees(owner: str, model: Any) -> TreeSet:
     """
     library, trees = trees_of(owner, model)
     if library == "lightgbm":
-        return lightgbm_set(owner, trees)
+        return lightgbm_set(trees)
     return xgboost_set(trees) if library == "xgboost" else sklearn_set(trees)
 
 
 def trees_of(owner: str, model: Any) -> tuple[str, Any]:
     """Return the library of a fitted model, and its booster or list of decision trees."""
-    library = type(model).__module__.split(".")[0]
+    # Our own NewtonBoosting keeps a LightGBM booster too.
+    trees = getattr(model, "booster_", model)
+    library = type(trees).__module__.split(".")[0]
     if library == "lightgbm":
-        return library, getattr(model, "booster_", model)
+        _refuse_other_lightgbm(owner, model, trees)
+        return library, trees
     if library == "xgboost":
-        return library, model.get_booster() if hasattr(model, "get_booster") else model
+        trees = model.get_booster() if hasattr(model, "get_booster") else model
+        _refuse_other_xgboost(owner, trees)
+        return library, trees
     return library, decision_trees(owner, model)
+
+
+def _refuse_other_lightgbm(owner: str, model: Any, booster: Any) -> None:
+    linear = "\nis_linear=1" in booster.model_to_string(num_iteration=-1)
+    if linear or booster.pandas_categorical or getattr(model, "categories_", None):
+        raise unsupported(
+            owner,
+            "ensemble",
+            must="be trees of constants" if linear else "be fitted on columns of numbers",
+            got=Plain(f"a LightGBM model with {'linear_tree' if linear else 'pandas categories'}"),
+            fix="Fit it without linear_tree." if linear else "Encode the categories first.",
+        )
+
+
+def _refuse_other_xgboost(owner: str, booster: Any) -> None:
+    kind = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"]
+    if kind != "gbtree":
+        raise unsupported(
+            owner,
+            "ensemble",
+            must="be XGBoost trees that all count the same",
+            got=Plain(f"booster={kind!r}"),
+            fix="Fit it with booster='gbtree'.",
+        )
 
 
 def decision_trees(owner: str, model: Any) -> list[Any]:
@@ -189,16 +225,8 @@ def _node_values(tree: Any) -> FloatArray:
     return shares[:, 1:] if shares.shape[1] == 2 else shares
 
 
-def lightgbm_set(owner: str, booster: Any, scale: float = 1.0) -> TreeSet:
+def lightgbm_set(booster: Any, scale: float = 1.0) -> TreeSet:
     """Return the trees of a LightGBM booster, their leaf values times ``scale``."""
-    if booster.pandas_categorical:
-        raise unsupported(
-            owner,
-            "ensemble",
-            must="be fitted on columns of numbers",
-            got="a LightGBM model with pandas categories",
-            fix="Encode the categories first.",
-        )
     _, blocks = lightgbm_blocks(booster)
     lines = [re.search(r"^leaf_value=(.*)$", block, flags=re.M) for block in blocks]
     leaves = [np.array(line[1].split(), dtype=float) for line in lines if line is not None]

@@ -1,20 +1,26 @@
 """What ISLE and rule ensembles share as estimators: sums over trees, or over parts of trees."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit, softmax
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_number, check_two_classes, check_whole, check_word
+from foldwise.isle.choice import Choice, Grown, fitted_choice
 from foldwise.isle.data import TreeData, training_data
 from foldwise.isle.grow import Growth
 from foldwise.paths.dealing import deal_folds
 from foldwise.paths.linear import ScoreClassifier, Scored, ScoreRegressor
-from foldwise.paths.rows import check_counts, robust_delta
+from foldwise.paths.rows import check_counts
+
+# The libraries that grow trees refuse a rate of zero; what this one leaves behind is rounded off.
+NO_MEMORY = 1e-12
 
 
 class TreeSum(Scored):
@@ -26,6 +32,8 @@ class TreeSum(Scored):
     min_samples_leaf: int
     choose: str
     cv: Any
+    dictionary: str
+    cv_score: bool
     random_state: Any
     n_jobs: int | None
 
@@ -50,24 +58,26 @@ class TreeSum(Scored):
         """
         owner = type(self).__name__
         self._check_parameters(owner)
-        table, y, weight, codes = training_data(self, X, y, sample_weight, groups)
+        table, y, weight, codes, kept = training_data(self, X, y, sample_weight, groups)
         self.columns_ = table.columns
-        y, loss, delta = self._target(owner, y)
+        y, loss = self._target(owner, y)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         n_outputs = int(y.max()) + 1 if loss == "multinomial" else 1
-        self._fit(owner, TreeData(table, y, weight, loss, delta, n_outputs, codes), rng)
+        delta = getattr(self, "huber_delta", None)
+        self._fit(owner, TreeData(table, y, weight, loss, delta, n_outputs, codes, kept), rng)
         return self
 
     def _check_parameters(self, owner: str) -> None:
         if self.subsample != "auto":
             fix = 'Use "auto" for Friedman and Popescu\'s formula.'
             check_number(owner, "subsample", self.subsample, above=0, most=1, fix=fix)
-        check_number(owner, "learning_rate", self.learning_rate, above=0, most=1, try_=0.1)
+        check_number(owner, "learning_rate", self.learning_rate, least=0, most=1, try_=0.1)
         check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1)
         check_word(owner, "choose", self.choose, ("min", "1se"))
+        check_word(owner, "dictionary", self.dictionary, ("regrown", "shared"))
 
-    def _target(self, owner: str, y: Array) -> tuple[FloatArray, str, float]:
-        """Return the targets as numbers, their loss, and where Huber's turns linear."""
+    def _target(self, owner: str, y: Array) -> tuple[FloatArray, str]:
+        """Return the targets as numbers, and their loss."""
         raise NotImplementedError
 
     def _fit(self, owner: str, data: TreeData, rng: np.random.Generator) -> None:
@@ -79,17 +89,35 @@ class TreeSum(Scored):
         return Growth(
             leaves=leaves,
             sample_fraction=None if isinstance(self.subsample, str) else self.subsample,
-            memory=self.learning_rate,
+            memory=max(self.learning_rate, NO_MEMORY),
             min_samples_leaf=self.min_samples_leaf,
             max_depth=max_depth,
             seed=int(rng.integers(2**31 - 1)),
             n_threads=int(effective_n_jobs(self.n_jobs)),
         )
 
-    def _folds(self, owner: str, data: TreeData, rng: np.random.Generator) -> IntArray:
-        return deal_folds(
-            owner, self.cv, data.y, classify=data.classify, groups=data.groups, rng=rng
-        )
+    @property
+    def _regrows(self) -> bool:
+        """Whether folds are judged by dictionaries grown without them; fitted trees cannot be."""
+        return self.dictionary == "regrown" and not isinstance(self.ensemble, FrozenEstimator)
+
+    def _choose(
+        self,
+        owner: str,
+        data: TreeData,
+        rng: np.random.Generator,
+        fit: Callable[[TreeData], Grown],
+        refit: float | None = None,
+    ) -> Choice:
+        """Choose a point of the path, and keep the curve and the score of that choice."""
+        of: dict[str, Any] = {"classify": data.classify, "groups": data.groups, "kept": data.kept}
+        folds = deal_folds(owner, self.cv, data.y, rng=rng, **of)
+        score = self.cv_score and self._regrows
+        choice, found = fitted_choice(data, folds, fit, self.choose, refit=refit, score=score)
+        self.score_, self.score_se_ = found
+        self.cv_loss_, self.cv_se_ = choice.curve, choice.curve_se
+        self.index_ = choice.first_index
+        return choice
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -105,25 +133,27 @@ class TreeSumRegressor(ScoreRegressor, TreeSum):
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "huber", "poisson"))
+        if self.huber_delta is not None:
+            fix = "Leave it out for 1.345 robust standard deviations of y."
+            check_number(owner, "huber_delta", self.huber_delta, above=0, fix=fix)
         super()._check_parameters(owner)
 
-    def _target(self, owner: str, y: Array) -> tuple[FloatArray, str, float]:
+    def _target(self, owner: str, y: Array) -> tuple[FloatArray, str]:
         y = y.astype(np.float64)
         if self.loss == "poisson":
             check_counts(owner, y, some=True)
-        delta = self.huber_delta
-        return y, self.loss, robust_delta(y, np.ones(len(y))) if delta is None else float(delta)
+        return y, self.loss
 
 
 class TreeSumClassifier(ScoreClassifier, TreeSum):
     """A sum that is the log-odds of the second of two classes, or one sum a class."""
 
-    def _target(self, owner: str, y: Array) -> tuple[FloatArray, str, float]:
+    def _target(self, owner: str, y: Array) -> tuple[FloatArray, str]:
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         check_two_classes(owner, self.classes_)
         loss = "logistic" if len(self.classes_) == 2 else "multinomial"
-        return codes.astype(np.float64), loss, 1.0
+        return codes.astype(np.float64), loss
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         if scores.shape[1] > 1:

@@ -1,6 +1,6 @@
 """How one learner is fitted at many nodes: the general way and the shortcuts."""
 
-from foldwise.learners.general import Assignment, fit_at_node
+from foldwise.learners.general import Assignment, fit_at_node, fit_prepared
 from foldwise.learners.prepare import (
     PickColumns,
     aligned,
@@ -22,6 +22,7 @@ __all__ = [
     "aligned",
     "fit_at_node",
     "fit_nodes",
+    "fit_prepared",
     "over_all_classes",
     "prepared",
     "respond",

@@ -1,6 +1,7 @@
 """The general way: clone, fit on the node's rows, predict; transformers in front are shared."""
 
 import copy
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,8 +105,13 @@ class _Node:
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
         X_train, X_test = self.rows_for(last, key)
-        rows, y, arguments = self.last_rows(last, X_train, assignment.seed)
-        last.fit(rows, y, **arguments)
+        groups = None if self.data.groups is None else self.data.groups[self.task.train]
+        fit_prepared(
+            last,
+            TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups),
+            assignment.seed,
+            in_order=self.task.in_order,
+        )
         fitted = time.perf_counter()
         if X_test is None:
             predictions = np.empty((0, 0))
@@ -120,7 +126,8 @@ class _Node:
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
-        if not isinstance(model, Pipeline) or model.memory is not None:
+        # A class of its own may do more in fit than one step after the other.
+        if type(model) is not Pipeline or model.memory is not None or model.verbose:
             return model, ""
         key = ""
         for index, (name, step) in enumerate(model.steps[:-1]):
@@ -129,7 +136,10 @@ class _Node:
             parent, key = key, _key(key, step)
             if key not in self.transformed:
                 X_train, X_test = self.rows_for(step, parent)
-                X_train = step.fit_transform(X_train, self.y)
+                if hasattr(step, "fit_transform"):
+                    X_train = step.fit_transform(X_train, self.y)
+                else:
+                    X_train = step.fit(X_train, self.y).transform(X_train)
                 X_test = None if X_test is None else step.transform(X_test)
                 self.transformed[key] = (step, X_train, X_test)
             model.steps[index] = (name, self.transformed[key][0])
@@ -142,51 +152,88 @@ class _Node:
             return X_train, X_test
         return copy.copy(X_train), copy.copy(X_test)
 
-    def last_rows(self, model: Any, X: Any, seed: int | None) -> tuple[Any, Any, dict[str, Any]]:
-        """Return rows, targets and other arguments to fit the last step with."""
-        named = weight_argument(model) or "sample_weight"
-        if not stops_early_on_given_rows(model):
-            return X, self.y, {} if self.weight is None else {named: self.weight}
-        kept, held = self.inner_split(seed)
-        stop_on = take_rows(X, held), self.y[held]
-        if has_fit_parameter(model, "eval_X"):
-            arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
-        else:
-            arguments = {"eval_set": [stop_on]}
-        if type(model).__module__.startswith("xgboost"):
-            # It prints its loss on these rows after every round unless told here.
-            arguments["verbose"] = False
-        if self.weight is not None:
-            arguments[named] = self.weight[kept]
-            for name in EVALUATION_WEIGHTS:
-                if has_fit_parameter(model, name):
-                    arguments[name] = [self.weight[held]]
-        return take_rows(X, kept), self.y[kept], arguments
 
-    def inner_split(self, seed: int | None) -> tuple[IntArray, IntArray]:
-        """Set aside rows of this node to stop on, so that no predicted row is used for it."""
-        rows = np.arange(len(self.y))
-        groups = None if self.data.groups is None else self.data.groups[self.task.train]
-        if groups is not None and len(np.unique(groups)) > 1:
-            splitter = GroupShuffleSplit(1, test_size=INNER_SHARE, random_state=seed)
-            kept, held = next(splitter.split(rows, groups=groups))
-        else:
-            stratify = self.y if self.can_stratify() else None
-            kept, held = train_test_split(
-                rows, test_size=INNER_SHARE, random_state=seed, stratify=stratify
-            )
-        if self.data.n_classes is not None:
-            # A class must not be seen for the first time when it is time to stop.
-            known = np.isin(self.y[held], self.y[kept])
-            kept, held = np.concatenate([kept, held[~known]]), held[known]
-        return kept, held
+def fit_prepared(
+    model: Any, data: TrainingData, seed: int | None = None, *, in_order: bool = False
+) -> Any:
+    """Fit a model in place; one that stops early on given rows gets some of these.
 
-    def can_stratify(self) -> bool:
-        if self.data.n_classes is None:
-            return False
-        counts = np.bincount(self.y)
-        counts = counts[counts > 0]
-        return bool(counts.min() >= 2 and len(self.y) * INNER_SHARE >= len(counts))
+    Parameters
+    ----------
+    model : estimator
+        Made by :func:`prepared`, or of one's own.
+    data : TrainingData
+        The rows to fit on: all of them, with their weights and groups.
+    seed : int or None
+        Draws the rows to stop on.
+    in_order : bool, default=False
+        Whether rows follow each other in time: then the last of them are stopped on.
+
+    Returns
+    -------
+    estimator
+        The model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lightgbm import LGBMRegressor
+    >>> X = np.arange(200.0).reshape(-1, 1)
+    >>> model = prepared(LGBMRegressor(n_iter_no_change=5), 0)
+    >>> fit_prepared(model, TrainingData(X, X.ravel()), 0).best_iteration_ < 100
+    True
+    """
+    X, y, weight = data.X, data.y, data.sample_weight
+    named = weight_argument(model) or "sample_weight"
+    if not stops_early_on_given_rows(model):
+        return model.fit(X, y, **({} if weight is None else {named: weight}))
+    kept, held = _inner_split(data, seed, in_order=in_order)
+    stop_on = take_rows(X, held), y[held]
+    if has_fit_parameter(model, "eval_X"):
+        arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
+    else:
+        arguments = {"eval_set": [stop_on]}
+    if type(model).__module__.startswith("xgboost"):
+        # It prints its loss on these rows after every round unless told here.
+        arguments["verbose"] = False
+    if weight is not None:
+        arguments[named] = weight[kept]
+        for name in EVALUATION_WEIGHTS:
+            if has_fit_parameter(model, name):
+                arguments[name] = [weight[held]]
+    return model.fit(take_rows(X, kept), y[kept], **arguments)
+
+
+def _inner_split(
+    data: TrainingData, seed: int | None, *, in_order: bool
+) -> tuple[IntArray, IntArray]:
+    """Set aside rows to stop on, so that no predicted row is used for it."""
+    rows, groups = np.arange(len(data.y)), data.groups
+    if in_order:
+        kept, held = np.split(rows, [len(rows) - math.ceil(INNER_SHARE * len(rows))])
+    elif groups is not None and len(np.unique(groups)) > 1:
+        splitter = GroupShuffleSplit(1, test_size=INNER_SHARE, random_state=seed)
+        kept, held = next(splitter.split(rows, groups=groups))
+    else:
+        kept, held = train_test_split(
+            rows,
+            test_size=INNER_SHARE,
+            random_state=seed,
+            stratify=data.y if _can_stratify(data) else None,
+        )
+    if data.n_classes is not None:
+        # A class must not be seen for the first time when it is time to stop.
+        known = np.isin(data.y[held], data.y[kept])
+        kept, held = np.concatenate([kept, held[~known]]), held[known]
+    return kept, held
+
+
+def _can_stratify(data: TrainingData) -> bool:
+    if data.n_classes is None:
+        return False
+    counts = np.bincount(data.y)
+    counts = counts[counts > 0]
+    return bool(counts.min() >= 2 and len(data.y) * INNER_SHARE >= len(counts))
 
 
 def _key(parent: str, step: Any) -> str:

@@ -1,7 +1,10 @@
 """Getting a learner ready for a node: cloned, seeded, silent, weighted."""
 
+import copy
 import inspect
 import math
+import numbers
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +17,10 @@ from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.learners.tasks import TrainingData
 
 ALIGNMENT = 64
-EARLY_STOPPING = ("early_stopping_rounds", "early_stopping_round")
+# LightGBM has four names for it.
+EARLY_STOPPING = (
+    "early_stopping_rounds", "early_stopping_round", "early_stopping", "n_iter_no_change",
+)  # fmt: skip
 
 
 def prepared(learner: Any, seed: int | None) -> Any:
@@ -25,7 +31,7 @@ def prepared(learner: Any, seed: int | None) -> Any:
     learner : estimator
         What to clone.
     seed : int or None
-        Fills every ``random_state`` that is None.
+        Fills every ``random_state`` that is None, those of splitters (``cv``) included.
 
     Returns
     -------
@@ -40,7 +46,7 @@ def prepared(learner: Any, seed: int | None) -> Any:
     >>> prepared(RandomForestRegressor(random_state=1), 7).random_state
     1
     """
-    model = clone(learner)
+    model = _cloned(learner)
     parameters = model.get_params(deep=True)
     if seed is not None:
         empty = [
@@ -48,10 +54,47 @@ def prepared(learner: Any, seed: int | None) -> Any:
             for name, value in parameters.items()
             if value is None and name.split("__")[-1] == "random_state"
         ]
-        model.set_params(**dict.fromkeys(empty, seed))
+        drawing = {name: v for name, v in parameters.items() if _draws_unseeded(v)}
+        seeded = {name: _with_seed(splitter, seed) for name, splitter in drawing.items()}
+        model.set_params(**dict.fromkeys(empty, seed), **seeded)
     for part in [model, *parameters.values()]:
         _silence(part)
     return model
+
+
+def _cloned(learner: Any) -> Any:
+    """Return a clone, also of CatBoost's models, which copy a list they are given."""
+    try:
+        return clone(learner)
+    except RuntimeError:
+        whole = copy.deepcopy(learner)
+        parts = [whole, *whole.get_params(deep=True).values()]
+        stubborn = [part for part in parts if type(part).__module__.startswith("catboost.")]
+        if not stubborn:
+            raise
+    for part in stubborn:
+        part.__sklearn_clone__ = partial(_made_anew, part)
+    return clone(whole)
+
+
+def _made_anew(model: Any) -> Any:
+    return type(model)(**model.get_params())
+
+
+def _draws_unseeded(value: Any) -> bool:
+    """Tell whether a parameter is a splitter that would split otherwise each time."""
+    return (
+        not isinstance(value, type)
+        and hasattr(value, "split")
+        and getattr(value, "random_state", 0) is None
+        and bool(getattr(value, "shuffle", True))
+    )
+
+
+def _with_seed(splitter: Any, seed: int) -> Any:
+    splitter = copy.copy(splitter)
+    splitter.random_state = seed
+    return splitter
 
 
 def _silence(model: Any) -> None:
@@ -93,25 +136,25 @@ def weight_argument(learner: Any) -> str | None:
     >>> weight_argument(KNeighborsRegressor()) is None
     True
     """
-    if isinstance(learner, Pipeline):
-        name, last = learner.steps[-1]
-        inner = weight_argument(last)
-        return None if inner is None else f"{name}__{inner}"
     if has_fit_parameter(learner, "sample_weight"):
         return "sample_weight"
-    takes_any = any(
-        p.kind is p.VAR_KEYWORD for p in inspect.signature(learner.fit).parameters.values()
-    )
-    inner = getattr(learner, "estimator", None) or getattr(learner, "regressor", None)
-    if takes_any and hasattr(inner, "fit"):
-        return weight_argument(inner)
-    return "sample_weight" if takes_any else None
+    parameters = inspect.signature(learner.fit).parameters.values()
+    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    if isinstance(learner, Pipeline):
+        name, last = learner.steps[-1]
+        argument = weight_argument(last)
+        return None if argument is None else f"{name}__{argument}"
+    # Not "or": the truth of an ensemble is its length, which it has only once it is fitted.
+    inner = [getattr(learner, name, None) for name in ("estimator", "regressor")]
+    within = next((model for model in inner if hasattr(model, "fit")), None)
+    return "sample_weight" if within is None else weight_argument(within)
 
 
 def stops_early_on_given_rows(model: Any) -> bool:
     """Tell whether the model must be given rows to stop early on."""
-    parameters = model.get_params(deep=False)
-    wants = any(parameters.get(name) for name in EARLY_STOPPING)
+    rounds = [model.get_params(deep=False).get(name) for name in EARLY_STOPPING]
+    wants = any(isinstance(number, numbers.Real) and float(number) > 0 for number in rounds)
     return wants and any(has_fit_parameter(model, name) for name in ("eval_X", "eval_set"))
 
 

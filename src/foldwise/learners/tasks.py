@@ -48,12 +48,15 @@ class NodeTask:
         Fills every ``random_state`` of the learner that is None.
     keep_model : bool
         Whether the fitted model is needed afterwards.
+    in_order : bool
+        Whether rows follow each other in time, so that rows to stop early on are the last.
     """
 
     train: IntArray
     test: IntArray
     seed: int | None = None
     keep_model: bool = True
+    in_order: bool = False
 
 
 @dataclass(frozen=True)

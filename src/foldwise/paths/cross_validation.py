@@ -24,7 +24,8 @@ class CVPath(Path):
     lambdas, coefs, intercepts
         As in :class:`Path`.
     cv_loss : ndarray of shape (L,)
-        Mean held-out loss per row, weighted.
+        Mean held-out loss per row, weighted: a curve to choose by. Its lowest point is too good
+        to be a score.
     cv_se : ndarray of shape (L,)
         Its standard error, from the spread between folds.
     fold_loss : ndarray of shape (K, L)

@@ -18,8 +18,14 @@ def deal_folds(
     classify: bool,
     groups: Array | None,
     rng: np.random.Generator,
+    kept: IntArray | None = None,
 ) -> IntArray:
-    """Return the fold of every row."""
+    """Return the fold of every row.
+
+    ``kept``: the numbers these rows had when the splits were made, None if they still have them.
+    """
+    if kept is not None and isinstance(cv, Iterable) and not hasattr(cv, "split"):
+        cv = [(train, _renumbered(test, kept)) for train, test in cv]
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
         splitter = check_cv(cv, y, classifier=classify)
     elif cv < 2:
@@ -34,6 +40,11 @@ def deal_folds(
         n_folds, seed = min(int(cv), len(np.unique(groups))), int(rng.integers(2**31))
         splitter = kind(n_folds, shuffle=True, random_state=seed)
     return _from_splits(owner, cv, splitter.split(np.zeros((len(y), 1)), y, groups), len(y))
+
+
+def _renumbered(rows: Any, kept: IntArray) -> IntArray:
+    rows = np.asarray(rows)
+    return np.searchsorted(kept, rows[np.isin(rows, kept)])
 
 
 def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> IntArray:

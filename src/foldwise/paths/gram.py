@@ -17,8 +17,12 @@ from foldwise.arrays import FloatArray
 ROWS_AT_A_TIME = 4096
 # Below this density a sparse product beats expanding blocks of rows for BLAS.
 SPARSE_PRODUCT_DENSITY = 0.02
-# A centred column whose variance is this small beside its second moment is rounding error.
+# A column whose variance is this small beside its second moment about the mean of all rows is
+# rounding error: it was constant but for the fold taken away.
 CONSTANT_COLUMN = 1e-10
+# Values this near to each other, beside their size, are moved to zero before they are multiplied:
+# squares would keep the size and lose the spread.
+NEAR_EACH_OTHER = 1e-2
 # Moments of all folds are kept while they fit into this many bytes; else they are made twice.
 KEPT_BYTES = 5e8
 
@@ -77,7 +81,7 @@ class Gram:
         """Return the means and the centred second moments, all per unit of weight."""
         mean_d, mean_y = self.sum_d / self.weight, self.sum_y / self.weight
         Q = self.dd / self.weight
-        raw = Q.diagonal() + (mean_d + self.shift) ** 2
+        raw = Q.diagonal().copy()
         Q -= np.outer(mean_d, mean_d)
         constant = Q.diagonal() <= CONSTANT_COLUMN * raw
         Q[constant] = 0.0
@@ -99,9 +103,49 @@ class CentredMoments:
     mean_y: float
 
 
+def moved_to_zero(D: Any) -> tuple[Any, FloatArray]:
+    """Return the dictionary with columns of little spread moved near zero, and by how much.
+
+    A column is moved by its first value. Numbers so near to each other are subtracted without any
+    rounding, so that constant columns become exactly zero and nothing is lost of the others.
+
+    Examples
+    --------
+    >>> moved_to_zero(np.array([[1.0, 2460000.5], [7.0, 2460001.5]]))
+    (array([[1., 0.],
+           [7., 1.]]), array([      0. , 2460000.5]))
+    """
+    base = np.zeros(D.shape[1])
+    if not D.shape[0]:
+        return D, base
+    low, high = (_dense_row(end(axis=0)) for end in (D.min, D.max))
+    far = high - low <= NEAR_EACH_OTHER * np.maximum(np.abs(low), np.abs(high))
+    columns = np.flatnonzero(far & (low != 0))
+    if not len(columns):
+        return D, base
+    base[columns] = _dense_row(D.tocsr()[[0]] if sparse.issparse(D) else D[:1])[columns]
+    if not sparse.issparse(D):
+        return D - base, base
+    rows, n = np.tile(np.arange(D.shape[0]), len(columns)), D.shape[0]
+    moves = np.repeat(base[columns], n), (rows, np.repeat(columns, n))
+    return (D - sparse.csr_array(moves, shape=D.shape)).tocsr(), base
+
+
+def _dense_row(row: Any) -> FloatArray:
+    return np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=float).ravel()
+
+
 def column_means(D: Any, weights: FloatArray) -> FloatArray:
     """Return the weighted column means of a dense or sparse dictionary."""
     return np.asarray(D.T @ weights, dtype=float).ravel() / weights.sum()
+
+
+def mean_and_variance(D: Any, share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of the columns; ``share`` are weights that sum to one."""
+    mean = np.asarray(D.T @ share)
+    if sparse.issparse(D):
+        return mean, np.asarray(D.multiply(D).T @ share) - mean**2
+    return mean, share @ (D - mean) ** 2
 
 
 def gram(D: Any, y: FloatArray, weights: FloatArray, shift: FloatArray, shift_y: float) -> Gram:
@@ -207,8 +251,10 @@ def _iterate_fold_grams(
     D: Any, y: FloatArray, fold_of: NDArray[np.integer], weights: FloatArray
 ) -> Iterator[Gram]:
     """Yield what :func:`fold_grams` lists, holding one fold at a time."""
+    D, base = moved_to_zero(D)
     shift, shift_y = column_means(D, weights), float(weights @ y / weights.sum())
     rows_first = D.tocsr() if sparse.issparse(D) else D
     for fold in np.unique(fold_of):
         rows = fold_of == fold
-        yield gram(rows_first[rows], y[rows], weights[rows], shift, shift_y)
+        part = gram(rows_first[rows], y[rows], weights[rows], shift, shift_y)
+        yield replace(part, shift=shift + base)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from foldwise.arrays import Array, FloatArray
-from foldwise.checks import check_whole, check_word
+from foldwise.arrays import Array
+from foldwise.checks import check_number, check_whole, check_word
 from foldwise.errors import unsupported
 from foldwise.paths.adaptive import cross_validated_adaptive_path
 from foldwise.paths.cross_validation import CVPath, cross_validated_path
@@ -49,7 +49,11 @@ class LassoPath(LinearPath):
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "variant", self.variant, ("plain", "relaxed", "adaptive"))
-        check_whole(owner, "n_lambdas", self.n_lambdas, 1)
+        check_whole(owner, "n_lambdas", self.n_lambdas, 1, try_=100)
+        ratio, fix = self.lambda_min_ratio, "Try 1.0, the lasso; 0 is ridge."
+        check_number(owner, "lambda_min_ratio", ratio, above=0, most=1, try_=0.001)
+        check_number(owner, "l1_ratio", self.l1_ratio, least=0, most=1, fix=fix)
+        check_number(owner, "tol", self.tol, above=0, try_=1e-4)
         refused = {"relaxed": ("non_negative", False), "adaptive": ("l1_ratio", 1.0)}
         if self.variant not in refused:
             return
@@ -171,9 +175,9 @@ class LassoPathRegressor(LinearPathRegressor, LassoPath):
         check_word(owner, "loss", self.loss, ("squared", "poisson", "huber"))
         super()._check_parameters(owner)
 
-    def _target(self, owner: str, y: Array, weights: FloatArray) -> Array:
+    def _target(self, owner: str, y: Array) -> Array:
         if self.loss == "poisson":
-            check_counts(owner, y[weights > 0])
+            check_counts(owner, y)
         return y.astype(float)
 
 

@@ -14,9 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.checks import check_two_classes, check_word, checked_groups, checked_weights
+from foldwise.checks import check_two_classes, check_word, checked_groups, without_weightless
 from foldwise.paths.cross_validation import CVPath
 from foldwise.paths.dealing import deal_folds
+from foldwise.paths.gram import mean_and_variance, moved_to_zero
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,6 @@ class ScaledRows:
     y: Array
     weights: FloatArray
     folds: IntArray
-    scale: FloatArray
 
 
 class Scored(BaseEstimator):
@@ -121,8 +121,10 @@ class ScoreClassifier(ClassifierMixin, Scored):
         ndarray of shape (n_samples,)
             Class labels.
         """
-        most_probable = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[most_probable])
+        # By the sums, which still differ where probabilities are rounded to the same number.
+        scores = self._linear(X)
+        best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)
+        return np.asarray(self.classes_[best])
 
 
 class LinearPath(Scored):
@@ -156,6 +158,7 @@ class LinearPath(Scored):
         owner = type(self).__name__
         self._check_parameters(owner)
         check_word(owner, "choose", self.choose, ("min", "1se"))
+        X, y, weights, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
         X, y = validate_data(
             self,
             X,
@@ -165,28 +168,18 @@ class LinearPath(Scored):
             y_numeric=not is_classifier(self),
             ensure_min_samples=2,
         )
-        weights = checked_weights(owner, sample_weight, len(y))
         weights = np.ones(len(y)) if weights is None else weights
-        target = self._target(owner, y, weights)
-        rows = self._scaled(owner, X, target, weights, checked_groups(owner, groups, len(y)))
-        self.path_ = self._judged(rows)
-        self.index_ = self.path_.index(self.choose)
-        coefs, intercept = self.path_.coefs[self.index_], self.path_.intercepts[self.index_]
-        self.coef_, self.intercept_ = self._shaped(coefs / rows.scale, intercept)
-        return self
-
-    def _scaled(
-        self, owner: str, X: Any, y: Array, weights: FloatArray, groups: IntArray | None
-    ) -> ScaledRows:
-        """Deal the folds, drop the rows of no weight, and scale the columns if asked to."""
+        target, groups = self._target(owner, y), checked_groups(owner, groups, len(y))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        classify = is_classifier(self)
-        folds = deal_folds(owner, self.cv, y, classify=classify, groups=groups, rng=rng)
-        used = weights > 0
-        X, y, weights, folds = X[used], y[used], weights[used], folds[used]
+        dealt = {"classify": is_classifier(self), "groups": groups, "rng": rng, "kept": kept}
+        folds = deal_folds(owner, self.cv, target, **dealt)
         scale = column_sizes(X, weights) if self.standardize else np.ones(X.shape[1])
         D = X @ sparse.diags_array(1.0 / scale) if sparse.issparse(X) else X / scale
-        return ScaledRows(D, y, weights, folds, scale)
+        self.path_ = self._judged(ScaledRows(D, target, weights, folds))
+        self.index_ = self.path_.index(self.choose)
+        coefs, intercept = self.path_.coefs[self.index_], self.path_.intercepts[self.index_]
+        self.coef_, self.intercept_ = self._shaped(coefs / scale, intercept)
+        return self
 
     def _check_parameters(self, owner: str) -> None:
         raise NotImplementedError
@@ -194,7 +187,7 @@ class LinearPath(Scored):
     def _judged(self, rows: ScaledRows) -> CVPath:
         raise NotImplementedError
 
-    def _target(self, owner: str, y: Array, weights: FloatArray) -> Array:
+    def _target(self, owner: str, y: Array) -> Array:
         return y.astype(float)
 
     def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -220,11 +213,11 @@ class LinearPathClassifier(ScoreClassifier, LinearPath):
         """The log-loss of two classes, or of several."""
         return "logistic" if len(self.classes_) == 2 else "multinomial"
 
-    def _target(self, owner: str, y: Array, weights: FloatArray) -> Array:
+    def _target(self, owner: str, y: Array) -> Array:
         check_classification_targets(y)
-        self.classes_ = np.unique(y[weights > 0])
+        self.classes_, codes = np.unique(y, return_inverse=True)
         check_two_classes(owner, self.classes_)
-        return np.searchsorted(self.classes_, y).clip(0, len(self.classes_) - 1)
+        return codes
 
     def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.atleast_2d(coefs), np.atleast_1d(intercept)
@@ -239,11 +232,6 @@ def column_sizes(X: Any, weights: FloatArray) -> FloatArray:
     >>> column_sizes(np.array([[0.0, 7.0], [2.0, 7.0]]), np.ones(2))
     array([1., 1.])
     """
-    share = weights / weights.sum()
-    mean = np.asarray(X.T @ share)
-    if sparse.issparse(X):
-        variance = np.asarray(X.multiply(X).T @ share) - mean**2
-    else:
-        variance = share @ (X - mean) ** 2
-    varies = variance > 1e-12 * (mean**2 + variance)
-    return np.sqrt(np.where(varies, variance, 1.0))
+    X, _ = moved_to_zero(X)
+    _, variance = mean_and_variance(X, weights / weights.sum())
+    return np.sqrt(np.where(variance > 0, variance, 1.0))

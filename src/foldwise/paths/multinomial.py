@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.losses import Logistic
@@ -57,7 +57,7 @@ class JointNewton:
 
         def objective(size: float) -> float:
             there = eta + size * direction
-            losses = logsumexp(there, axis=0) - (self.targets * there).sum(axis=0)
+            losses = _log_sum(there) - (self.targets * there).sum(axis=0)
             return float(weights @ losses) + self._penalty(theta + size * (moved - theta), lam)
 
         size = damping(objective, promised)
@@ -154,4 +154,12 @@ class Classes(Predictors):
         return False
 
     def _others(self, k: int) -> FloatArray:
-        return np.asarray(logsumexp(np.delete(self.eta, k, axis=0), axis=0))
+        return _log_sum(np.delete(self.eta, k, axis=0))
+
+
+def _log_sum(eta: FloatArray) -> FloatArray:
+    """Return the logarithm of the sum of the exponentials, class by class.
+
+    SciPy's ``logsumexp`` spends longer on its arguments than on a thousand rows.
+    """
+    return np.asarray(np.logaddexp.reduce(eta, axis=0))

@@ -44,7 +44,7 @@ class Path:
         ndarray of shape (L, n) or (L, C, n)
             The predictors.
         """
-        flat = self.coefs.reshape(-1, self.coefs.shape[-1])
+        flat = self.coefs.reshape(int(np.prod(self.coefs.shape[:-1])), self.coefs.shape[-1])
         used = np.flatnonzero(flat.any(axis=0))
         columns = D.tocsc()[:, used] if sparse.issparse(D) else np.asarray(D)[:, used]
         eta = np.asarray((columns @ flat[:, used].T).T)

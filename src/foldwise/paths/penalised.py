@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_number, check_whole
 from foldwise.errors import invalid_parameter
-from foldwise.paths.gram import CentredMoments
+from foldwise.paths.gram import CentredMoments, moved_to_zero
 from foldwise.paths.multinomial import Classes
 from foldwise.paths.newton import DictionaryColumns, NewtonSolver, OnePredictor
 from foldwise.paths.path import Path
@@ -81,8 +81,10 @@ def path_of_rows(rows: PathRows, penalty: Penalty, grid: Grid) -> Path:
     # Rows of no weight would divide zero slopes by zero curvatures.
     rows = rows.take(rows.weights > 0) if not rows.weights.all() else rows
     weights = rows.weights / rows.weights.sum()
-    follower = Follower(rows, NewtonSolver(DictionaryColumns(rows.D), weights, penalty, grid.tol))
-    return follower.follow(grid.falling_from(follower.largest), grid.max_nonzero)
+    D, base = moved_to_zero(rows.D)
+    follower = Follower(rows, NewtonSolver(DictionaryColumns(D), weights, penalty, grid.tol))
+    path = follower.follow(grid.falling_from(follower.largest), grid.max_nonzero)
+    return replace(path, intercepts=path.intercepts - path.coefs @ base)
 
 
 def path_of_moments(moments: CentredMoments, penalty: Penalty, grid: Grid) -> Path:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from foldwise.arrays import BoolArray, FloatArray
 from foldwise.errors import invalid_parameter
-from foldwise.paths.cross_validation import CVPath, cross_validated_path, held_out, judged
+from foldwise.paths.cross_validation import CVPath, held_out, judged
 from foldwise.paths.gram import CentredMoments
 from foldwise.paths.path import Path
 from foldwise.paths.penalised import Grid, path_of_rows
@@ -158,20 +158,6 @@ penalty_factor, max_nonzero, tol, huber_delta
         first, *others = (_blend(*pair, share) for pair in pairs)
         judgements.append(judged(first, others, rows, folds))
     return RelaxedCVPath(shares, tuple(judgements))
-
-
-def cross_validated_refit(D: Any, y: Any, coefs: FloatArray, **options: Any) -> CVPath:
-    """Return the judged path, with a penalty of its own, of the columns that ``coefs`` use.
-
-    Meinshausen's form of the relaxed lasso; coefficients of the other columns are zero.
-
-    Shapes: ``coefs`` (p,) or (C, p).
-    """
-    used = np.flatnonzero(np.atleast_2d(coefs).any(axis=0))
-    path = cross_validated_path(D[:, used], y, **options)
-    everywhere = np.zeros((*path.coefs.shape[:-1], D.shape[1]))
-    everywhere[..., used] = path.coefs
-    return replace(path, coefs=everywhere)
 
 
 def _blend(penalised: Path, refit: Path, share: float) -> Path:

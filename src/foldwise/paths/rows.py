@@ -70,15 +70,25 @@ class PathRows:
 
 
 def checked_rows(
-    D: Any, y: Any, loss: str, sample_weight: Any, offset: Any, huber_delta: float | None
+    D: Any,
+    y: Any,
+    loss: str,
+    sample_weight: Any,
+    offset: Any,
+    huber_delta: float | None,
+    n_classes: int | None = None,
 ) -> PathRows:
-    """Return the input as arrays of the right kind, or say what is wrong with it."""
+    """Return the input as arrays of the right kind, or say what is wrong with it.
+
+    ``n_classes``: of "multinomial", where y may lack some; None to take it from y.
+    """
     check_word("penalised_path", "loss", loss, LOSSES)
     D = D if sparse.issparse(D) else np.asarray(D, dtype=float)
     n = D.shape[0]
     target = np.asarray(y, dtype=int if loss == "multinomial" else float)
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    n_classes = int(target.max()) + 1 if loss == "multinomial" else 1
+    if loss != "multinomial" or n_classes is None:
+        n_classes = int(target.max()) + 1 if loss == "multinomial" else 1
     shape = (n_classes, n) if loss == "multinomial" else (n,)
     moved = np.zeros(shape) if offset is None else np.asarray(offset, dtype=float)
     if len(target) != n or moved.shape != shape or weights.shape != (n,):

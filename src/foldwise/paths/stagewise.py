@@ -13,7 +13,12 @@ from foldwise.arrays import FloatArray, IntArray
 from foldwise.checks import check_number
 from foldwise.errors import unsupported
 from foldwise.paths.cross_validation import CVPath, held_out, judged
-from foldwise.paths.gram import CentredMoments
+from foldwise.paths.gram import (
+    CONSTANT_COLUMN,
+    CentredMoments,
+    mean_and_variance,
+    moved_to_zero,
+)
 from foldwise.paths.newton import DictionaryColumns
 from foldwise.paths.path import Path
 from foldwise.paths.pivoting import ActiveSet
@@ -197,12 +202,11 @@ class RowsWalker:
 
     def __init__(self, rows: PathRows, epsilon: float) -> None:
         self.rows, self.epsilon, self.steps = rows, epsilon, 0
-        self.dictionary = DictionaryColumns(rows.D)
+        D, self.base = moved_to_zero(rows.D)
+        self.dictionary = DictionaryColumns(D)
         self.weights = rows.weights / rows.weights.sum()
-        squares = rows.D.multiply(rows.D) if self.dictionary.sparse else rows.D**2
-        mean = np.asarray(rows.D.T @ self.weights)
-        variance = np.asarray(squares.T @ self.weights) - mean**2
-        useful = variance > 1e-12 * (variance + mean**2)
+        mean, variance = mean_and_variance(D, self.weights)
+        useful = variance > CONSTANT_COLUMN * (variance + mean**2)
         self.per_size = useful / np.sqrt(np.where(useful, variance, 1.0))
         self.eta = np.atleast_2d(rows.offset.copy())
         self.intercept = np.zeros(len(self.eta))
@@ -235,7 +239,7 @@ class RowsWalker:
     def snapshot(self) -> _Snapshot:
         """Return where the path stands."""
         level = float(np.abs(self._pulls()).max(initial=0.0))
-        w, b = self.w.copy(), self.intercept.copy()
+        w, b = self.w.copy(), self.intercept - self.w @ self.base
         if self.rows.loss != "multinomial":
             w, b = w[0], b[0]
         return _Snapshot(level, w, np.asarray(b), self.steps * self.epsilon)
@@ -457,9 +461,11 @@ def cross_validated_stagewise_path(
     >>> int(np.argmax(np.abs(path.coefs[path.index_min])))
     0
     """
+    owner = "cross_validated_stagewise_path"
+    check_number(owner, "epsilon", epsilon, least=0, try_=0.01)
     if epsilon == 0 and loss != "squared":
         raise unsupported(
-            "cross_validated_stagewise_path",
+            owner,
             "epsilon",
             must=f"be above zero with loss={loss!r}",
             got=epsilon,

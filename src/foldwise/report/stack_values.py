@@ -4,7 +4,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -145,14 +145,14 @@ def _standings(stack: Any) -> list[Standing]:
     board = stack.leaderboard_.assign(difference=lambda b: -metric.sign * b["difference"])
     columns = ["model", metric.name, "se", "difference", "difference_se", *MORE]
     known = [Standing(*row) for row in board[columns].itertuples(index=False, name=None)]
-    every = [*known, *_naive_standing(stack.deals_, metric)]
+    every = [*known, *_naive_standing(stack, metric)]
     return sorted(every, key=lambda s: np.nan_to_num(-metric.sign * s.value, nan=np.inf))
 
 
-def _naive_standing(deals: Sequence[FittedStack], metric: Metric) -> list[Standing]:
+def _naive_standing(stack: Any, metric: Metric) -> list[Standing]:
     """Return how a guess from the training targets alone does on the judged rows."""
     pairs: list[tuple[Evaluation, Evaluation]] = []
-    for deal in deals:
+    for deal in stack.deals_:
         verdict = deal.verdict
         if verdict.response is None or verdict.target is None:
             return []
@@ -169,7 +169,11 @@ def _naive_standing(deals: Sequence[FittedStack], metric: Metric) -> list[Standi
             # Some scorers refuse a constant prediction.
             return []
         pairs.append((metric.evaluate(verdict.response, verdict.target), guess))
-    return [compared(pairs, metric)] if pairs else []
+    if not pairs:
+        return []
+    naive = compared(pairs, metric)
+    # A guess from the targets alone has no learning curve worth correcting.
+    return [replace(naive, gain=stack.score_ - metric.natural(naive.value))]
 
 
 def compared(pairs: Sequence[tuple[Evaluation, Evaluation]], metric: Metric) -> Standing:

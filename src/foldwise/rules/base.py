@@ -4,15 +4,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_number, check_whole, check_word
 from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
+from foldwise.isle.choice import Grown
 from foldwise.isle.data import TreeData, new_table
 from foldwise.isle.grow import tree_sizes
 from foldwise.isle.tree_sum import TreeSum
+from foldwise.rules.dictionary import grow_dictionary
 from foldwise.rules.explain import (
     Explanation,
     explain_row,
@@ -21,7 +22,7 @@ from foldwise.rules.explain import (
     term_importances,
     term_texts,
 )
-from foldwise.rules.fitting import RuleSettings, fit_rule_ensemble
+from foldwise.rules.fitting import fit_terms, kept_terms
 from foldwise.rules.interactions import PartialDependence, tuples_that_interact
 from foldwise.rules.listing import rule_frame, rules_html, rules_text
 
@@ -45,7 +46,8 @@ class RuleFitBase(TreeSum):
         l1_ratio: float = 1.0,
         choose: str = "min",
         cv: Any = 5,
-        dictionary: str = "shared",
+        dictionary: str = "regrown",
+        cv_score: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -63,6 +65,7 @@ class RuleFitBase(TreeSum):
         self.choose = choose
         self.cv = cv
         self.dictionary = dictionary
+        self.cv_score = cv_score
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -74,15 +77,6 @@ class RuleFitBase(TreeSum):
         check_number(owner, "winsorize", self.winsorize, least=0, most=0.499, try_=0.025)
         check_whole(owner, "max_terms", self.max_terms, 1, none=True)
         check_number(owner, "l1_ratio", self.l1_ratio, above=0, most=1, fix="Try 1, the lasso.")
-        check_word(owner, "dictionary", self.dictionary, ("shared", "regrown"))
-        if self.dictionary == "regrown" and isinstance(self.ensemble, FrozenEstimator):
-            raise invalid_parameter(
-                owner,
-                "dictionary",
-                must='be "shared" for the trees of a fitted model',
-                got=self.dictionary,
-                fix="Pass the ensemble unfitted.",
-            )
 
     def _fit(self, owner: str, data: TreeData, rng: np.random.Generator) -> None:
         if self.ensemble is not None and data.table.columns.levels:
@@ -94,34 +88,26 @@ class RuleFitBase(TreeSum):
                 fix="Encode them, or leave ensemble out.",
             )
         leaves = tree_sizes(self.n_estimators, self.mean_leaves, rng)
-        settings = RuleSettings(
-            growth=self._growth(leaves, rng, self.max_conditions),
-            linear_tail=self.winsorize if self.linear_terms else None,
-            l1_ratio=self.l1_ratio,
-            choose=self.choose,
-            max_terms=self.max_terms,
-            regrow=self.dictionary == "regrown",
-            ensemble=self.ensemble,
-        )
-        fitted = fit_rule_ensemble(data, self._folds(owner, data, rng), settings)
-        self.model_, self.n_candidates_ = fitted.model, fitted.n_candidates
-        self.lambdas_, self.cv_loss_, self.cv_se_ = fitted.lambdas, fitted.cv_loss, fitted.cv_se
-        self.shared_cv_loss_, self.index_ = fitted.shared_cv_loss, fitted.index
+        growth = self._growth(leaves, rng, self.max_conditions)
+        tail = self.winsorize if self.linear_terms else None
+        options: dict[str, Any] = {"l1_ratio": self.l1_ratio, "max_nonzero": self.max_terms}
+        once = None if self._regrows else grow_dictionary(owner, data, growth, tail, self.ensemble)
+
+        def fit(rows: TreeData) -> Grown:
+            if once is not None:
+                return fit_terms(once[0], rows, **options)
+            dictionary, bits = grow_dictionary(owner, rows, growth, tail, self.ensemble)
+            return fit_terms(dictionary, rows, bits, **options)
+
+        refit = None if self.max_terms is None else self.l1_ratio
+        choice = self._choose(owner, data, rng, fit, refit)
+        dictionary = choice.grown.dictionary
+        self.model_ = kept_terms(dictionary, choice.coefs, choice.intercepts)
+        self.n_candidates_, self.lambdas_ = len(dictionary), choice.lambdas
 
     def _linear(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         return self.model_.decision(new_table(self, X))
-
-    @property
-    def optimism_(self) -> float:
-        """How much too good the loss looks when folds judge rules grown with their own rows.
-
-        Zero with ``dictionary="shared"``, where it is not known.
-        """
-        check_is_fitted(self)
-        if not len(self.cv_loss_):
-            return 0.0
-        return float(self.cv_loss_[self.index_] - self.shared_cv_loss_[self.index_])
 
     @property
     def rules_(self) -> pd.DataFrame:

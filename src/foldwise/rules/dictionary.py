@@ -123,14 +123,14 @@ def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
 
 
 def grow_dictionary(
-    data: TreeData, growth: Growth, linear_tail: float | None, ensemble: Any = None
+    owner: str, data: TreeData, growth: Growth, linear_tail: float | None, ensemble: Any = None
 ) -> tuple[TermDictionary, Bits]:
     """Return the rules of trees grown on some rows, and the linear terms of their columns."""
     table, weight = data.table, data.weight
     trees: list[TreeSplit | None] = []
     if ensemble is not None:
-        model = fitted_ensemble("RuleFit", ensemble, data)
-        trees = read_splits("RuleFit", model, Cuts(table))
+        model = fitted_ensemble(owner, ensemble, data)
+        trees = read_splits(owner, model, Cuts(table))
     elif growth.leaves and table.can_be_split():
         trees = lightgbm_trees(grow_trees(data, growth), Cuts(table))
     rules = list(dict.fromkeys(rules_of(trees)))

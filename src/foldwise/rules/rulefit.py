@@ -49,9 +49,12 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
         Penalty with the lowest cross-validated loss, or the largest within one standard error.
     cv : int, splitter or iterable, default=5
         Folds that choose the penalty; every row is tested exactly once.
-    dictionary : {"shared", "regrown"}, default="shared"
-        Whether the folds judge rules grown once on all rows (fast, a little optimistic) or
-        rules grown anew without them (honest, about cv + 1 times the work). See ``optimism_``.
+    dictionary : {"regrown", "shared"}, default="regrown"
+        Whether the folds judge rules grown anew without them, or rules grown once on all rows:
+        faster, but then the folds find rules that fit noise as good as true ones and far too many
+        are kept. Trees of a fitted model are always shared.
+    cv_score : bool, default=True
+        Whether ``score_`` is computed, for a fit more a fold.
     random_state : int, RandomState or None, default=None
         Seed of tree sizes, row samples and folds.
     n_jobs : int or None, default=None
@@ -63,13 +66,17 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
         Terms with a coefficient: text, coefficient, support, importance, pandas query.
     feature_importances_ : ndarray of shape (n_features,)
         Importance of each column, summing to one.
+    score_ : float
+        Minus the mean squared error ("poisson": minus the mean deviance, "huber": minus the mean
+        loss) of the training rows, each judged by rules and a penalty it had no part in. NaN where
+        there is no such thing: a shared dictionary, the trees of a fitted model, two folds.
+    score_se_ : float
+        Its standard error, from rows or groups.
     lambdas_, cv_loss_, cv_se_ : ndarray of shape (n_lambdas,)
-        Penalties, their cross-validated loss (half the mean squared error for "squared") and
-        its standard error.
+        Penalties, their held-out loss (half the mean squared error for "squared") and its standard
+        error: a curve to choose by. Its lowest point is too good to be a score.
     index_ : int
         Position of the chosen penalty.
-    optimism_ : float
-        With ``dictionary="regrown"``, honest less shared loss at the chosen penalty.
     n_candidates_ : int
         Distinct terms to choose from.
     model_ : RuleModel
@@ -85,6 +92,11 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
     value passes a condition only where the rule says "or ... is missing". Thresholds are moved
     to the shortest number between two neighbouring data values, so the text is exactly the
     model. Rules that select the same rows, or each other's complement, are kept once.
+
+    All fits together are 2 cv + 1: of all rows, without each fold, and without each fold and the
+    next. The second choose the penalty. The score of a fold is theirs too, but at the penalty that
+    its two neighbours choose, judged by the third, which saw neither them nor the fold. Penalties
+    are compared in units of the largest that matters, which each fit finds for itself.
 
     References
     ----------
@@ -120,7 +132,8 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
         l1_ratio: float = 1.0,
         choose: str = "min",
         cv: Any = 5,
-        dictionary: str = "shared",
+        dictionary: str = "regrown",
+        cv_score: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -139,6 +152,7 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
             choose=choose,
             cv=cv,
             dictionary=dictionary,
+            cv_score=cv_score,
             random_state=random_state,
             n_jobs=n_jobs,
         )
@@ -155,7 +169,7 @@ class RuleFitClassifier(TreeSumClassifier, RuleFitBase):
     ----------
     ensemble, n_estimators, mean_leaves, max_conditions, subsample, learning_rate, \
 min_samples_leaf, linear_terms, winsorize, max_terms, l1_ratio, choose, cv, dictionary, \
-random_state, n_jobs
+cv_score, random_state, n_jobs
         As in :class:`RuleFitRegressor`. With C > 2 classes, C trees are grown for each of
         ``n_estimators``.
 
@@ -163,9 +177,9 @@ random_state, n_jobs
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    rules_, feature_importances_, lambdas_, cv_loss_, cv_se_, index_, optimism_, n_candidates_, \
-model_, columns_
-        As in :class:`RuleFitRegressor`; losses are mean log-losses. With several classes
+    rules_, feature_importances_, score_, score_se_, lambdas_, cv_loss_, cv_se_, index_, \
+n_candidates_, model_, columns_
+        As in :class:`RuleFitRegressor`; the loss is the log-loss. With several classes
         ``rules_`` has one column of coefficients a class.
 
     Examples

@@ -180,10 +180,20 @@ class Metric:
             return _area_under_curve(response, target, getattr(self.scorer, "_kwargs", {}))
         return self._from_blocks(response, target)
 
+    @property
+    def best(self) -> float:
+        """The best score there can be, in the scorer's sign; 0 where it is not known."""
+        home = str(getattr(self.function, "__module__", ""))
+        return 1.0 if self.sign > 0 and home.startswith("sklearn.metrics") else 0.0
+
+    def knows_rows(self, response: Response, target: Target) -> bool:
+        """Tell whether what each row contributes is known without a jackknife."""
+        known = self._row_losses(response, target) is not None
+        return known or self._has_area(response, target)
+
     def score(self, response: Response, target: Target) -> float:
         """Return the score alone, which is cheaper than an evaluation for many metrics."""
-        losses = self._row_losses(response, target)
-        if losses is not None or self._has_area(response, target):
+        if self.knows_rows(response, target):
             return self.evaluate(response, target).score
         return self._pool(response, target)
 

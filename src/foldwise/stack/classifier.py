@@ -90,7 +90,8 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         "auto" is "refit" forward in time, else "folds".
     hold_out : {"auto", "node", "mean"}, default="auto"
         How a judged fold is predicted: by the model without it, or by the mean of the models
-        without it and one more. "auto" repeats what is deployed.
+        without it and one more. "auto" repeats what is deployed;
+        anything else is taken at its word, and the score is not corrected.
     tune : dict or None, default=None
         Maps names of learners to grids, searched inside the folds.
     calibrate : None, "auto", str or list of str, default=None
@@ -141,6 +142,10 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     score_, score_se_ : float
         The honest score, greater is better, and its standard error over rows (over groups,
         if given): no part of what predicted a row saw it. NaN if the folds cannot give one.
+    score_uncorrected_ : float
+        The score of the judged models as they are, which saw fewer rows than the deployed ones.
+    score_correction_ : ScoreCorrection
+        What was done about that: ``kind`` ("step", "limited" or "none"), ``reason``, ``size``.
     fold_scores_ : ndarray
         The score of each judged fold.
     leaderboard_ : DataFrame
@@ -183,7 +188,8 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     pair of folds. Whatever is chosen is chosen twice: for deployment by the losses on all
     hold-out folds, and for judging a fold by a cross-validation that never sees it. So are the
     calibration and the threshold, and ``score_`` is that of the calibrated stack. What is left
-    is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away. With
+    is a slight pessimism, since judged stacks saw fewer rows; it is taken out as in
+    :class:`StackingRegressor`. With
     means of fold models the calibration of a judged fold adds to it, since it is learned from
     single models, which are surer than their means: little for boosting and forests, more for
     single deep trees.

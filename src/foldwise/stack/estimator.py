@@ -37,13 +37,7 @@ from foldwise.stack.problem import (
     passed_columns,
 )
 from foldwise.stack.results.fold_models import FoldModels
-from foldwise.stack.results.leaderboard import (
-    columns_of,
-    fold_scores,
-    honest_score,
-    leaderboard,
-    out_of_fold,
-)
+from foldwise.stack.results.leaderboard import columns_of, judged_results, out_of_fold
 from foldwise.stack.results.out_of_fold import out_of_fold_table
 from foldwise.stack.stackers.candidates import Candidate, candidates_from
 from foldwise.stack.table.read import beside
@@ -224,9 +218,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         """Set everything that is read after a fit; the training rows are only referred to."""
         first = stacks[0]
         self.run_, self.partial_ = run, run.partial
-        self.leaderboard_ = leaderboard(stacks)
-        self.score_, self.score_se_ = honest_score(stacks)
-        self.fold_scores_ = fold_scores(stacks)
+        for name, value in vars(judged_results(stacks)).items():
+            setattr(self, f"{name}_", value)
         self.unjudged_folds_ = first.reading.unjudged
         self.oof_ = out_of_fold(stacks, index, first.problem.kept)
         tables = [layer.table for stack in stacks for layer in stack.layers]

@@ -40,7 +40,8 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         "auto" is "refit" forward in time, else "folds".
     hold_out : {"auto", "node", "mean"}, default="auto"
         How a judged fold is predicted: by the model without it, or by the mean of the models
-        without it and one more. "auto" repeats what is deployed.
+        without it and one more. "auto" repeats what is deployed;
+        anything else is taken at its word, and the score is not corrected.
     tune : dict or None, default=None
         Maps names of learners to grids, searched inside the folds.
     scoring : None, str or callable, default=None
@@ -80,6 +81,10 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     score_, score_se_ : float
         The honest score, greater is better, and its standard error over rows (over groups,
         if given): no part of what predicted a row saw it. NaN if the folds cannot give one.
+    score_uncorrected_ : float
+        The score of the judged models as they are, which saw fewer rows than the deployed ones.
+    score_correction_ : ScoreCorrection
+        What was done about that: ``kind`` ("step", "limited" or "none"), ``reason``, ``size``.
     fold_scores_ : ndarray
         The score of each judged fold.
     leaderboard_ : DataFrame
@@ -114,7 +119,12 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     With K folds each learner is fitted K (K + 1) / 2 times: without each fold and without each
     pair of folds. Whatever is chosen is chosen twice: for deployment by the losses on all
     hold-out folds, and for judging a fold by a cross-validation that never sees it. What is
-    left is a slight pessimism, since judged stacks saw fewer rows; it is not corrected away.
+    left is a slight pessimism, since judged stacks saw fewer rows. It is taken out of ``score_``
+    and ``leaderboard_``: with the stacker judged for a fold, B the loss by single models without
+    the fold and one more, C the loss by models without the fold, the next step of the learning
+    curve is ``(K - 2) / K * (B - C)``; it is kept between zero and a quarter of the loss.
+    ``fold_scores_`` and all choices stay uncorrected, and so does the score with ``"pairs"``, an
+    explicit ``hold_out``, fewer than four folds, forward in time and in blending.
 
     Examples
     --------
@@ -126,7 +136,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     ...     [("ridge", Ridge(0.1)), ("knn", KNeighborsRegressor(20))], random_state=0
     ... ).fit(X, y)
     >>> print(f"{-stack.score_:.1f} ± {stack.score_se_:.1f}, from {stack.n_fits_} fits")
-    55.4 ± 1.7, from 30 fits
+    55.2 ± 1.7, from 30 fits
     >>> list(stack.leaderboard_["model"])
     ['ridge', 'best single', 'stack', 'plain mean', 'knn']
     >>> lower, upper = stack.predict_interval(X[:1], 0.9)

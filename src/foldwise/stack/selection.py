@@ -110,7 +110,8 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     ----------
     weights_ : Series
         The learners' weights by name; zero for those not picked.
-    score_, score_se_, fold_scores_, leaderboard_, oof_, stacker_, estimators_, deals_
+    score_, score_se_, score_uncorrected_, score_correction_, fold_scores_, leaderboard_, oof_,
+    stacker_, estimators_, deals_
         As in stacking: the score is honest, a judged fold is never looked at in selection.
 
     Notes
@@ -135,7 +136,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     >>> selection.weights_.round(2).to_dict()
     {'ridge': 0.83, '5nn': 0.0, '20nn': 0.17}
     >>> print(f"{-selection.score_:.1f} ± {selection.score_se_:.1f}")
-    55.5 ± 1.7
+    55.3 ± 1.7
     """
 
     def __init__(
@@ -220,7 +221,8 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     ----------
     weights_ : Series
         The learners' weights by name; zero for those not picked.
-    score_, score_se_, fold_scores_, leaderboard_, oof_, stacker_, estimators_, deals_
+    score_, score_se_, score_uncorrected_, score_correction_, fold_scores_, leaderboard_, oof_,
+    stacker_, estimators_, deals_
         As in stacking: the score is honest, a judged fold is never looked at in selection.
 
     Notes

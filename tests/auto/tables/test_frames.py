@@ -7,7 +7,9 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from foldwise.auto.tables import column_kinds
 from foldwise.auto.tables.frames import as_frame, is_frame
+from foldwise.auto.tables.values import dates_of, numbers_of
 from foldwise.errors import InvalidDataError, UnsupportedError
 
 COLUMNS = {
@@ -65,3 +67,46 @@ def test_sparse_matrices_are_refused():
         UnsupportedError, match=r"^f: X must be a dense table .* got a sparse matrix"
     ):
         as_frame(sparse.eye(3), "f")
+
+
+def test_a_zoned_time_reads_the_same_from_every_frame() -> None:
+    times = pd.Series(pd.to_datetime(["2024-07-01 00:30"])).dt.tz_localize("Asia/Tokyo")
+    pandas = pd.DataFrame({"t": times})
+    arrow = pa.Table.from_pandas(pandas)
+    read = [
+        dates_of(as_frame(frame)["t"], "").astype(str).tolist()
+        for frame in (
+            pandas,
+            arrow,
+            pl.from_pandas(pandas),
+            pandas.astype({"t": pd.ArrowDtype(arrow.schema.field("t").type)}),
+        )
+    ]
+    assert read == 4 * [["2024-07-01T00:30:00.000000"]]
+
+
+def test_durations_of_every_frame_are_seconds() -> None:
+    pandas = pd.DataFrame({"d": pd.to_timedelta(["1min", "2min", None])})
+    arrow = pa.Table.from_pandas(pandas)
+    typed = pandas.astype({"d": pd.ArrowDtype(arrow.schema.field("d").type)})
+    for frame in (pandas, arrow, pl.from_pandas(pandas), typed):
+        column = as_frame(frame)["d"]
+        assert column_kinds(as_frame(frame))["d"].kind == "number"
+        np.testing.assert_array_equal(numbers_of(column), [60.0, 120.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    "cells", [np.array([1j, 2.0]), np.array([1.0, 1j], dtype=object)], ids=["complex", "object"]
+)
+def test_complex_numbers_are_refused_in_any_frame(cells) -> None:
+    with pytest.raises(InvalidDataError, match="complex numbers in column 'a'"):
+        as_frame(pd.DataFrame({"a": cells}))
+
+
+def test_a_list_in_a_cell_is_refused_in_words() -> None:
+    with pytest.raises(TypeError) as error:
+        as_frame(pd.DataFrame({"a": [[1], 2.0]}), "A")
+    assert str(error.value) == (
+        "A: X must hold numbers or strings (each argument must be a string or a number); got a "
+        "list in column 'a'. Spread it over columns of its own."
+    )

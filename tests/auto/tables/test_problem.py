@@ -162,3 +162,9 @@ def test_too_few_rows_are_refused():
 def test_a_table_of_the_target_alone_is_refused():
     with pytest.raises(FoldwiseError, match="must have columns besides 'y' that differ and"):
         table_problem(pd.DataFrame({"y": [1.5, 2.5]}), "y")
+
+
+def test_huge_whole_labels_do_not_wrap() -> None:
+    frame = pd.DataFrame({"a": np.arange(40.0), "label": [1e25, 2e25] * 20})
+    problem = table_problem(frame, "label", task="classification")
+    assert set(problem.y) == {str(int(1e25)), str(int(2e25))}

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foldwise.auto.tables import TableEncoder, column_kinds, read_table
+from foldwise.auto.tables.problem import table_problem
 from foldwise.errors import FoldwiseError, InvalidDataError, InvalidParameterError
 from tests.auto.tables.bad_tables import BAD_TABLES
 
@@ -138,3 +139,61 @@ def test_how_a_file_was_read_is_noted(tmp_path):
     (tmp_path / "t.csv").write_bytes("ä;b\n1,5;2\n".encode("latin-1"))
     noted = read_table(tmp_path / "t.csv").attrs["read_as"]
     assert noted == {"encoding": "cp1252", "delimiter": ";", "decimal": ","}
+
+
+GERMAN = "a;b\n1.234,5;1\n2,5;2\n"
+
+
+def test_a_file_is_read_as_the_one_the_model_was_fitted_on(tmp_path) -> None:
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text(GERMAN)
+    second.write_text("a;b\n5.000;3\n")
+    like = read_table(first).attrs["read_as"]
+    assert read_table(second)["a"].tolist() == [5.0]
+    assert read_table(second, like=like)["a"].tolist() == [5000.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "like", "words"),
+    [
+        (
+            "a;b\n5.25;3\n",
+            {"delimiter": ";", "decimal": ","},
+            "new.csv must have decimal mark ',', as the table the model was fitted on; got '.'.",
+        ),
+        (
+            "a;b\n5,25;3\n",
+            {"delimiter": ";", "decimal": "."},
+            "new.csv must have decimal mark '.', as the table the model was fitted on; got ','.",
+        ),
+        (
+            "a,b\n5,3\n",
+            {"delimiter": ";", "decimal": "."},
+            "new.csv must have fields between ';', as the table the model was fitted on; got ','.",
+        ),
+    ],
+)
+def test_a_file_that_contradicts_the_one_before_is_refused(text, like, words, tmp_path) -> None:
+    path = tmp_path / "new.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidDataError) as error:
+        read_table(path, like=like)
+    assert str(error.value) == f"read_table: {words} Write it as that table was."
+
+
+@pytest.mark.parametrize("text", ["a\n1\n", "a;b\n1;x, y\n", "a;b\n1;31.12.2024\n"])
+def test_what_says_nothing_against_it_is_read_alike(text, tmp_path) -> None:
+    path = tmp_path / "new.csv"
+    path.write_text(text)
+    frame = read_table(path, like={"delimiter": ";", "decimal": ","})
+    assert frame["a"].tolist() == [1]
+
+
+def test_words_that_count_as_missing_are_named(tmp_path) -> None:
+    path = tmp_path / "labels.csv"
+    rows = ["None", "NA", "yes", "no"] * 10
+    path.write_text("a,label\n" + "".join(f"{k},{word}\n" for k, word in enumerate(rows)))
+    problem = table_problem(read_table(path), "label")
+    assert problem.notes == (
+        "Rows left out because 'label' is missing: 20 of 40. 'NA', 'None' count as missing.",
+    )

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -291,6 +292,50 @@ def test_without_any_worker_there_is_an_error_and_no_hang(
         with pytest.raises(InvalidParameterError, match="must be a cluster that answers"):
             executor.place(nap, np.ones(2))
         executor.close()
+
+
+def test_deaths_count_over_all_sends_of_a_task() -> None:
+    executor = DaskExecutor.__new__(DaskExecutor)
+    executor.cluster, executor._over = SimpleNamespace(deaths=lambda _: 2), []
+    executor._given, sent = {}, []
+    executor._give = lambda _: None
+    executor._send_again = lambda flight, _: sent.append(flight)
+    future = SimpleNamespace(key="a")
+    flight = dask_module.Flight(7, b"", time.monotonic(), [future, future])
+    executor._flights = {7: flight}
+    # A worker that was started anew after a death has no data, and Dask counts anew.
+    executor._welcome(flight, future, "tcp://new")
+    assert sent == [flight]
+    executor._welcome(flight, future, "tcp://newer")
+    assert sent == [flight]
+    assert isinstance(executor._over[0].error, WorkerKillerError)
+    assert str(executor._over[0].error) == "4 workers died at it"
+
+
+def test_workers_are_waited_for_no_longer_than_the_time_budget() -> None:
+    cluster = cluster_module.Cluster.__new__(cluster_module.Cluster)
+    cluster.owner, cluster.address, cluster.threads = "Stack", "tcp://here", {}
+    cluster.seen, cluster.warned, cluster.look = time.monotonic(), False, lambda: None
+    with pytest.raises(InvalidParameterError, match="no worker within the time budget"):
+        cluster.wait_for_workers(0.3)
+    assert time.monotonic() - cluster.seen < 10
+
+
+def test_a_worker_stopped_while_data_are_placed_is_left_out(
+    executor: DaskExecutor, cluster: LocalProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "STALLED_SECONDS", 3.0)
+    stopped = cluster.workers[-1]
+    stopped.send_signal(signal.SIGSTOP)
+    try:
+        start = time.monotonic()
+        executor._checked = True
+        executor.place(nap, np.ones(2_000_000))
+        assert time.monotonic() - start < 30
+        executor.submit(0, 0.1)
+        assert collect(executor, 1, seconds=40)[0].result[1] == 2_000_000
+    finally:
+        stopped.send_signal(signal.SIGCONT)
 
 
 def test_few_deaths_may_be_an_accident_and_many_are_not() -> None:

@@ -15,8 +15,8 @@ from foldwise.engine.dask.worker import (
     check_versions,
     do_task,
 )
-from foldwise.engine.fingerprint import library_versions
 from foldwise.engine.processes.worker import Surroundings, received
+from foldwise.engine.versions import library_versions
 
 ROOT = Path(__file__).parents[3]
 

@@ -1,14 +1,17 @@
 import multiprocessing
 import os
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
+from foldwise import StackingRegressor
 from foldwise.engine.executor import TaskLostError
 from foldwise.engine.processes import futures
 from foldwise.engine.processes.futures import Futures
+from foldwise.errors import InvalidParameterError
 
 
 class AtOnce(Executor):
@@ -80,12 +83,33 @@ def test_an_executor_that_takes_nothing_loses_every_task() -> None:
     executor.close()
 
 
-def test_a_pool_that_breaks_loses_the_task() -> None:
+def test_a_pool_that_breaks_is_an_error_and_no_learners_fault() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as pool:
-        executor = Futures(pool)
+        executor = Futures(pool, owner="Stack")
         executor.place(dies, None)
         executor.submit(0, 1.0)
-        error = executor.wait(60.0)[0].error
-        assert isinstance(error, TaskLostError)
-        assert str(error).startswith("its process died (BrokenProcessPool")
+        with pytest.raises(
+            InvalidParameterError, match="Stack: executor must be a pool that works"
+        ):
+            executor.wait(60.0)
+        with pytest.raises(InvalidParameterError, match="got a broken one"):
+            executor.submit(1, 1.0)
         executor.close()
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_stacks_inside_each_other_may_share_a_pool_of_threads(between: bool) -> None:
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40.0)
+    with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as other:
+
+        def stack(learner: Any, executor: Any) -> StackingRegressor:
+            return StackingRegressor([("only", learner)], cv=3, random_state=0, executor=executor)
+
+        inner = stack(Ridge(), pool)
+        outer = stack(stack(inner, other) if between else inner, pool)
+        plain = stack(stack(stack(Ridge(), None), None) if between else stack(Ridge(), None), None)
+        # The pool itself may be where it is fitted.
+        found = pool.submit(outer.fit, X, y).result(60)
+        np.testing.assert_array_equal(found.oof_, plain.fit(X, y).oof_)
+        if not between:
+            np.testing.assert_array_equal(outer.fit(X, y).oof_, found.oof_)

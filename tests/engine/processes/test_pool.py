@@ -148,12 +148,19 @@ def test_an_idle_worker_holds_no_data(executor: Processes) -> None:
     maps = Path(f"/proc/{first(executor).result}/maps")
     if not maps.exists():
         pytest.skip("this system does not tell")
-    assert ".parcel" in maps.read_text()
+    assert _maps_data(maps)
     executor.close()
     end = time.monotonic() + 20
-    while ".parcel" in maps.read_text() and time.monotonic() < end:
+    while _maps_data(maps) and time.monotonic() < end:
         time.sleep(0.05)
-    assert ".parcel" not in maps.read_text()
+    assert not _maps_data(maps)
+
+
+def _maps_data(maps: Path) -> bool:
+    return any(
+        line.endswith("(deleted)") and tempfile.gettempdir() in line
+        for line in maps.read_text().splitlines()
+    )
 
 
 def test_workers_end_with_a_process_that_ends() -> None:
@@ -184,49 +191,82 @@ def test_a_new_worker_has_one_thread_whatever_the_user_set(monkeypatch: Any) -> 
     executor.close()
 
 
-def test_the_data_file_is_gone_afterwards(tmp_path: Path, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("system", ["linux", "darwin"])
+def test_the_data_file_is_gone_afterwards(tmp_path: Path, monkeypatch: Any, system: str) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(processes.sys, "platform", system)
     executor = Processes(1)
-    executor.place(work, np.ones(300_000))
-    assert len(list(tmp_path.rglob("*.parcel"))) == 1
-    executor.place(work, np.ones(300_001))
-    assert len(list(tmp_path.rglob("*.parcel"))) == 1
+    for size in (300_000, 300_001):
+        executor.place(work, np.ones(size))
+        # Without a name there is nothing to be left behind.
+        assert len(list(tmp_path.rglob("*.parcel"))) == (0 if system == "linux" else 1)
+        executor.submit(size, 0.0)
+        assert first(executor).result == size
     executor.close()
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("busy", [True, False])
-def test_workers_and_data_go_when_the_parent_is_killed(tmp_path: Path, busy: bool) -> None:
-    script = f"""
-import numpy as np, os, sys, time
-from foldwise.engine.processes.pool import Processes
+PARENT = """
+import ctypes, numpy as np, os, sys, time
+from foldwise.engine.processes import pool
 def work(shared, job):
     if job == "pid":
         return os.getpid()
+    if job == "lock":
+        ctypes.PyDLL(None).sleep(500)
     time.sleep(500)
-executor = Processes(1)
+pool.sys.platform = "{system}"
+executor = pool.Processes(1)
 executor.place(work, np.ones(300_000))
 executor.submit(0, "pid")
-print(executor.wait(60)[0].result, flush=True)
-if {busy}:
-    executor.submit(1, "sleep")
+worker = executor._workers[0].process.pid if "{job}" == "starting" else executor.wait(60)[0].result
+if "{job}" not in ("starting", "idle"):
+    executor.submit(1, "{job}")
+    time.sleep(1)
+print(worker, flush=True)
 time.sleep(500)
 """
+
+
+@pytest.mark.parametrize(
+    ("system", "job", "number"),
+    [
+        ("linux", "starting", signal.SIGKILL),
+        ("linux", "lock", signal.SIGTERM),
+        ("darwin", "idle", signal.SIGKILL),
+        ("darwin", "sleep", signal.SIGTERM),
+    ],
+)
+def test_workers_and_data_go_when_the_parent_is_killed(
+    tmp_path: Path, system: str, job: str, number: int
+) -> None:
     source = str(Path(__file__).parents[3] / "src")
     environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": source}
+    script = PARENT.format(system=system, job=job)
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment
     ) as parent:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
-        assert len(list(tmp_path.rglob("*.parcel"))) == 1
-        parent.kill()
+        parent.send_signal(number)
     end = time.monotonic() + 20
     while time.monotonic() < end and (_is_running(worker) or any(tmp_path.glob("foldwise-*"))):
         time.sleep(0.1)
     assert not _is_running(worker)
     assert not any(tmp_path.glob("foldwise-*"))
+
+
+def test_no_signal_goes_to_a_number_that_may_be_anothers(monkeypatch: Any) -> None:
+    worker = processes._Worker()
+    os.kill(worker.process.pid, signal.SIGKILL)
+    worker.process.join(20)
+    assert worker.state() == "gone"
+    sent: list[Any] = []
+    monkeypatch.setattr(processes.os, "kill", lambda *signalled: sent.append(signalled))
+    monkeypatch.setattr(processes.os, "killpg", lambda *signalled: sent.append(signalled))
+    worker.end()
+    assert sent == []
 
 
 def _is_running(pid: int) -> bool:
@@ -235,3 +275,27 @@ def _is_running(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def test_a_large_task_does_not_wait_for_a_worker_that_is_coming_up(executor, monkeypatch) -> None:
+    monkeypatch.setattr(processes, "_idle", [])
+    start = time.monotonic()
+    executor.submit(0, b"x" * 5_000_000)
+    executor.submit(1, b"x" * 5_000_000)
+    assert time.monotonic() - start < 0.5
+    executor.cancel(1, "late")
+    assert isinstance(first(executor).error, TaskEndedError)
+    assert first(executor).result == 300_000
+
+
+def test_workers_warmed_before_are_used(monkeypatch) -> None:
+    idle: list[Any] = []
+    monkeypatch.setattr(processes, "_idle", idle)
+    processes.warm(1, work)
+    pid = idle[0].process.pid
+    executor = Processes(1)
+    executor.place(work, np.ones(3))
+    executor.submit(0, "pid")
+    assert first(executor).result == pid
+    executor.close()
+    processes._end_idle()

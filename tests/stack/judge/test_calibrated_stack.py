@@ -152,7 +152,8 @@ def test_a_judged_fold_is_calibrated_by_stacks_of_the_other_folds() -> None:
 def test_the_score_is_that_of_the_calibrated_predictions() -> None:
     fitted = stack(calibrate="beta").fit(X2, Y2)
     verdict = fitted.deals_[0].verdict
-    assert -fitted.score_ == pytest.approx(log_loss(Y2[verdict.rows], verdict.response.values))
+    judged = log_loss(Y2[verdict.rows], verdict.response.values)
+    assert -fitted.score_uncorrected_ == pytest.approx(judged)
     board = fitted.leaderboard_.set_index("model")
     assert board.loc["stack", "log_loss"] == pytest.approx(-fitted.score_)
 
@@ -166,7 +167,7 @@ def test_too_sure_learners_get_better_on_new_rows() -> None:
         before = log_loss(y[600:], plain.predict_proba(X[600:]))
         after = log_loss(y[600:], fitted.predict_proba(X[600:]))
         assert after < before
-        assert fitted.score_ > plain.score_
+        assert fitted.score_uncorrected_ > plain.score_uncorrected_
 
 
 def test_restack_and_add_keep_the_calibration_and_fit_no_learner_again() -> None:

@@ -33,7 +33,7 @@ def test_features_and_fit_seen_are_what_a_plain_stacker_reports() -> None:
     claims = {claim.name: claim for claim in leak_audit(stack).claims}
     assert_allclose(claims["features seen"].score, -rmse(plain, Y))
     assert_allclose(claims["fit seen"].score, -rmse(inside, Y))
-    assert_allclose(claims["fit seen"].gap, -rmse(inside, Y) - stack.score_)
+    assert_allclose(claims["fit seen"].gap, -rmse(inside, Y) - stack.score_uncorrected_)
 
 
 def test_nothing_is_gained_by_a_choice_of_one() -> None:

@@ -40,7 +40,12 @@ def board(stack) -> pd.Series:
 @pytest.mark.parametrize("n_repeats", [1, 2])
 def test_the_plain_means_loss_is_the_leaderboards(weight, n_repeats) -> None:
     stack = StackingRegressor(
-        NUMBERS, "mean", scoring="neg_mean_squared_error", random_state=0, n_repeats=n_repeats
+        NUMBERS,
+        "mean",
+        scoring="neg_mean_squared_error",
+        hold_out="mean",
+        random_state=0,
+        n_repeats=n_repeats,
     ).fit(X, Y, sample_weight=weight)
     found = ambiguity(stack)
     assert_allclose(found.ensemble_loss, board(stack)["plain mean"])
@@ -49,7 +54,9 @@ def test_the_plain_means_loss_is_the_leaderboards(weight, n_repeats) -> None:
 
 def test_accuracy_of_each_class_model_is_the_leaderboards() -> None:
     rows, y = load_iris(return_X_y=True)
-    stack = StackingClassifier(CLASSES, "mean", scoring="accuracy", random_state=0).fit(rows, y)
+    stack = StackingClassifier(
+        CLASSES, "mean", scoring="accuracy", hold_out="mean", random_state=0
+    ).fit(rows, y)
     assert_allclose(diversity(stack).accuracy, [board(stack)[name] for name, _ in CLASSES])
 
 
@@ -58,7 +65,7 @@ def test_all_learners_together_score_what_one_fixed_stacker_scores(top) -> None:
     stack = StackingRegressor(NUMBERS, (top, {}) if top == "ridge" else top, random_state=0)
     stack.fit(X, Y)
     values = model_values(stack)
-    assert_allclose(values.score, stack.score_, rtol=1e-12)
+    assert_allclose(values.score, stack.score_uncorrected_, rtol=1e-12)
     assert_allclose(values.shapley.sum(), values.score - values.naive_score, atol=1e-12)
 
 
@@ -86,7 +93,7 @@ def test_a_subset_scores_what_a_stack_of_only_these_scores() -> None:
     small.fit(X, Y, sample_weight=WEIGHT)
     table = stack.out_of_fold_table()
     assert table.score_of is not None
-    assert_allclose(table.score_of((0, 1)), small.score_, rtol=1e-12)
+    assert_allclose(table.score_of((0, 1)), small.score_uncorrected_, rtol=1e-12)
 
 
 def test_no_learner_scores_what_the_mean_target_of_the_other_folds_scores() -> None:

@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -119,12 +119,15 @@ def records(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
         begin = first + reader.line_num
 
 
-def dialect_of(text: str) -> Dialect:
+def dialect_of(text: str, like: Mapping[str, str] | None = None) -> Dialect:
     """Return how a table is written.
 
     The delimiter that gives most of the first 500 records as many fields as the header, and of
     those the one that gives the most fields. Single quotes where there are no double ones and
     fields begin and end with them. The decimal mark that more numbers are written with.
+
+    ``like``: Delimiter and decimal mark of a table it belongs to. They are taken unless the file
+    itself speaks against them.
     """
     said = SEPARATOR_LINE.match(text)
     skip = said.end() if said else 0
@@ -133,8 +136,15 @@ def dialect_of(text: str) -> Dialect:
     tried = [Dialect(delimiter, quote, skip=skip) for delimiter in delimiters]
     samples = [_sample(text, dialect) for dialect in tried]
     best = max(range(len(tried)), key=lambda k: _evenness(samples[k]))
+    known = (like or {}).get("delimiter")
+    if (
+        known in delimiters
+        and _evenness(samples[best])[0] <= _evenness(samples[delimiters.index(known)])[0]
+    ):
+        best = delimiters.index(known)
     delimiter = tried[best].delimiter
-    return Dialect(delimiter, quote, _decimal(samples[best], delimiter), skip)
+    decimal = _decimal(samples[best], delimiter, (like or {}).get("decimal"))
+    return Dialect(delimiter, quote, decimal, skip)
 
 
 def _single_quotes(head: str) -> bool:
@@ -161,14 +171,20 @@ def _evenness(sample: list[list[str]]) -> tuple[bool, float, int]:
     return width > 1, round(alike, 1), width
 
 
-def _decimal(sample: list[list[str]], delimiter: str) -> str:
+def _decimal(sample: list[list[str]], delimiter: str, known: str | None) -> str:
     """Return the decimal mark that more cells are written with.
 
     Where commas stand between fields, quoted numbers with a comma before each three digits are
-    thousands, not decimals.
+    thousands, not decimals; so they are where the mark is known to be another.
     """
     cells = [cell.strip() for fields in sample[1:] for cell in fields]
-    points = sum(POINT.fullmatch(cell) is not None for cell in cells)
+    points = [cell for cell in cells if POINT.fullmatch(cell)]
     commas = [cell for cell in cells if COMMA.fullmatch(cell)]
+    if known == ",":
+        against = sum(not GROUPED["."].fullmatch(cell) for cell in points)
+        return "." if against > len(commas) else ","
+    if known == ".":
+        against = sum(not GROUPED[","].fullmatch(cell) for cell in commas)
+        return "," if against > len(points) else "."
     thousands = delimiter == "," and all(GROUPED[","].fullmatch(cell) for cell in commas)
-    return "," if len(commas) > points and not thousands else "."
+    return "," if len(commas) > len(points) and not thousands else "."

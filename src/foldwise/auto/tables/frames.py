@@ -19,7 +19,8 @@ from foldwise.errors import (
     unsupported,
 )
 
-NESTED = (dict, list, tuple, set, np.ndarray)
+NESTED = {dict, list, tuple, set, np.ndarray}
+COMPLEX = {complex, np.complex64, np.complex128}
 
 
 def is_frame(X: Any) -> bool:
@@ -55,27 +56,27 @@ def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
         check_names(owner, list(native.columns))
         frame = pd.DataFrame({column.name: _column(column) for column in native.iter_columns()})
     else:
-        frame = _of_array(X, owner)
+        frame = _of_array(X)
     check_names(owner, list(frame.columns))
+    for name in frame.columns[[dtype.kind in "cO" for dtype in frame.dtypes]]:
+        _check_flat(owner, frame[name])
     return frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
 def _column(column: Any) -> Any:
     """Return a column of a frame that is not pandas; categories stay categories."""
+    if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
+        # NumPy knows no zones: the clock on the wall, as for pandas.
+        return column.dt.replace_time_zone(None).to_numpy()
     if isinstance(column.dtype, nw.Categorical | nw.Enum):
         values = column.cast(nw.String).to_numpy()
         return pd.Categorical(values, categories=column.cat.get_categories().to_list())
     return column.to_numpy()
 
 
-def _of_array(X: Any, owner: str) -> pd.DataFrame:
+def _of_array(X: Any) -> pd.DataFrame:
     array = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=1)
-    names = [f"x{j}" for j in range(array.shape[1])]
-    frame = pd.DataFrame(array, columns=names)
-    if array.dtype == object:
-        for name in names:
-            check_flat(owner, frame[name])
-    return frame
+    return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
 
 
 def check_names(owner: str, names: list[Any]) -> None:
@@ -106,9 +107,10 @@ def check_columns(owner: str, option: str, wanted: Iterable[str], names: Iterabl
         )
 
 
-def check_flat(owner: str, column: "pd.Series[Any]") -> None:
-    """Raise if a column holds lists, dictionaries or complex numbers."""
-    if column.dtype.kind == "c":
+def _check_flat(owner: str, column: "pd.Series[Any]") -> None:
+    """Raise if a column of no plain type holds lists, dictionaries or complex numbers."""
+    types = {type(value) for value in column} if column.dtype == object else set()
+    if column.dtype.kind == "c" or types & COMPLEX:
         raise invalid_data(
             owner,
             "X",
@@ -116,14 +118,11 @@ def check_flat(owner: str, column: "pd.Series[Any]") -> None:
             got=Plain(f"complex numbers in column {column.name!r}"),
             fix="Give real and imaginary parts as columns of their own.",
         )
-    if column.dtype != object:
-        return
-    nested = {type(value) for value in column} & set(NESTED)
-    if nested:
+    if types & NESTED:
         raise unsupported(
             owner,
             "X",
             must="hold numbers or strings (each argument must be a string or a number)",
-            got=Plain(f"a {nested.pop().__name__} in column {column.name!r}"),
+            got=Plain(f"a {(types & NESTED).pop().__name__} in column {column.name!r}"),
             fix="Spread it over columns of its own.",
         )

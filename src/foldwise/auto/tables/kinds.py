@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foldwise.auto.tables.frames import as_frame, check_columns, check_flat
+from foldwise.auto.tables.frames import as_frame, check_columns
 from foldwise.auto.tables.values import (
     MISSING_MARKS,
     WORD_PAIRS,
@@ -193,7 +193,6 @@ def column_kinds(
 
 
 def _describe(column: "pd.Series[Any]", known: str | None) -> ColumnKind:
-    check_flat("column_kinds", column)
     n_missing, n_distinct = _counts(column)
     if known is not None:
         found = Guess(known, "as you said", _format_if_text(column) if known == "date" else "")
@@ -251,7 +250,7 @@ def guess(column: Any) -> Guess:
         return _guess_levels(column)
     if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
         return Guess("date", "dates")
-    if pd.api.types.is_timedelta64_dtype(dtype):
+    if dtype.kind == "m":
         return Guess("number", "durations, in seconds")
     if pd.api.types.is_numeric_dtype(dtype):
         return _guess_numbers(column)

@@ -1,6 +1,6 @@
 """A table and the names of some columns -> features, target, weights and groups."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ from foldwise.errors import FoldwiseError, Plain, invalid_data, invalid_paramete
 OWNER = "table_problem"
 MOST_NUMBER_CLASSES = 10
 MOST_CLASSES = 200
+# Beyond it, not every whole number is a float.
+LARGEST_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class TableProblem:
     sample_weight: FloatArray | None  # one entry a row
     groups: Array | None  # one entry a row
     notes: tuple[str, ...]  # what was decided on the way, for people
+    read_as: Mapping[str, str]  # how the file was read, if the table came from one
 
 
 def table_problem(
@@ -64,7 +67,7 @@ def table_problem(
     _check_columns(named, table)
     words = text_of(table[target])
     present = words.notna().to_numpy()
-    notes = _missing_note(target, present)
+    notes = _missing_note(target, present, table.attrs.get("missing", {}).get(target, []))
     table = table.loc[present].reset_index(drop=True)
     _check_rows(len(table), fewest_rows)
     y, found, said = _read_target(table[target], task)
@@ -80,6 +83,7 @@ def table_problem(
         None if weight is None else checked_weights(OWNER, numbers_of(table[weight]), len(X)),
         None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X)),
         (*notes, *said),
+        dict(table.attrs.get("read_as", {})),
     )
 
 
@@ -124,7 +128,7 @@ def _check_usable(target: str, kinds: Kinds) -> None:
     )
 
 
-def _missing_note(target: str, present: BoolArray) -> list[str]:
+def _missing_note(target: str, present: BoolArray, words: Sequence[str]) -> list[str]:
     missing = int((~present).sum())
     if missing == len(present):
         raise _refused(
@@ -135,7 +139,10 @@ def _missing_note(target: str, present: BoolArray) -> list[str]:
         )
     if not missing:
         return []
-    return [f"Rows left out because {target!r} is missing: {missing:,} of {len(present):,}."]
+    note = f"Rows left out because {target!r} is missing: {missing:,} of {len(present):,}."
+    if words:
+        note += f" {listing(words)} count{'s' * (len(words) == 1)} as missing."
+    return [note]
 
 
 def _read_target(column: Any, task: str) -> tuple[Array, str, list[str]]:
@@ -203,6 +210,7 @@ def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> Array:
             f"{n_classes:,} different values in {len(words):,} rows",
             "Name another column, or merge rare classes.",
         )
-    if numeric and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all():
+    whole = numeric and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
+    if whole and np.abs(numbers).max() <= LARGEST_WHOLE:
         return numbers.astype(np.int64)
     return words.to_numpy(dtype=str)

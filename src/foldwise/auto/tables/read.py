@@ -5,6 +5,7 @@ import difflib
 import io
 import os
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +26,29 @@ OTHERS = {
 }
 MOST_COLUMNS = 100_000
 INDEX = "in the file and its index"
+# The words that pandas takes for missing cells, beside an empty one.
+MISSING = frozenset(
+    ["#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>",
+     "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+)  # fmt: skip
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path, like: Mapping[str, str] | None = None) -> pd.DataFrame:
     r"""Read a CSV or Parquet file.
 
     Parameters
     ----------
     path : str or Path
         The file. What is in it decides, not its ending.
+    like : mapping or None, default=None
+        How the table that a model was fitted on was read (``model.read_as_``): delimiter and
+        decimal mark are those, and a file that is written otherwise is refused.
 
     Returns
     -------
     DataFrame
-        ``attrs["read_as"]`` says how a CSV file was read: encoding, delimiter, decimal.
+        ``attrs["read_as"]`` says how a CSV file was read: encoding, delimiter, decimal;
+        ``attrs["missing"]`` which words of which columns were read as missing cells.
 
     Raises
     ------
@@ -75,8 +85,17 @@ def read_table(path: str | Path) -> pd.DataFrame:
     text, encoding = decode(file.name, content)
     if not text.strip():
         raise _refused(file, "hold a table", "an empty file", "Check how it was written.")
-    dialect = dialect_of(text)
-    names, n_records = _checked_shape(file, text, dialect)
+    dialect = dialect_of(text, like)
+    for part, words in (("delimiter", "fields between"), ("decimal", "decimal mark")):
+        found, wanted = getattr(dialect, part), (like or {}).get(part)
+        if wanted is not None and found != wanted:
+            raise _refused(
+                file,
+                f"have {words} {wanted!r}, as the table the model was fitted on",
+                f"{found!r}",
+                "Write it as that table was.",
+            )
+    names, n_records, missing = _checked_shape(file, text, dialect)
     frame = _parse(file, text, dialect, names)
     if frame.shape != (n_records, len(names)):
         raise _refused(
@@ -90,6 +109,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
         "delimiter": dialect.delimiter,
         "decimal": dialect.decimal,
     }
+    frame.attrs["missing"] = missing
     return frame
 
 
@@ -131,10 +151,13 @@ def _read_parquet(file: Path, content: bytes) -> pd.DataFrame:
     return frame.set_axis(names, axis=1)
 
 
-def _checked_shape(file: Path, text: str, dialect: Dialect) -> tuple[list[str], int]:
-    """Return the names and the number of records, after looking at every one."""
+def _checked_shape(
+    file: Path, text: str, dialect: Dialect
+) -> tuple[list[str], int, dict[str, list[str]]]:
+    """Return names, number of records and words for missing cells, after looking at every one."""
     n_records = -1
     names: list[str] = []
+    missing: set[tuple[int, str]] = set()
     try:
         for line, fields in records(text, dialect):
             n_records += 1
@@ -144,6 +167,8 @@ def _checked_shape(file: Path, text: str, dialect: Dialect) -> tuple[list[str], 
                 _check_not_data(file, names, line)
             elif len(fields) != len(names):
                 raise _ragged(file, len(names), len(fields), line, dialect)
+            if not MISSING.isdisjoint(fields):
+                missing.update((j, word) for j, word in enumerate(fields) if word in MISSING)
     except csv.Error as error:
         reason, line = error.args
         raise _refused(
@@ -153,7 +178,10 @@ def _checked_shape(file: Path, text: str, dialect: Dialect) -> tuple[list[str], 
             "Double the quotes inside fields.",
         ) from error
     _check_rows(file, n_records)
-    return names, n_records
+    words: dict[str, list[str]] = {}
+    for j, word in sorted(missing):
+        words.setdefault(names[j], []).append(word)
+    return names, n_records, words
 
 
 def _ragged(file: Path, wanted: int, found: int, line: int, dialect: Dialect) -> FoldwiseError:
@@ -219,6 +247,8 @@ def _parse(file: Path, text: str, dialect: Dialect, names: list[str]) -> pd.Data
             io.StringIO(text[dialect.skip :], newline=""),
             index_col=False,
             low_memory=False,
+            na_values=["", *MISSING],
+            keep_default_na=False,
             **options,
         )
     except (ValueError, OverflowError) as error:

@@ -60,7 +60,7 @@ def numbers_of(column: Any) -> FloatArray:
     array([60.])
     """
     dtype = column.dtype
-    if pd.api.types.is_timedelta64_dtype(dtype):
+    if dtype.kind == "m":
         return np.asarray(column.dt.total_seconds(), dtype=np.float64)
     if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -110,8 +110,8 @@ def dates_of(column: Any, date_format: str) -> NDArray[np.datetime64]:
     if isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        zoned = column if column.dt.tz is None else column.dt.tz_localize(None)
-        return zoned.to_numpy().astype("datetime64[us]")
+        plain = column if column.dt.tz is None else column.dt.tz_localize(None)
+        return plain.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT"))
     codes, distinct = pd.factorize(column)
     words = pd.Series([str(value).strip() for value in distinct], dtype=object)
     parsed = parse_dates(words, date_format or "ISO8601")

@@ -7,15 +7,16 @@ from functools import partial
 from typing import Any
 
 from foldwise.engine.dask.worker import OtherVersionsError, check_versions, keep
-from foldwise.engine.fingerprint import library_versions
+from foldwise.engine.versions import library_versions
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter, warn
 
 CONNECT_SECONDS = 15.0
 ANSWER_SECONDS = 15.0
 SEND_SECONDS = 300.0
-# Queues of large machines give workers late.
-NO_WORKER_SECONDS = 300.0
-WARN_SECONDS = 30.0
+# A worker that takes data still says that it lives; one that does not is left out.
+STALLED_SECONDS = 10.0
+NO_WORKER_SECONDS = 30.0
+WARN_SECONDS = 10.0
 LOST = (OSError, TimeoutError, asyncio.CancelledError, concurrent.futures.CancelledError)
 # Before the tasks of other users of the cluster.
 FIRST = 10
@@ -69,10 +70,13 @@ class Cluster:
         heard = self.beats.get(address)
         return heard is not None and time.monotonic() - heard[1] > seconds
 
-    def wait_for_workers(self) -> None:
+    def wait_for_workers(self, within: float = float("inf")) -> None:
         """Return when there is a worker; raise if there is none for too long."""
         self.look()
+        until = time.monotonic() + within
         while not self.threads:
+            if time.monotonic() > until:
+                raise self.gone(f"no worker within the time budget, after {within:.0f} s")
             self.complain_without_workers()
             time.sleep(0.2)
             self.look()
@@ -94,32 +98,59 @@ class Cluster:
         return [a for a in self.threads if not self.silent(a, seconds)] or list(self.threads)
 
     def give(self, value: Any, name: str, workers: list[str]) -> dict[str, Any]:
-        """Place something on workers; return the futures that keep it there."""
-        scatter = partial(
-            self.client.scatter, value, workers=workers, broadcast=True, hash=False,
-            asynchronous=True,
-        )  # fmt: skip
-        data = self.ask(scatter, within=SEND_SECONDS)
+        """Place something on workers that are heard of; return the futures that keep it there."""
+        data = self._sent(value, workers)
+        while data is None:
+            workers = [address for address in workers if not self.silent(address, STALLED_SECONDS)]
+            if not workers:
+                return {}
+            data = self._sent(value, workers)
         submit = partial(self.submit, keep, data, name, priority=FIRST)
         kept = {address: submit(workers=[address]) for address in workers}
-        self._settle(list(kept.values()))
+        self._settle(kept)
         return kept
 
-    def _settle(self, futures: list[Any]) -> None:
-        """Return when all are over, or some are and the others had their time."""
+    def _sent(self, value: Any, workers: list[str]) -> Any:
+        """Send something to workers; return None if one of them is not heard of meanwhile."""
+
+        async def scatter() -> Any:
+            return await self.client.scatter(
+                value, workers=workers, broadcast=True, hash=False, asynchronous=True
+            )
+
+        self._check_connected()
+        sending = asyncio.run_coroutine_threadsafe(scatter(), self.client.loop.asyncio_loop)
+        until = time.monotonic() + SEND_SECONDS
+        while True:
+            done, _ = concurrent.futures.wait([sending], timeout=1.0)
+            try:
+                if done:
+                    return sending.result()
+                if time.monotonic() > until:
+                    raise TimeoutError(f"data not sent after {SEND_SECONDS:.0f} s")
+            except LOST as error:
+                raise self.gone(f"{type(error).__name__}: {error}") from error
+            self.look()
+            if any(self.silent(address, STALLED_SECONDS) for address in workers):
+                sending.cancel()
+                return None
+
+    def _settle(self, futures: dict[str, Any]) -> None:
+        """Return when all are over, but for those of workers that are busy or not heard of.
+
+        A worker that was not ready gets the data with its first task.
+        """
         looked = time.monotonic()
-        until = looked + SEND_SECONDS
-        while any(future.status == "pending" for future in futures):
-            now = time.monotonic()
-            if now > until:
-                break
-            if any(future.done() for future in futures):
-                until = min(until, now + ANSWER_SECONDS)
-            if now > looked + ANSWER_SECONDS:
+        until = looked + ANSWER_SECONDS
+        pending = set(futures)
+        while pending and time.monotonic() < until:
+            pending = {address for address in pending if futures[address].status == "pending"}
+            if time.monotonic() > looked + 1.0:
                 self.look()
-                looked = now
+                looked = time.monotonic()
+                pending = {a for a in pending if not self.silent(a, STALLED_SECONDS)}
             time.sleep(0.01)
-        for future in futures:
+        for future in futures.values():
             if future.status == "error":
                 error = future.exception(timeout=ANSWER_SECONDS)
                 raise self.other_versions(_words(error)) from error
@@ -129,11 +160,16 @@ class Cluster:
         found = self.ask(self.client.scheduler.processing, workers=None)
         return {key: address for address, keys in found.items() for key in keys}
 
+    def deaths(self, key: str) -> int:
+        """Return how many workers died with a task."""
+        story = self.ask(self.client.scheduler.get_story, keys_or_stimuli=[key])
+        return sum(tuple(step[:3]) == (key, "processing", "released") for step in story)
+
     def check_versions(self) -> None:
         """Refuse a cluster whose workers would give other bits."""
         ours = library_versions()
         submit = partial(self.submit, check_versions, ours, priority=FIRST)
-        self._settle([submit(workers=[address]) for address in self.threads])
+        self._settle({address: submit(workers=[address]) for address in self.threads})
 
     def other_versions(self, what: str) -> InvalidParameterError:
         """Return the error for workers with other versions."""

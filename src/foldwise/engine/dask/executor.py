@@ -11,17 +11,17 @@ from cloudpickle import dumps
 from foldwise.engine.dask.cluster import ANSWER_SECONDS, Cluster
 from foldwise.engine.dask.worker import OtherVersionsError, Placed, do_task
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.fingerprint import library_versions
 from foldwise.engine.processes.worker import Surroundings, received
+from foldwise.engine.versions import library_versions
 from foldwise.errors import warn
 
 # How often the cluster is looked at.
 TICK_SECONDS = 1.0
 # A worker has stalled if it is not heard of for this long, and its task takes this many times as
 # long as the longest before.
-SILENT_SECONDS = 30.0
+SILENT_SECONDS = 15.0
 STALLED_TIMES = 3.0
-GATHER_SECONDS = 120.0
+GATHER_SECONDS = 30.0
 MOST_SENDS = 6
 # One worker that dies may have been ended by anybody; so many with one task were not.
 SURE_DEATHS = 3
@@ -41,6 +41,7 @@ class Flight:
     since: float
     futures: list[Any] = field(default_factory=list)
     sends: int = 0
+    deaths: int = 0
 
 
 class DaskExecutor:
@@ -48,9 +49,10 @@ class DaskExecutor:
 
     The data goes to each worker once, also to those that come later. A worker that dies has its
     task done elsewhere, by Dask; a task that ends several workers fails. A worker
-    that stalls has its task done elsewhere too, once it was not heard of for 30 s and the task
+    that stalls has its task done elsewhere too, once it was not heard of for 15 s and the task
     takes three times as long as the longest before; whichever is first counts, they give the same
-    bits. Without any worker for 300 s, or without the scheduler, an error says so.
+    bits. Without any worker for 30 s (or the time budget), or without the scheduler, an error says
+    so.
     """
 
     kills = False
@@ -72,16 +74,18 @@ class DaskExecutor:
         self._seconds: list[float] = []
         self._checked = False
 
-    def place(self, work: Any, shared: Any) -> None:
+    def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Send the function and the data to every worker."""
         self._placed = Placed((work, shared, Surroundings()))
-        self._wait_for_workers()
+        self._wait_for_workers(within)
         if not self._checked:
             self.cluster.check_versions()
             self._checked = True
         self._n_placed += 1
         self._kept.clear()
         self._give(self.cluster.heard(SILENT_SECONDS))
+        if not self._kept:
+            raise self.cluster.gone("no worker takes the data")
 
     def submit(self, ticket: int, job: Any) -> None:
         """Hand a task to the scheduler."""
@@ -121,14 +125,15 @@ class DaskExecutor:
         self._flights, self._over, self._placed, self._kept = {}, [], None, {}
         self.cluster.close()
 
-    def _wait_for_workers(self) -> None:
-        self.cluster.wait_for_workers()
+    def _wait_for_workers(self, within: float = float("inf")) -> None:
+        self.cluster.wait_for_workers(within)
         self.capacity = sum(self.cluster.threads.values())
 
     def _give(self, workers: list[str]) -> None:
         """Send what was placed to some workers."""
-        self._kept.update(self.cluster.give(self._placed, self._place_name(), workers))
-        self._given.update(dict.fromkeys(workers, time.monotonic()))
+        kept = self.cluster.give(self._placed, self._place_name(), workers)
+        self._kept.update(kept)
+        self._given.update(dict.fromkeys(kept, time.monotonic()))
 
     def _place_name(self) -> str:
         return f"{self._name}-{self._n_placed}"
@@ -200,7 +205,12 @@ class DaskExecutor:
 
     def _welcome(self, flight: Flight, future: Any, worker: str) -> None:
         """Send the data to a worker that does not have it, and the task again."""
+        # Dask counts anew with each key, and a worker that was started anew has no data.
+        flight.deaths += self.cluster.deaths(future.key)
         flight.futures.remove(future)
+        if flight.deaths >= SURE_DEATHS:
+            self._end(flight, WorkerKillerError(f"{flight.deaths} workers died at it"))
+            return
         if self._given.get(worker, 0.0) < flight.since:
             self._give([worker])
         self._send_again(flight, f"its data did not stay on {worker}")

@@ -6,9 +6,9 @@ from typing import Any
 from cloudpickle import dumps
 from threadpoolctl import threadpool_limits
 
-from foldwise.engine.fingerprint import differences, library_versions
 from foldwise.engine.processes.packing import aligned
 from foldwise.engine.processes.worker import perform
+from foldwise.engine.versions import differences, library_versions
 
 
 class OtherVersionsError(Exception):

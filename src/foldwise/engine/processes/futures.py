@@ -22,9 +22,14 @@ import pickle
 import tempfile
 import threading
 import time
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+)
 from concurrent.futures import wait as wait_for
-from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from cloudpickle import dumps
@@ -33,9 +38,21 @@ from threadpoolctl import threadpool_limits
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, without_frames
 from foldwise.engine.processes.packing import Parcel, pack
 from foldwise.engine.processes.worker import Surroundings, perform, received
+from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
 
 _opened: dict[bytes, Any] = {}
 _limited = threading.local()
+# Of each thread: the pools whose tasks it is in.
+_inside = threading.local()
+
+
+def is_inside(pool: Executor) -> bool:
+    """Tell whether this thread is doing a task of the pool, which then must not wait for it."""
+    outer: tuple[Executor, ...] = getattr(_inside, "pools", ())
+    if pool not in outer and threading.current_thread() in getattr(pool, "_threads", ()):
+        # The user handed the whole fit to the pool; tasks begun from here are inside it too.
+        _inside.pools = outer = (*outer, pool)
+    return pool in outer
 
 
 class Futures:
@@ -56,8 +73,9 @@ class Futures:
 
     kills = False
 
-    def __init__(self, pool: Executor, capacity: int | None = None) -> None:
-        self._pool = pool
+    def __init__(self, pool: Executor, capacity: int | None = None, owner: str = "Futures") -> None:
+        self._pool, self._owner = pool, owner
+        self._inside = (*getattr(_inside, "pools", ()), pool)
         self.remote = not isinstance(pool, ThreadPoolExecutor)
         workers = getattr(pool, "_max_workers", None)
         self.capacity = int(capacity or workers or os.cpu_count() or 1)
@@ -66,7 +84,7 @@ class Futures:
         self._over: list[Finished] = []
         self._placed: Any = None
 
-    def place(self, work: Any, shared: Any) -> None:
+    def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Pack the function and the data; threads share them as they are."""
         self._placed = (work, shared)
         if self.remote:
@@ -78,8 +96,10 @@ class Futures:
             future: Future[Any] = (
                 self._pool.submit(_do_elsewhere, pickle.dumps(self._placed), dumps(job))
                 if self.remote
-                else self._pool.submit(_do_in_thread, self._placed, job)
+                else self._pool.submit(_do_in_thread, self._placed, job, self._inside)
             )
+        except BrokenExecutor as error:
+            raise self._broken(error) from error
         except Exception as error:
             self._over.append(Finished(ticket, None, _as_lost(error)))
             return
@@ -91,9 +111,21 @@ class Futures:
             done, _ = wait_for(self._futures, timeout, return_when="FIRST_COMPLETED")
             for future in done:
                 ticket, since = self._futures.pop(future)
+                if not future.cancelled() and isinstance(future.exception(), BrokenExecutor):
+                    raise self._broken(future.exception()) from future.exception()
                 self._over.append(_finished(future, ticket, time.monotonic() - since))
         over, self._over = self._over, []
         return over
+
+    def _broken(self, error: Any) -> InvalidParameterError:
+        """Return the error for a pool that will never do a task again, whoever broke it."""
+        return invalid_parameter(
+            self._owner,
+            "executor",
+            must="be a pool that works",
+            got=Plain(f"a broken one ({type(error).__name__}: {error})"),
+            fix="Make a new one; with run_dir finished fits are kept and not repeated.",
+        )
 
     def running(self) -> dict[int, float]:
         """Return the tickets at work and since when, as far as known."""
@@ -140,12 +172,14 @@ def _finished(future: Future[Any], ticket: int, seconds: float) -> Finished:
 
 def _as_lost(error: BaseException) -> TaskLostError:
     """Return what an executor raised by itself: our tasks never raise."""
-    what = "its process died" if isinstance(error, BrokenProcessPool) else "its executor failed"
-    return TaskLostError(f"{what} ({type(error).__name__}: {error})")
+    return TaskLostError(f"its executor failed ({type(error).__name__}: {error})")
 
 
-def _do_in_thread(placed: tuple[Any, Any], job: Any) -> tuple[Any, Exception | None, float]:
+def _do_in_thread(
+    placed: tuple[Any, Any], job: Any, pools: tuple[Executor, ...]
+) -> tuple[Any, Exception | None, float]:
     work, shared = placed
+    before, _inside.pools = getattr(_inside, "pools", ()), pools
     if not hasattr(_limited, "limits"):
         # OpenMP counts threads by thread; BLAS is limited for all while a stack is fitted.
         _limited.limits = threadpool_limits(1)
@@ -154,12 +188,14 @@ def _do_in_thread(placed: tuple[Any, Any], job: Any) -> tuple[Any, Exception | N
         return work(shared, job), None, time.perf_counter() - start
     except Exception as error:
         return None, without_frames(error), time.perf_counter() - start
+    finally:
+        _inside.pools = before
 
 
 def _do_elsewhere(packed: bytes, job: bytes) -> bytes:
     """Do a task in a process that may have opened the same parcel before."""
     parcel: Parcel = pickle.loads(packed)
-    key = packed if parcel.file is None else parcel.file.encode()
+    key = packed if parcel.file is None else str(parcel.file).encode()
     if key not in _opened:
         _opened.clear()
         with contextlib.suppress(OSError):

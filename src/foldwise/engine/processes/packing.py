@@ -11,7 +11,6 @@ import pickle
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,8 @@ from cloudpickle import dumps
 
 ALIGNMENT = 64
 SMALL = 1 << 20
+# The file of a parcel until its handle has come.
+NAMELESS = -1
 
 
 @dataclass(frozen=True)
@@ -27,21 +28,26 @@ class Parcel:
 
     head: bytes  # the pickle, without the bytes of arrays
     spans: tuple[tuple[int, int], ...]  # where these lie in the file or the body
-    file: str | None  # the file they are in, if they are large
+    file: str | int | None  # the file they are in, if they are large: its name, or an open handle
     body: bytes = b""  # the bytes themselves, if they are few
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether the file's handle must be sent along."""
+        return self.file == NAMELESS
 
     def open(self) -> Any:
         """Return what was packed; its arrays are read-only and aligned, large ones mapped."""
         if self.file is None:
             memory = aligned(self.body)
         else:
-            with Path(self.file).open("rb") as stream:
+            with open(self.file, "rb") as stream:  # noqa: PTH123 - a handle is no path
                 memory = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
         return pickle.loads(self.head, buffers=[memory[start:end] for start, end in self.spans])
 
 
-def pack(value: Any, folder: str | None = None) -> Parcel:
-    """Pack something for other processes.
+def pack(value: Any, room: Any = None) -> Parcel:
+    """Pack something for other processes; ``room``: a folder or an open file for large arrays.
 
     Examples
     --------
@@ -55,17 +61,25 @@ def pack(value: Any, folder: str | None = None) -> Parcel:
     raw = [buffer.raw() for buffer in buffers]
     spans = _spans([part.nbytes for part in raw])
     total = spans[-1][1] if spans else 0
-    if folder is None or total <= SMALL:
+    if room is None or total <= SMALL:
         body = bytearray(total)
         for (start, end), part in zip(spans, raw, strict=True):
             body[start:end] = part
         return Parcel(head, spans, None, bytes(body))
-    with tempfile.NamedTemporaryFile(dir=folder, suffix=".parcel", delete=False) as stream:
-        for (start, _), part in zip(spans, raw, strict=True):
-            stream.seek(start)
-            stream.write(part)
-        stream.truncate(total)
+    if not isinstance(room, str):
+        _write(room, spans, raw)
+        return Parcel(head, spans, NAMELESS)
+    with tempfile.NamedTemporaryFile(dir=room, suffix=".parcel", delete=False) as stream:
+        _write(stream, spans, raw)
         return Parcel(head, spans, stream.name)
+
+
+def _write(stream: Any, spans: Sequence[tuple[int, int]], raw: Sequence[memoryview]) -> None:
+    for (start, _), part in zip(spans, raw, strict=True):
+        stream.seek(start)
+        stream.write(part)
+    stream.truncate(spans[-1][1])
+    stream.flush()
 
 
 def _spans(sizes: Sequence[int]) -> tuple[tuple[int, int], ...]:

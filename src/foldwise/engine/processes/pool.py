@@ -12,12 +12,14 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
+from multiprocessing.reduction import send_handle
 from typing import Any
 
 from cloudpickle import dumps
@@ -40,6 +42,11 @@ POOLS = (
 ONE_THREAD = {f"{pool}_THREADS": "1" for pool in POOLS}
 # How long a silent death can go unnoticed: a learner's own children keep pipes open.
 LOOK_SECONDS = 0.2
+# A pipe holds at least this much that nobody has read.
+PIPE_BYTES = 16_384
+
+# How long a worker that has closed its pipe may take to end by itself, so that its end tells why.
+DYING_SECONDS = 1.0
 
 # Windows has no harder signal.
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -54,29 +61,68 @@ class _Worker:
         self.home = os.getpid()
         self.pipe, theirs = multiprocessing.Pipe()
         # Not a daemon: those may have no children, and some learners want some.
-        self.process = LokyProcess(target=serve, args=(theirs, self.home), env=ONE_THREAD)
+        # Linux ends a child with the thread that made it, not with the process.
+        lasting = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
+        self.process = LokyProcess(target=serve, args=(theirs, self.home, lasting), env=ONE_THREAD)
         with _without_interrupts():
             self.process.start()
         theirs.close()
         self.ticket: int | None = None
         self.since = 0.0
         self.parcel: Parcel | None = None
+        self.sender: threading.Thread | None = None
 
-    def send(self, *message: Any) -> None:
-        self.pipe.send_bytes(pickle.dumps(message))
+    def send(self, *messages: tuple[Any, ...] | int) -> None:
+        """Send messages and handles of files, in their order.
+
+        What is small goes at once, what the pipe may not hold while nobody waits for it.
+        """
+        packed = [m if isinstance(m, int) else pickle.dumps(m) for m in messages]
+        if sum(len(part) for part in packed if isinstance(part, bytes)) <= PIPE_BYTES:
+            self._send(packed)
+            return
+        # A worker that is still coming up reads nothing: waiting for it would miss deadlines.
+        self.sender = threading.Thread(target=self._send, args=(packed,), daemon=True)
+        self.sender.start()
+
+    def _send(self, packed: list[bytes | int]) -> None:
+        # A worker that has just died is found by wait.
+        with contextlib.suppress(OSError):
+            for part in packed:
+                if isinstance(part, bytes):
+                    self.pipe.send_bytes(part)
+                else:
+                    send_handle(self.pipe, part, self.process.pid)
+
+    def state(self) -> str:
+        """Return "alive", "over" (its number is still its own) or "gone"."""
+        if self.home != os.getpid():
+            return "gone"
+        if not hasattr(os, "waitid"):
+            return "alive" if self.process.is_alive() else "gone"
+        try:
+            # Not waited for, or its number could be another's when its group is ended.
+            found = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return "gone"
+        return "alive" if found is None else "over"
 
     def is_alive(self) -> bool:
-        return self.home == os.getpid() and bool(self.process.is_alive())
+        return self.state() == "alive"
 
     def end(self) -> None:
-        with contextlib.suppress(OSError):
-            if hasattr(os, "killpg"):
-                # The worker leads a group, so what its learner started ends with it.
-                os.killpg(self.process.pid, signal.SIGKILL)
-        with contextlib.suppress(OSError):
-            # It leads none before it has come up.
-            os.kill(self.process.pid, KILL)
+        if self.state() != "gone":
+            with contextlib.suppress(OSError):
+                if hasattr(os, "killpg"):
+                    # The worker leads a group, so what its learner started ends with it.
+                    os.killpg(self.process.pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):
+                # It leads none before it has come up.
+                os.kill(self.process.pid, KILL)
         self.process.join(1.0)
+        if self.sender is not None:
+            # It writes to a pipe that nobody reads any more, which is an error at once.
+            self.sender.join(1.0)
         self.pipe.close()
 
 
@@ -100,7 +146,8 @@ class Processes:
     """Runs tasks in processes of this machine.
 
     Each process has one thread a pool. Data over 1 MB is written once to a file in the
-    temporary folder (``TMPDIR``) and mapped read-only by each process.
+    temporary folder (``TMPDIR``) and mapped read-only by each process. On Linux the file has no
+    name, so that nothing is left of it however this process ends.
 
     Examples
     --------
@@ -116,27 +163,32 @@ class Processes:
 
     def __init__(self, n_workers: int) -> None:
         self.capacity = n_workers
-        self._folder = tempfile.TemporaryDirectory(prefix="foldwise-", ignore_cleanup_errors=True)
         self._workers: list[_Worker] = []
         self._over: list[Finished] = []
         self._parcel: Parcel | None = None
+        self._room: Any = None
 
-    def place(self, work: Any, shared: Any) -> None:
+    def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Pack the function and the data; a worker gets them with its first task."""
         self._drop_parcel()
-        self._parcel = pack((work, shared, Surroundings()), self._folder.name)
+        self._room = _room()
+        folder = self._room.name if isinstance(self._room.name, str) else self._room
+        self._parcel = pack((work, shared, Surroundings()), folder)
 
     def submit(self, ticket: int, job: Any) -> None:
         """Give a task to a free worker."""
         worker = self._free()
         packed = dumps(job)
         worker.ticket, worker.since = ticket, time.monotonic()
-        # A worker that has just died is found by wait.
-        with contextlib.suppress(OSError):
-            if worker.parcel is not self._parcel:
-                worker.send("place", self._parcel, self._folder.name)
-                worker.parcel = self._parcel
-            worker.send("task", packed)
+        messages: list[tuple[Any, ...] | int] = [("task", packed)]
+        if self._parcel is not None and worker.parcel is not self._parcel:
+            # The data come first, or the handle of the file they are in.
+            room = self._room
+            handle = [room.fileno()] if self._parcel.is_nameless else []
+            name = room.name if isinstance(room.name, str) else None
+            messages[:0] = [("place", self._parcel, name), *handle]
+            worker.parcel = self._parcel
+        worker.send(*messages)
 
     def wait(self, timeout: float | None) -> list[Finished]:
         """Return tasks that are over."""
@@ -173,13 +225,11 @@ class Processes:
         for ticket in list(self.running()):
             self.cancel(ticket, "closed")
         for worker in self._workers:
-            with contextlib.suppress(OSError):
-                worker.send("forget")
+            worker.send(("forget",))
             worker.parcel = None
         _idle.extend(self._workers)
         self._workers, self._over = [], []
         self._drop_parcel()
-        self._folder.cleanup()
 
     def _free(self) -> _Worker:
         for worker in [w for w in self._workers if w.ticket is None]:
@@ -209,19 +259,41 @@ class Processes:
     def _bury(self, worker: _Worker) -> None:
         """Say that a worker's task is lost."""
         assert worker.ticket is not None
-        worker.process.join(1.0)
+        until = time.monotonic() + DYING_SECONDS
+        while worker.is_alive() and time.monotonic() < until:
+            time.sleep(0.01)
         self._workers.remove(worker)
         seconds = time.monotonic() - worker.since
+        worker.end()
         lost = TaskLostError(_cause(worker.process.exitcode))
         self._over.append(Finished(worker.ticket, None, lost, seconds))
-        worker.end()
 
     def _drop_parcel(self) -> None:
-        if self._parcel is not None and self._parcel.file is not None:
-            # Workers still map it; POSIX gives the room back when they let go.
-            with contextlib.suppress(OSError):
-                Path(self._parcel.file).unlink()
-        self._parcel = None
+        # Workers still map it; POSIX gives the room back when they let go.
+        if self._room is not None:
+            self._room.close()
+        self._parcel = self._room = None
+
+
+class _Folder(tempfile.TemporaryDirectory[str]):
+    """A folder for data that is closed as a file is."""
+
+    close = tempfile.TemporaryDirectory.cleanup
+
+
+def _room() -> Any:
+    """Return a place for data: on Linux a file without a name, which goes with this process."""
+    if sys.platform == "linux":
+        return tempfile.TemporaryFile()
+    return _Folder(prefix="foldwise-", ignore_cleanup_errors=True)
+
+
+def warm(n_workers: int, needs: Any) -> None:
+    """Start workers that will soon be wanted; meanwhile they import what ``needs`` is made of."""
+    for _ in range(n_workers - len(_idle)):
+        worker = _Worker()
+        worker.send(("forget", needs))
+        _idle.append(worker)
 
 
 @atexit.register

@@ -4,6 +4,8 @@
 :func:`serve` is the loop of our own worker processes.
 """
 
+import contextlib
+import ctypes
 import os
 import pickle
 import shutil
@@ -13,8 +15,9 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +26,10 @@ import sklearn
 from cloudpickle import dumps
 
 from foldwise.engine.executor import Finished, without_frames
-from foldwise.engine.processes.packing import Parcel
 
 IDLE_SECONDS = 300.0
 FOLLOW_SECONDS = 0.5
+PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -150,19 +153,23 @@ def _status(name: str) -> int:
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith(name)), 0)
 
 
-def serve(connection: Connection, parent: int) -> None:
-    """Do what comes through the connection until it closes."""
+def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
+    """Do what comes through the connection until it closes.
+
+    ``lasting``: Whether Linux is to end this process with the thread that started it.
+    """
     # Ctrl-C reaches every process of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
     if hasattr(os, "setsid"):
         os.setsid()
+    if lasting:
+        _die_with_parent()
     folders: list[str] = []
     follow = threading.Thread(target=_follow, args=(parent, folders), daemon=True)
     follow.start()
     placed: Any = None
-    parcel: Parcel | None = None
     while connection.poll(IDLE_SECONDS):
         try:
             kind, *content = pickle.loads(connection.recv_bytes())
@@ -171,15 +178,23 @@ def serve(connection: Connection, parent: int) -> None:
             follow.join(2 * FOLLOW_SECONDS)
             return
         if kind == "task":
-            assert parcel is not None
-            placed = placed or parcel.open()
             work, shared, around = placed
             connection.send_bytes(perform(work, shared, pickle.loads(content[0]), around))
             del work, shared
             continue
-        placed, parcel = None, None
+        placed = None
         if kind == "place":
-            parcel, folders[:] = content[0], [content[1]]
+            parcel, folder = content
+            folders[:] = [] if folder is None else [folder]
+            if parcel.is_nameless:
+                parcel = replace(parcel, file=recv_handle(connection))
+            placed = parcel.open()
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this process with its parent, even while a learner holds Python's lock."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _follow(parent: int, folders: list[str]) -> None:

@@ -96,6 +96,7 @@ def honesty_section(stack: StackValues) -> Section:
         ("New rows get", deployed),
         ("Calibrated by", getattr(getattr(fitted, "calibrator_", None), "method", "")),
         ("Not judged", unjudged),
+        ("Corrected", _corrected(stack)),
     ]
     blocks: list[Block] = [Terms([pair for pair in pairs if pair[1]])]
     if not stack.folds:
@@ -110,10 +111,19 @@ def honesty_section(stack: StackValues) -> Section:
     return Section("honesty", TITLE, lead, blocks)
 
 
+def _corrected(stack: StackValues) -> str:
+    """Say what was done about judged models having seen fewer rows."""
+    done = getattr(stack.fitted, "score_correction_", None)
+    if done is None or not stack.folds:
+        return ""
+    before = number(stack.metric.natural(stack.fitted.score_uncorrected_))
+    return f"{'no' if done.kind == 'none' else f'from {before}'}: {done.reason}"
+
+
 def _gap_table(stack: StackValues) -> PageTable:
     metric, audit = stack.metric, leak_audit(stack.table)
     own = with_error(metric.natural(audit.score), audit.score_se)
-    rows = [["honest: everything repeated without the fold", own, ""]]
+    rows = [["honest: everything repeated without the fold, uncorrected", own, ""]]
     for claim in audit.claims:
         value = number(metric.natural(claim.score), decimals_for(audit.score_se))
         gap = with_error(claim.gap, claim.gap_se)

@@ -197,13 +197,10 @@ class Judge:
             return response
         return Response("label", response.labels.astype(np.float64)[:, None])
 
-    def hold_out(self, candidate: Candidate) -> Response:
-        """Return the hold-out predictions of all judged rows by some stacker without a grid."""
-        each = []
-        for judgement in self.reading.judgements:
-            (stacker,) = self._fit_all((candidate,), judgement.train).values()
-            each.append(respond(stacker, self.layer.features((judgement.test,))))
-        return joined(each)
+    def fitted(self, candidate: Candidate) -> list[Any]:
+        """Return some stacker without a grid, fitted without each judged fold."""
+        each = [self._fit_all((candidate,), j.train) for j in self.reading.judgements]
+        return [stacker for stackers in each for stacker in stackers.values()]
 
     def try_all(self, judgement: Judgement) -> tuple[dict[Option, Any], dict[Option, Response]]:
         """Fit every option without the judged fold, and predict the fold."""

@@ -1,47 +1,56 @@
 """The leaderboard: the stack, its learners, the best single one and the plain mean."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from foldwise.arrays import BoolArray, FloatArray
-from foldwise.scores.metric import Evaluation, Metric
+from foldwise.scores.exact import ScoreCorrection
+from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
-from foldwise.stack.stackers.candidates import Candidate, linear_weights
-from foldwise.stack.stackers.means import WeightedMean
+from foldwise.stack.results.exact import Board, board_of, correction
+from foldwise.stack.stackers.candidates import linear_weights
 from foldwise.stack.table.read import column_names
 
 
-def evaluations_of(stack: FittedStack) -> dict[str, Evaluation]:
-    """Return the evaluation of the stack, each learner, the best single and the plain mean.
+@dataclass(frozen=True)
+class JudgedResults:
+    """What a fit has found out about its own quality, over the repeats; NaN without a score.
 
-    Names mapped to evaluations, all on the same rows and equally honest: the best single learner is
-    chosen for each fold without looking at it.
+    A stack has each as an attribute, with an underscore.
     """
-    target, honest = stack.verdict.target, stack.verdict.evaluation
-    assert target is not None
-    assert honest is not None
-    rows = {TITLES[0]: honest}
-    features = stack.top.features([judgement.test for judgement in stack.reading.judgements])
-    for m, entry in enumerate(stack.top.entries):
-        rows[entry.name] = stack.metric.evaluate(features.alone(m), target)
-    for title, rule in ((TITLES[1], "best"), (TITLES[2], "mean")):
-        top = Candidate(rule, WeightedMean(rule, stack.metric, stack.problem.labels))
-        rows[title] = stack.metric.evaluate(stack.judge.hold_out(top), target)
-    return rows
+
+    leaderboard: pd.DataFrame
+    score: float
+    score_se: float
+    score_uncorrected: float
+    score_correction: ScoreCorrection
+    fold_scores: FloatArray
 
 
-def leaderboard(stacks: Sequence[FittedStack]) -> pd.DataFrame:
-    """Return one row a model, the best first.
+def judged_results(stacks: Sequence[FittedStack]) -> JudgedResults:
+    """Judge every model of every repeat."""
+    boards = [board_of(stack) for stack in stacks if stack.reading.judgements]
+    return JudgedResults(
+        leaderboard(stacks, boards),
+        *honest_score(boards),
+        uncorrected_score(stacks)[0],
+        correction(stacks, boards),
+        fold_scores(stacks),
+    )
+
+
+def leaderboard(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> pd.DataFrame:
+    """Return one row a model, the best first, from the boards of the deals that were judged.
 
     Columns ``model``, the metric, ``se``, ``difference`` to the stack in the metric's natural sign,
     ``difference_se`` (paired), ``fit_seconds``, ``predict_seconds``, ``weight``.
     """
     metric = stacks[0].metric
-    judged = [evaluations_of(stack) for stack in stacks if stack.reading.judgements]
     tables = [layer.table for stack in stacks for layer in stack.layers]
     top = [entry.name for entry in stacks[0].top.entries]
     weights = _weights(stacks)
@@ -55,7 +64,7 @@ def leaderboard(stacks: Sequence[FittedStack]) -> pd.DataFrame:
             "fit_seconds": _seconds([table.fit_seconds for table in tables], whose),
             "predict_seconds": _seconds([table.predict_seconds for table in tables], whose),
         }
-        scores, weight = _scores(title, judged, metric), weights.get(title, np.nan)
+        scores, weight = _scores(title, boards, metric), weights.get(title, np.nan)
         records.append({"model": title, **scores, **seconds, "weight": weight})
     return (
         pd.DataFrame(records)
@@ -72,12 +81,10 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))
 
 
-def _scores(
-    title: str, judged: Sequence[dict[str, Evaluation]], metric: Metric
-) -> dict[str, float]:
-    if not judged or title not in judged[0]:
+def _scores(title: str, boards: Sequence[Board], metric: Metric) -> dict[str, float]:
+    if not boards or title not in boards[0].rows:
         return dict.fromkeys([metric.name, "se", "difference", "difference_se"], np.nan)
-    pairs = [(rows[title], rows[TITLES[0]]) for rows in judged]
+    pairs = [(b.rows[title].evaluation, b.rows[TITLES[0]].evaluation) for b in boards]
     return {
         metric.name: metric.natural(_mean(own.score for own, _ in pairs)),
         "se": _mean(own.standard_error for own, _ in pairs),
@@ -136,8 +143,16 @@ def columns_of(stack: FittedStack) -> list[str]:
     ]
 
 
-def honest_score(stacks: Sequence[FittedStack]) -> tuple[float, float]:
+def honest_score(boards: Sequence[Board]) -> tuple[float, float]:
     """Return the mean score over repeats and its standard error, not shrunk for repeats."""
+    if not boards:
+        return float("nan"), float("nan")
+    each = [board.rows[TITLES[0]].evaluation for board in boards]
+    return _mean(e.score for e in each), _mean(e.standard_error for e in each)
+
+
+def uncorrected_score(stacks: Sequence[FittedStack]) -> tuple[float, float]:
+    """Return the same of the hold-out predictions as they are, before any correction."""
     each = [s.verdict.evaluation for s in stacks if s.verdict.evaluation is not None]
     if not each:
         return float("nan"), float("nan")

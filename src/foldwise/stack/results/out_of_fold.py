@@ -15,7 +15,7 @@ from foldwise.learners import prepared, take_rows
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import Option
-from foldwise.stack.results.leaderboard import honest_score
+from foldwise.stack.results.leaderboard import uncorrected_score
 from foldwise.stack.results.optimism import optimistic_claims
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of, weights_of
@@ -24,7 +24,7 @@ from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_o
 def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
     """Return what :mod:`foldwise.diagnose` looks at, on the rows that every repeat judges."""
     names, rows = common_names(stacks), _common_rows(stacks)
-    data, (score, error) = stacks[0].problem.data, honest_score(stacks)
+    data, (score, error) = stacks[0].problem.data, uncorrected_score(stacks)
     return OutOfFoldTable(
         names,
         np.stack([_hold_out(stack, names, rows) for stack in stacks]),

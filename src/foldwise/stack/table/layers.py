@@ -106,8 +106,11 @@ def _lowest_tasks(
     """Return the task of each learner at each node of the lowest layer."""
     needs, kept = dealt.needs[0], dealt.reading.kept
     rows = {node: (dealt.lattice.rows(node), needs.of(node)) for node in needs.rows}
+    forward = dealt.lattice.kind == "forward"
     return {
-        (e.name, node, None): NodeTask(*rows[node], settings.seed_of(e.name, node), node in kept)
+        (e.name, node, None): NodeTask(
+            *rows[node], settings.seed_of(e.name, node), node in kept, forward
+        )
         for node in needs.rows
         for e in entries
     }
@@ -142,7 +145,10 @@ def _fit_upper(
         None if everything.groups is None else everything.groups[rows],
     )
     train, test, keep = np.arange(n_train), np.arange(n_train, len(rows)), dealt.reading.kept
-    tasks = {c: NodeTask(train, test, settings.seed_of(c[0], node), node in keep) for c in cells}
+    forward = dealt.lattice.kind == "forward"
+    tasks = {
+        c: NodeTask(train, test, settings.seed_of(c[0], node), node in keep, forward) for c in cells
+    }
     fit_cells(table, entries, data, tasks, settings)
     for cell in cells:
         if cell in table.predictions:

@@ -1,0 +1,112 @@
+"""Every budget of AutoStack ends in a model, late by at most the larger of 10 % and 2 s.
+
+Generated tables up to 20,000 rows (numbers, 2, 7 and 20 classes, wide, text), budgets from one
+second on, with one and two jobs. Each fit is a process of its own, so that no worker of an earlier
+one is warm; start-up is not counted but printed. ``cpu`` is the time this process and its workers
+were at work: on a machine that others use too, a fit may be late without having done more.
+
+The ratio is the smallest of allowed over taken seconds: above 1 all budgets were kept.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+TABLES = ("small", "regression", "classes2", "classes7", "classes20", "wide", "text")
+BUDGETS = (1.0, 2.0, 3.0, 5.0, 10.0, 30.0)
+WORDS = ("red", "large", "old", "broken", "shipped", "paid", "late", "green", "house", "north")
+
+
+def table(name: str) -> tuple[Any, Any]:
+    """Return the rows and the target of a generated problem."""
+    random = np.random.default_rng(0)
+    if name == "text":
+        words = random.choice(WORDS, (3000, 12))
+        X = pd.DataFrame(
+            {"note": [" ".join(row) for row in words], "size": random.normal(size=3000)}
+        )
+        return X, (words == "late").sum(1) + X["size"] + random.normal(size=3000)
+    n_rows, n_columns = {"small": (200, 10), "wide": (1500, 3000)}.get(name, (20_000, 20))
+    X = random.normal(size=(n_rows, n_columns))
+    signal = X[:, 0] + np.sin(2 * X[:, 1]) + X[:, 2] * X[:, 3] + random.normal(size=n_rows)
+    if name.startswith("classes"):
+        return X, np.argsort(np.argsort(signal)) * int(name[7:]) // n_rows
+    return X, signal
+
+
+def fit_once(name: str, budget: float, n_jobs: int) -> dict[str, Any]:
+    """Return how long a fit took and what came of it; run in a fresh process."""
+    from foldwise import AutoStackClassifier, AutoStackRegressor
+
+    X, y = table(name)
+    kind = AutoStackClassifier if name.startswith("classes") else AutoStackRegressor
+    model = kind(time_budget=budget, n_jobs=n_jobs, random_state=0)
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    seconds, times = time.perf_counter() - start, os.times()
+    return {
+        "seconds": seconds,
+        "cpu": sum(times[:4]),
+        "members": len(model.members_),
+        "folds": model.stack_.deals_[0].lattice.n_folds,
+        "score": float(model.score_),
+    }
+
+
+def run(name: str, budget: float, n_jobs: int) -> dict[str, Any]:
+    """Return the result of a fit in a process of its own, or how it failed."""
+    command = [sys.executable, __file__, "--one", name, str(budget), str(n_jobs)]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, timeout=10 * budget + 300)
+    if done.returncode:
+        return {"error": (done.stderr.strip().splitlines() or ["killed"])[-1]}
+    result = json.loads(done.stdout.splitlines()[-1])
+    return {**result, "startup": time.perf_counter() - start - result["seconds"]}
+
+
+def main() -> int:
+    """Print a line for each fit."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--one", nargs=3, metavar=("TABLE", "BUDGET", "JOBS"))
+    parser.add_argument("--tables", nargs="+", default=TABLES, choices=TABLES)
+    parser.add_argument("--budgets", nargs="+", type=float, default=BUDGETS)
+    parser.add_argument("--jobs", nargs="+", type=int, default=(1, 2))
+    options = parser.parse_args()
+    if options.one:
+        name, budget, n_jobs = options.one
+        print(json.dumps(fit_once(name, float(budget), int(n_jobs))))
+        return 0
+    ratios = []
+    print("table       budget jobs   seconds  cpu  start-up  members folds   score")
+    for name in options.tables:
+        for budget in options.budgets:
+            for n_jobs in options.jobs:
+                got = run(name, budget, n_jobs)
+                head = f"{name:11s} {budget:6g} {n_jobs:4d}  "
+                if "error" in got:
+                    ratios.append(0.0)
+                    print(f"{head} {got['error'][:120]}", flush=True)
+                    continue
+                ratios.append(max(1.1 * budget, budget + 2.0) / got["seconds"])
+                print(
+                    f"{head} {got['seconds']:7.1f} {got['cpu']:6.1f} {got['startup']:6.1f} "
+                    f"{got['members']:7d} {got['folds']:6d} {got['score']:9.3f}"
+                    f"{'' if ratios[-1] >= 1 else '  late'}",
+                    flush=True,
+                )
+    print(f"ratio: {min(ratios):.2f}")
+    return int(min(ratios) < 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

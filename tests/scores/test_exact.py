@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+
+from foldwise.scores.exact import (
+    Exact,
+    correction_of,
+    mean_evaluation,
+    next_step,
+    rooted,
+    stepped,
+)
+from foldwise.scores.metric import Evaluation, as_metric
+
+
+def of(losses: list[float]) -> Evaluation:
+    """Return the evaluation of a mean loss over rows."""
+    own = np.array(losses)
+    return Evaluation(-own.mean(), -(own - own.mean()) / len(own))
+
+
+@pytest.mark.parametrize("n_folds", [4, 5, 10])
+def test_for_equal_folds_the_step_is_all_but_two_of_the_folds(n_folds) -> None:
+    n = 60 * n_folds
+    alone, pairs = n - n // n_folds, n - 2 * n // n_folds
+    found = next_step([alone] * n_folds, [[pairs] * (n_folds - 1)] * n_folds, n)
+    assert found == pytest.approx((n_folds - 2) / n_folds)
+
+
+def test_folds_of_any_size_step_along_one_over_n() -> None:
+    # On a curve c + s / m the corrected loss of the models without a fold is that of all rows.
+    sizes = np.array([10, 20, 30, 40])
+    alone = 100 - sizes
+    pairs = [[100 - sizes[i] - sizes[j] for j in range(4) if j != i] for i in range(4)]
+    each = [
+        (1 / alone[i] - 1 / 100) / (np.mean([1 / m for m in pairs[i]]) - 1 / alone[i])
+        for i in range(4)
+    ]
+    assert next_step(alone, pairs, 100) == pytest.approx(np.mean(each))
+    assert next_step([5, 5], [[5], [5]], 10) == 0.0
+
+
+def test_the_step_is_taken_row_by_row() -> None:
+    judged, pairs, alone = of([4.0, 6.0, 8.0]), of([7.0, 7.0, 10.0]), of([6.0, 5.0, 10.0])
+    exact = stepped(judged, pairs, alone, 0.6, 0.0)
+    by_hand = of([4.0 - 0.6 * 1.0, 6.0 - 0.6 * 2.0, 8.0])
+    assert exact.evaluation.score == pytest.approx(by_hand.score)
+    np.testing.assert_allclose(exact.evaluation.contributions, by_hand.contributions)
+    assert exact.uncorrected is judged
+
+
+def test_the_step_is_at_least_nothing_and_at_most_a_quarter_of_the_loss() -> None:
+    judged, worse, better = of([4.0, 6.0]), of([50.0, 60.0]), of([2.0, 1.0])
+    up = stepped(judged, better, worse, 0.6, 0.0)
+    assert up.evaluation is judged
+    down = stepped(judged, worse, better, 0.6, 0.0)
+    assert down.evaluation.score == pytest.approx(0.75 * judged.score)
+    # A share of 0.9 correct is a loss of 0.1.
+    high = stepped(Evaluation(0.9, judged.contributions), worse, better, 0.6, 1.0)
+    assert high.evaluation.score == pytest.approx(0.925)
+
+
+def test_a_root_is_taken_after_the_step() -> None:
+    exact = rooted(stepped(of([4.0, 6.0]), of([6.0, 7.0]), of([5.0, 6.0]), 0.5, 0.0))
+    assert exact.evaluation.score == pytest.approx(-np.sqrt(4.5))
+    assert exact.uncorrected.score == pytest.approx(-np.sqrt(5.0))
+    np.testing.assert_allclose(
+        exact.evaluation.contributions, of([3.5, 5.5]).contributions / (2 * np.sqrt(4.5))
+    )
+
+
+def test_a_mean_of_scores_is_the_score_of_the_mean_losses() -> None:
+    found = mean_evaluation([of([1.0, 3.0]), of([2.0, 6.0])])
+    np.testing.assert_allclose(found.contributions, of([1.5, 4.5]).contributions)
+    assert found.score == -3.0
+
+
+def test_it_says_when_the_step_was_limited() -> None:
+    metric = as_metric(None, owner="S", classify=False, has_probabilities=False)
+    own = of([4.0, 6.0])
+
+    def told(raw: float) -> str:
+        return correction_of([Exact(own, own, raw, 1.25)], metric).reason
+
+    assert told(2.0).startswith("the step that the learning curve shows is more than a quarter")
+    assert told(-1.0).startswith("models of more rows did not judge better")
+    assert told(1.0).startswith("the deployed models saw more rows than the judged ones")
+
+
+@pytest.mark.parametrize(("scoring", "best"), [("r2", 1), ("neg_log_loss", 0), ("roc_auc", 1)])
+def test_the_best_score_there_can_be_is_known(scoring, best) -> None:
+    metric = as_metric(scoring, owner="S", classify=scoring != "r2", has_probabilities=True)
+    assert metric.best == best

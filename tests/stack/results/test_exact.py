@@ -1,0 +1,259 @@
+"""The corrected score against one worked out by hand, model by model."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss, r2_score, roc_auc_score
+from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from foldwise import StackingClassifier, StackingRegressor
+
+N = 66
+RNG = np.random.default_rng(5)
+X = RNG.random((N, 4))
+Y = 3 * X[:, 0] + np.sin(6 * X[:, 1]) + 0.3 * RNG.normal(size=N)
+CLASSES = (np.median(Y) < Y).astype(int)
+GROUPS = np.arange(N) // 3
+WEIGHTS = RNG.integers(1, 4, N).astype(float)
+RIDGE, TREE = Ridge(0.1), DecisionTreeRegressor(max_depth=4, random_state=0)
+
+
+def folds(n_folds: int, kind: str) -> list:
+    """Return splits: equal folds, unequal ones, or whole groups."""
+    rng = np.random.default_rng(n_folds)
+    deal = rng.permutation(N)
+    if kind == "groups":
+        deal = np.concatenate([np.flatnonzero(g == GROUPS) for g in rng.permutation(N // 3)])
+    cuts = np.linspace(0, N, n_folds + 1).astype(int)
+    if kind == "unequal":
+        cuts = (N * (np.arange(n_folds + 1) / n_folds) ** 1.5).astype(int)
+    if kind == "groups":
+        cuts = cuts // 3 * 3
+    tests = [np.sort(deal[a:b]) for a, b in itertools.pairwise(cuts)]
+    return [(np.setdiff1d(np.arange(N), test), test) for test in tests]
+
+
+class ByHand:
+    """A, B and C of every judged fold, all models fitted anew."""
+
+    def __init__(self, learners, top, splits, weight=None, groups=None) -> None:
+        self.tests, self.K = [test for _, test in splits], len(splits)
+        self.learners, self.weight, self.groups = learners, weight, groups
+        self.rows = np.concatenate(self.tests)
+        self.a, self.c, self.b = [], [], []
+        for i in range(self.K):
+            others = [j for j in range(self.K) if j != i]
+            seen = np.concatenate([self.tests[j] for j in others])
+            oos = np.vstack([self.predicted({i, j}, self.tests[j]) for j in others])
+            stacker = clone(top).fit(oos, Y[seen], None if weight is None else weight[seen])
+            pairs = [self.predicted({i, j}, self.tests[i]) for j in others]
+            self.a.append((np.mean(pairs, axis=0), stacker.predict(np.mean(pairs, axis=0))))
+            alone = self.predicted({i}, self.tests[i])
+            self.c.append((alone, stacker.predict(alone)))
+            self.b.append([(pair, stacker.predict(pair)) for pair in pairs])
+
+    def left(self, out) -> np.ndarray:
+        return np.setdiff1d(np.arange(N), np.concatenate([self.tests[k] for k in out] or [[]]))
+
+    def predicted(self, out, rows) -> np.ndarray:
+        seen = self.left(out)
+        weight = None if self.weight is None else self.weight[seen]
+        models = [clone(m).fit(X[seen], Y[seen], weight) for m in self.learners]
+        return np.column_stack([m.predict(X[rows]) for m in models])
+
+    def size(self, out) -> int:
+        seen = self.left(out)
+        return len(seen) if self.groups is None else len(np.unique(self.groups[seen]))
+
+    def kappa(self) -> float:
+        each = []
+        for i in range(self.K):
+            pairs = [self.size({i, j}) for j in range(self.K) if j != i]
+            step = np.mean([1 / m for m in pairs]) - 1 / self.size({i})
+            each.append((1 / self.size({i}) - 1 / self.size(set())) / step)
+        return float(np.mean(each))
+
+    def corrected(self, predict_with, column=None) -> np.ndarray:
+        """Return the squared errors of the judged rows, and after the correction."""
+
+        def errors(found, i):
+            values = found[1] if column is None else found[0][:, column]
+            return (values - Y[self.tests[i]]) ** 2
+
+        own = self.a if predict_with == "folds" else self.c
+        d = np.concatenate([errors(own[i], i) for i in range(self.K)])
+        c = np.concatenate([errors(self.c[i], i) for i in range(self.K)])
+        b = np.concatenate(
+            [np.mean([errors(one, i) for one in self.b[i]], axis=0) for i in range(self.K)]
+        )
+        weight = np.ones(N) if self.weight is None else self.weight[self.rows]
+        step = self.kappa() * np.average(b - c, weights=weight)
+        limited = np.clip(step, 0, np.average(d, weights=weight) / 4)
+        return d, d - self.kappa() * (b - c) * limited / step, weight
+
+
+@pytest.mark.parametrize("predict_with", ["folds", "refit"])
+@pytest.mark.parametrize(
+    ("n_folds", "kind", "weighted"),
+    [(4, "equal", False), (5, "equal", False), (5, "unequal", False), (4, "groups", False),
+     (5, "unequal", True)],
+)  # fmt: skip
+def test_the_score_is_what_the_formula_says_by_hand(n_folds, kind, weighted, predict_with) -> None:
+    splits = folds(n_folds, kind)
+    groups, weight = GROUPS if kind == "groups" else None, WEIGHTS if weighted else None
+    hand = ByHand([RIDGE, TREE], Ridge(1.0), splits, weight, groups)
+    stack = StackingRegressor(
+        [("ridge", RIDGE), ("tree", TREE)], Ridge(1.0), cv=splits, predict_with=predict_with
+    ).fit(X, Y, sample_weight=weight, groups=groups)
+    board = stack.leaderboard_.set_index("model")
+    for name, column in (("stack", None), ("ridge", 0), ("tree", 1)):
+        before, after, share = hand.corrected(predict_with, column)
+        root = np.sqrt(np.average(after, weights=share))
+        assert board.loc[name, "root_mean_squared_error"] == pytest.approx(root, rel=1e-8)
+        if name == "stack":
+            assert -stack.score_ == pytest.approx(root, rel=1e-8)
+            plain = np.sqrt(np.average(before, weights=share))
+            assert -stack.score_uncorrected_ == pytest.approx(plain, rel=1e-8)
+            assert stack.score_correction_.size == pytest.approx(plain - root, abs=1e-9)
+            assert stack.score_correction_.kind == ("step" if plain > root else "limited")
+
+
+def ways(stack):
+    """Return the stack's A, C and every B as responses of the judged rows, fold by fold."""
+    (deal,) = stack.deals_
+    found = []
+    for judgement, judged in zip(deal.reading.judgements, deal.verdict.folds, strict=True):
+        others = [j for j in range(deal.lattice.n_folds) if j != judgement.fold]
+        pairs = [frozenset({judgement.fold, j}) for j in others]
+        alone = frozenset({judgement.fold})
+
+        def answer(nodes, judgement=judgement, judged=judged):
+            members = []
+            for entry in deal.top.entries:
+                each = []
+                for node in nodes:
+                    rows, values = deal.top.table.predictions[entry.name, node, None]
+                    each.append(values[np.searchsorted(rows, judgement.test.rows)])
+                members.append(np.mean(each, axis=0))
+            mean = np.mean(members, axis=0)
+            response = type(deal.verdict.response)("probability", np.hstack([1 - mean, mean]))
+            applied = judged.correction
+            return (response if applied is None else applied.apply(response)).values[:, 1]
+
+        found.append((answer(pairs), answer([alone]), [answer([node]) for node in pairs]))
+    return deal, found
+
+
+@pytest.mark.parametrize("calibrate", [None, "beta"])
+@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc"])
+@pytest.mark.parametrize("predict_with", ["folds", "refit"])
+def test_classes_are_corrected_by_rows_and_ranks_by_folds(predict_with, scoring, calibrate) -> None:
+    learners = [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
+    stack = StackingClassifier(
+        learners, "mean", cv=5, predict_with=predict_with, scoring=scoring, calibrate=calibrate,
+        random_state=0,
+    ).fit(X, CLASSES)  # fmt: skip
+    deal, found = ways(stack)
+    tests = deal.lattice.tests
+
+    def loss(way):
+        if scoring == "neg_log_loss":
+            values = np.concatenate([way(one) for one in found])
+            return log_loss(CLASSES[np.concatenate(tests)], values)
+        areas = [roc_auc_score(CLASSES[t], way(one)) for t, one in zip(tests, found, strict=True)]
+        return 1 - np.mean(areas)
+
+    a, c = loss(lambda one: one[0]), loss(lambda one: one[1])
+    b = np.mean([loss(lambda one, k=k: one[2][k]) for k in range(4)])
+    sizes = {
+        node: len(deal.lattice.rows(node))
+        for node in (frozenset(s) for s in [[], *[[i] for i in range(5)]])
+    }
+    kappa = np.mean([
+        (1 / sizes[frozenset({i})] - 1 / N)
+        / (np.mean([1 / len(deal.lattice.rows(frozenset({i, j}))) for j in range(5) if j != i])
+           - 1 / sizes[frozenset({i})])
+        for i in range(5)
+    ])  # fmt: skip
+    d = a if predict_with == "folds" else c
+    expected = d - np.clip(kappa * (b - c), 0, d / 4)
+    best = 0 if scoring == "neg_log_loss" else 1
+    assert best - stack.score_ == pytest.approx(expected, rel=1e-9)
+    assert best - stack.score_uncorrected_ == pytest.approx(d, rel=1e-9)
+
+
+def test_a_metric_of_all_rows_together_is_corrected_too() -> None:
+    learners = [("ridge", RIDGE), ("tree", TREE)]
+    arguments = {"cv": folds(4, "equal"), "predict_with": "folds"}
+    squared = StackingRegressor(learners, "mean", scoring="neg_mean_squared_error", **arguments)
+    ratio = StackingRegressor(learners, "mean", scoring="r2", **arguments)
+    squared.fit(X, Y)
+    ratio.fit(X, Y)
+    assert ratio.score_ > ratio.score_uncorrected_
+    assert ratio.score_ == pytest.approx(1 + squared.score_ / Y.var())
+    truth, judged = ratio.deals_[0].verdict.target.y, ratio.deals_[0].verdict.response.values
+    assert ratio.score_uncorrected_ == pytest.approx(r2_score(truth, judged))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"predict_with": "pairs"}, "predict_with='pairs'"),
+        ({"cv": 3}, "fewer than 4 folds"),
+        ({"hold_out": "mean"}, "hold_out was given"),
+        ({"hold_out": "node", "predict_with": "refit"}, "hold_out was given"),
+        ({"cv": TimeSeriesSplit(5)}, "forward in time"),
+        ({"cv": [(np.arange(40), np.arange(40, N))]}, "blending"),
+    ],
+)
+def test_what_shows_no_learning_curve_is_left_as_it_is_and_says_so(arguments, words) -> None:
+    stack = StackingRegressor([("ridge", RIDGE), ("tree", TREE)], random_state=0, **arguments)
+    stack.fit(X, Y)
+    assert stack.score_ == stack.score_uncorrected_
+    assert (stack.score_correction_.kind, stack.score_correction_.size) == ("none", 0.0)
+    assert words in stack.score_correction_.reason
+
+
+def test_repeats_have_the_mean_of_their_corrected_scores() -> None:
+    learners = [("ridge", RIDGE), ("tree", TREE)]
+    many = StackingRegressor(learners, "mean", n_repeats=3, random_state=0).fit(X, Y)
+    alone = []
+    for deal in many.deals_:
+        splits = list(zip(deal.lattice.trains, deal.lattice.tests, strict=True))
+        alone.append(StackingRegressor(learners, "mean", cv=splits).fit(X, Y).score_)
+    assert many.score_ == pytest.approx(np.mean(alone))
+
+
+def test_choices_folds_and_fits_do_not_hear_of_it() -> None:
+    learners = [("ridge", RIDGE), ("tree", TREE)]
+    corrected = StackingRegressor(learners, random_state=0).fit(X, Y)
+    plain = StackingRegressor(learners, hold_out="mean", random_state=0).fit(X, Y)
+    assert corrected.score_ > plain.score_ == corrected.score_uncorrected_
+    assert corrected.n_fits_ == plain.n_fits_ == 30
+    np.testing.assert_array_equal(corrected.fold_scores_, plain.fold_scores_)
+    np.testing.assert_array_equal(corrected.predict(X), plain.predict(X))
+
+
+def test_folds_with_a_gap_between_them_are_corrected() -> None:
+    rows = np.arange(N)
+    gapped = [
+        (rows[(rows < test[0] - 2) | (rows > test[-1] + 2)], test)
+        for _, test in KFold(5).split(rows)
+    ]
+    for predict_with in ("folds", "refit"):
+        stack = StackingRegressor([("ridge", RIDGE), ("tree", TREE)], "mean", cv=gapped)
+        stack.set_params(predict_with=predict_with).fit(X, Y)
+        assert stack.score_ > stack.score_uncorrected_
+
+
+def test_two_layers_and_labels_are_corrected() -> None:
+    layers = [[("ridge", RIDGE), ("tree", TREE)], [("high", Ridge())]]
+    assert StackingRegressor(layers, "mean", random_state=0).fit(X, Y).score_correction_.kind != ""
+    trees = [("a", DecisionTreeClassifier(max_depth=2)), ("b", LogisticRegression())]
+    stack = StackingClassifier(trees, scoring="accuracy", random_state=0).fit(X, CLASSES)
+    assert 0 <= stack.score_uncorrected_ <= stack.score_ <= 1
