@@ -271,7 +271,7 @@ def test_the_time_asked_for_covers_model_file_and_report(
         def __init__(self, time_budget, **_):
             given.append(time_budget)
 
-        def fit(self, *_, **__):
+        def _fit_or_restore(self, *_, **__):
             time.sleep(0.3)
             return model
 
