@@ -186,6 +186,20 @@ class Metric:
         home = str(getattr(self.function, "__module__", ""))
         return 1.0 if self.sign > 0 and home.startswith("sklearn.metrics") else 0.0
 
+    def row_losses(self, response: Response, target: Target) -> FloatArray:
+        """Return what each row adds to the metric: squared errors or log-losses if it is no mean.
+
+        Accuracies have the sign of a score.
+        """
+        losses = self._row_losses(response, target)
+        if losses is not None:
+            return losses
+        n_rows = len(target.y)
+        if target.labels is None:
+            squares = (response.values - target.y.reshape(n_rows, -1)) ** 2
+            return np.asarray(squares.mean(axis=1))
+        return _log(Response("probability", response.probabilities(len(target.labels))), target.y)
+
     def knows_rows(self, response: Response, target: Target) -> bool:
         """Tell whether what each row contributes is known without a jackknife."""
         known = self._row_losses(response, target) is not None

@@ -140,8 +140,9 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     Attributes
     ----------
     score_, score_se_ : float
-        The honest score, greater is better, and its standard error over rows (over groups,
-        if given): no part of what predicted a row saw it. NaN if the folds cannot give one.
+        The honest score, greater is better, and its standard error: that of rows (of groups,
+        if given), widened for the errors of folds being correlated. No part of what predicted
+        a row saw it. NaN if the folds cannot give one.
     score_uncorrected_ : float
         The score of the judged models as they are, which saw fewer rows than the deployed ones.
     score_correction_ : ScoreCorrection
@@ -204,7 +205,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     ...     [("lda", LinearDiscriminantAnalysis()), ("bayes", GaussianNB())], random_state=0
     ... ).fit(X, y)
     >>> print(f"log-loss {-stack.score_:.2f} ± {stack.score_se_:.2f}")
-    log-loss 0.06 ± 0.02
+    log-loss 0.06 ± 0.04
     >>> stack.predict_set(X[:1], 0.95)
     array([[ True, False, False]])
     """

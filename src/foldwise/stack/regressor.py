@@ -79,8 +79,9 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     Attributes
     ----------
     score_, score_se_ : float
-        The honest score, greater is better, and its standard error over rows (over groups,
-        if given): no part of what predicted a row saw it. NaN if the folds cannot give one.
+        The honest score, greater is better, and its standard error: that of rows (of groups,
+        if given), widened for the errors of folds being correlated. No part of what predicted
+        a row saw it. NaN if the folds cannot give one.
     score_uncorrected_ : float
         The score of the judged models as they are, which saw fewer rows than the deployed ones.
     score_correction_ : ScoreCorrection
@@ -125,6 +126,15 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     curve is ``(K - 2) / K * (B - C)``; it is kept between zero and a quarter of the loss.
     ``fold_scores_`` and all choices stay uncorrected, and so does the score with ``"pairs"``, an
     explicit ``hold_out``, fewer than four folds, forward in time and in blending.
+
+    Standard errors are those of the rows times the square root of a ratio that the learners show
+    [1]_: the squared gap between the loss on a fold and that on the others by models without both,
+    over the variance that independent rows would give. It is kept between 1 and K.
+
+    References
+    ----------
+    .. [1] Bates, Hastie, Tibshirani (2024). Cross-validation: what does it estimate and how well
+       does it do it? Journal of the American Statistical Association 119.
 
     Examples
     --------

@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
+from foldwise.scores.nested import SHRINKAGE
 
 N = 66
 RNG = np.random.default_rng(5)
@@ -96,6 +97,25 @@ class ByHand:
         limited = np.clip(step, 0, np.average(d, weights=weight) / 4)
         return d, d - self.kappa() * (b - c) * limited / step, weight
 
+    def inflation(self, shares) -> float:
+        """Return the factor of the standard error, from the learners' squared errors."""
+        ratios = []
+        for m in range(len(self.learners)):
+            own = [(self.c[i][0][:, m] - Y[t]) ** 2 for i, t in enumerate(self.tests)]
+            each = []
+            for i in range(self.K):
+                others = [j for j in range(self.K) if j != i]
+                elsewhere = np.concatenate(
+                    [(self.predicted({i, j}, self.tests[j])[:, m] - Y[self.tests[j]]) ** 2
+                     for j in others]
+                )  # fmt: skip
+                gap = elsewhere.mean() - own[i].mean()
+                each.append(gap**2 - own[i].var(ddof=1) / len(own[i]))
+            naive = np.concatenate(own).var(ddof=1) / N
+            ratios.append((self.K - 1) / self.K * np.mean(each) / naive)
+        pooled = np.average(ratios, weights=shares)
+        return float(np.sqrt(np.clip(1 + SHRINKAGE * (pooled - 1), 1, self.K)))
+
 
 @pytest.mark.parametrize("predict_with", ["folds", "refit"])
 @pytest.mark.parametrize(
@@ -121,6 +141,28 @@ def test_the_score_is_what_the_formula_says_by_hand(n_folds, kind, weighted, pre
             assert -stack.score_uncorrected_ == pytest.approx(plain, rel=1e-8)
             assert stack.score_correction_.size == pytest.approx(plain - root, abs=1e-9)
             assert stack.score_correction_.kind == ("step" if plain > root else "limited")
+
+
+@pytest.mark.parametrize(("n_folds", "kind"), [(5, "equal"), (4, "unequal")])
+@pytest.mark.parametrize("predict_with", ["folds", "refit"])
+def test_the_standard_error_is_the_rows_one_inflated(n_folds, kind, predict_with) -> None:
+    splits = folds(n_folds, kind)
+    hand = ByHand([RIDGE, TREE], Ridge(1.0), splits)
+    stack = StackingRegressor(
+        [("ridge", RIDGE), ("tree", TREE)], Ridge(1.0), cv=splits, predict_with=predict_with
+    ).fit(X, Y)
+    _, after, _ = hand.corrected(predict_with)
+    by_rows = after.std(ddof=1) / np.sqrt(N) / (2 * np.sqrt(after.mean()))
+    wider = hand.inflation(np.abs(stack.stacker_.coef_))
+    assert wider > 1, "the example should not be trivial"
+    assert stack.score_se_ == pytest.approx(wider * by_rows, rel=1e-8)
+
+
+def test_models_that_say_the_same_do_not_differ() -> None:
+    twins = [("a", RIDGE), ("b", RIDGE)]
+    stack = StackingRegressor(twins, "mean", random_state=0).fit(X, Y)
+    # The mean of two equal numbers may differ from them in the last bit.
+    assert (stack.leaderboard_["difference_se"] < 1e-15).all()
 
 
 def ways(stack):

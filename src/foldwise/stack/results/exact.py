@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn import metrics
 
+from foldwise.arrays import FloatArray
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
 from foldwise.scores.exact import (
     Exact,
@@ -17,10 +18,17 @@ from foldwise.scores.exact import (
     stepped,
 )
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
+from foldwise.scores.nested import (
+    FoldLosses,
+    fold_losses,
+    inflation,
+    mean_and_covariance,
+    pooled_ratios,
+)
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import corrected
 from foldwise.stack.problem import TITLES
-from foldwise.stack.stackers.candidates import Candidate, respond
+from foldwise.stack.stackers.candidates import Candidate, linear_weights, respond
 from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.read import Features
 
@@ -41,35 +49,87 @@ class Board:
 
     rows: dict[str, Exact]
     why_not: str = ""  # why nothing was corrected
+    # variance of a score, and of a difference of two, over what independent rows would have
+    ratio: float = 1.0
+    difference_ratio: float = 1.0
+    n_folds: int = 1
 
 
 def board_of(stack: FittedStack) -> Board:
     """Judge every model of a stack; nothing is fitted but the two plain tops."""
-    verdict, tops = stack.verdict, _tops(stack)
-    assert verdict.target is not None
+    verdict, tops, judgements = stack.verdict, _tops(stack), stack.reading.judgements
     assert verdict.evaluation is not None
-    judgements = stack.reading.judgements
-    judged = _evaluated(stack, tops, [j.test for j in judgements], stack.metric.evaluate)
+    features = _features(stack, [judgement.test for judgement in judgements])
+    judged = _evaluated(stack, tops, features, stack.metric.evaluate)
     judged[TITLES[0]] = verdict.evaluation
     why_not = why_uncorrected(stack)
-    if why_not:
-        return Board({title: Exact(own, own) for title, own in judged.items()}, why_not)
+    rows = {title: Exact(own, own) for title, own in judged.items()}
+    plain = Board(rows, why_not, n_folds=len(judgements))
+    if not all(judgement.pairs for judgement in judgements):
+        return plain
     metric = _before_the_root(stack)
-    evaluate = _quickly(metric)
+    curve = _learning_curve(stack, tops, _quickly(metric))
+    ratio, difference_ratio = pooled_ratios(curve.losses, _shares(stack))
+    if why_not:
+        return replace(plain, ratio=ratio, difference_ratio=difference_ratio)
     if metric is not stack.metric:
-        judged = _evaluated(stack, tops, [j.test for j in judgements], evaluate)
-    alone = _evaluated(stack, tops, [Block(j.test.rows, j.fresh) for j in judgements], evaluate)
-    smaller = [
-        _evaluated(stack, tops, blocks, evaluate)
-        for blocks in zip(*(j.by_pairs for j in judgements), strict=True)
-    ]
+        judged = _evaluated(stack, tops, features, metric.evaluate)
     kappa = _kappa(stack)
-    rows = {}
     for title, own in judged.items():
-        pairs = mean_evaluation([each[title] for each in smaller])
-        exact = stepped(own, pairs, alone[title], kappa, metric.best)
+        exact = stepped(own, curve.pairs[title], curve.alone[title], kappa, metric.best)
         rows[title] = exact if metric is stack.metric else rooted(exact)
-    return Board(rows)
+    return Board(rows, "", ratio, difference_ratio, len(judgements))
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Two points of the learning curve."""
+
+    alone: dict[str, Evaluation]  # every model, by what was fitted without the judged fold
+    pairs: dict[str, Evaluation]  # by what was fitted without one fold more, on average
+    losses: FoldLosses  # the learners' losses at both
+
+
+def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate) -> _Curve:
+    judgements, target = stack.reading.judgements, stack.judge.judged_target()
+    n_folds, n_learners = len(judgements), len(stack.top.entries)
+    _, fold = np.unique(target.fold, return_inverse=True)
+    weight = np.ones(len(fold)) if target.weight is None else target.weight
+    features = _features(stack, [Block(j.test.rows, j.fresh) for j in judgements])
+    alone, losses = _evaluated(stack, tops, features, evaluate), _losses(stack, features)
+    smaller, total, each = np.full((n_folds, n_folds, n_learners), np.nan), 0.0 * losses, []
+    for k, blocks in enumerate(zip(*(j.by_pairs for j in judgements), strict=True)):
+        features = _features(stack, blocks)
+        each.append(_evaluated(stack, tops, features, evaluate))
+        own = _losses(stack, features)
+        total += own
+        for j in range(n_folds):
+            without, rows = k + (k >= j), np.flatnonzero(fold == j)
+            smaller[without, j], _ = mean_and_covariance(own[rows], weight[rows], None)
+    if stack.reading.predict_with == "pairs":
+        losses = total / len(each)
+    found = fold_losses(losses, smaller, fold, weight, target.unit)
+    pairs = {title: mean_evaluation([one[title] for one in each]) for title in tops}
+    return _Curve(alone, pairs, found)
+
+
+def _losses(stack: FittedStack, features: Sequence[Features]) -> FloatArray:
+    """Return the losses of the judged rows by each learner, of shape (n_rows, n_learners)."""
+    target = stack.judge.judged_target()
+    responses = [joined([f.alone(m) for f in features]) for m in range(len(stack.top.entries))]
+    return np.column_stack([stack.metric.row_losses(each, target) for each in responses])
+
+
+def _shares(stack: FittedStack) -> FloatArray:
+    """Return how much of the stack each learner is; equally much where that is not known."""
+    widths = stack.top.features(stack.reading.final[:1]).widths
+    weights = np.abs(linear_weights(stack.verdict.stacker, widths))
+    known = np.isfinite(weights).all() and weights.any()
+    return weights if known else np.ones(len(weights))
+
+
+def _features(stack: FittedStack, blocks: Sequence[Block]) -> list[Features]:
+    return [stack.top.features((block,)) for block in blocks]
 
 
 def why_uncorrected(stack: FittedStack) -> str:
@@ -90,6 +150,15 @@ def why_uncorrected(stack: FittedStack) -> str:
     if not all(judgement.pairs for judgement in reading.judgements):
         return "some folds leave each other no rows to train on"
     return ""
+
+
+def inflations(boards: Sequence[Board]) -> tuple[float, float]:
+    """Return by what the standard errors of scores and of differences are multiplied."""
+    n_folds = max(board.n_folds for board in boards)
+    return (
+        inflation([board.ratio for board in boards], n_folds),
+        inflation([board.difference_ratio for board in boards], n_folds),
+    )
 
 
 def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreCorrection:
@@ -119,10 +188,9 @@ def _tops(stack: FittedStack) -> dict[str, Top]:
 
 
 def _evaluated(
-    stack: FittedStack, tops: dict[str, Top], blocks: Sequence[Block], evaluate: Evaluate
+    stack: FittedStack, tops: dict[str, Top], features: Sequence[Features], evaluate: Evaluate
 ) -> dict[str, Evaluation]:
-    """Evaluate every model on the judged folds, each read from one block."""
-    features = [stack.top.features((block,)) for block in blocks]
+    """Evaluate every model on the judged folds."""
     target, found = stack.verdict.target, {}
     assert target is not None
     for title, top in tops.items():

@@ -12,7 +12,7 @@ from foldwise.scores.exact import ScoreCorrection
 from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
-from foldwise.stack.results.exact import Board, board_of, correction
+from foldwise.stack.results.exact import Board, board_of, correction, inflations
 from foldwise.stack.stackers.candidates import linear_weights
 from foldwise.stack.table.read import column_names
 
@@ -85,11 +85,13 @@ def _scores(title: str, boards: Sequence[Board], metric: Metric) -> dict[str, fl
     if not boards or title not in boards[0].rows:
         return dict.fromkeys([metric.name, "se", "difference", "difference_se"], np.nan)
     pairs = [(b.rows[title].evaluation, b.rows[TITLES[0]].evaluation) for b in boards]
+    wider, wider_apart = inflations(boards)
     return {
         metric.name: metric.natural(_mean(own.score for own, _ in pairs)),
-        "se": _mean(own.standard_error for own, _ in pairs),
+        "se": wider * _mean(own.standard_error for own, _ in pairs),
         "difference": metric.natural(_mean(own.score - stack.score for own, stack in pairs)),
-        "difference_se": _mean(own.error_of_difference(stack) for own, stack in pairs),
+        "difference_se": wider_apart
+        * _mean(own.error_of_difference(stack) for own, stack in pairs),
     }
 
 
@@ -147,8 +149,8 @@ def honest_score(boards: Sequence[Board]) -> tuple[float, float]:
     """Return the mean score over repeats and its standard error, not shrunk for repeats."""
     if not boards:
         return float("nan"), float("nan")
-    each = [board.rows[TITLES[0]].evaluation for board in boards]
-    return _mean(e.score for e in each), _mean(e.standard_error for e in each)
+    each, (wider, _) = [board.rows[TITLES[0]].evaluation for board in boards], inflations(boards)
+    return _mean(e.score for e in each), wider * _mean(e.standard_error for e in each)
 
 
 def uncorrected_score(stacks: Sequence[FittedStack]) -> tuple[float, float]:
