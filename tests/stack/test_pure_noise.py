@@ -8,8 +8,10 @@ reported loss) must lie below two standard errors.
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -159,3 +161,20 @@ def test_the_naive_way_beats_noise_on_the_same_data() -> None:
         losses = [np.mean((y - cross_val_predict(top, features, y, cv=folds)) ** 2) for top in tops]
         gains.append(np.mean(y**2) - min(losses))
     assert not is_honest(gains)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+def test_classes_by_chance_are_not_beaten_by_folds_drawn_by_chance(scoring) -> None:
+    gains = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(N, 3)), rng.integers(0, 2, N)
+        stack = StackingClassifier(
+            [("bayes", GaussianNB()), ("lda", LinearDiscriminantAnalysis())],
+            "mean",
+            cv=KFold(5, shuffle=True, random_state=seed),
+            scoring=scoring,
+        ).fit(X, y)
+        truth = 0.5 if scoring == "accuracy" else -np.log(2)
+        gains.append(stack.score_ - truth)
+    assert is_honest(gains)
