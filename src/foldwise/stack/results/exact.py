@@ -1,13 +1,14 @@
 """Every row of the leaderboard, judged and made exact from the table that is there."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn import metrics
 
-from foldwise.arrays import FloatArray
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
+from foldwise.scores.best import covariance_of
 from foldwise.scores.exact import (
     Exact,
     ScoreCorrection,
@@ -53,6 +54,14 @@ class Board:
     ratio: float = 1.0
     difference_ratio: float = 1.0
     n_folds: int = 1
+    fold: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # of rows or clusters
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the models' scores by rows or clusters, inside folds."""
+        each = np.column_stack([row.evaluation.contributions for row in self.rows.values()])
+        # What a jackknife of blocks finds belongs to no fold.
+        return covariance_of(each, self.fold if len(self.fold) == len(each) else None)
 
 
 def board_of(stack: FittedStack) -> Board:
@@ -64,7 +73,7 @@ def board_of(stack: FittedStack) -> Board:
     judged[TITLES[0]] = verdict.evaluation
     why_not = why_uncorrected(stack)
     rows = {title: Exact(own, own) for title, own in judged.items()}
-    plain = Board(rows, why_not, n_folds=len(judgements))
+    plain = Board(rows, why_not, n_folds=len(judgements), fold=_fold_of_units(stack))
     if not all(judgement.pairs for judgement in judgements):
         return plain
     metric = _before_the_root(stack)
@@ -78,7 +87,7 @@ def board_of(stack: FittedStack) -> Board:
     for title, own in judged.items():
         exact = stepped(own, curve.pairs[title], curve.alone[title], kappa, metric.best)
         rows[title] = exact if metric is stack.metric else rooted(exact)
-    return Board(rows, "", ratio, difference_ratio, len(judgements))
+    return replace(plain, rows=rows, ratio=ratio, difference_ratio=difference_ratio)
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,14 @@ def _shares(stack: FittedStack) -> FloatArray:
     weights = np.abs(linear_weights(stack.verdict.stacker, widths))
     known = np.isfinite(weights).all() and weights.any()
     return weights if known else np.ones(len(weights))
+
+
+def _fold_of_units(stack: FittedStack) -> IntArray:
+    target = stack.judge.judged_target()
+    if target.unit is None:
+        return target.fold
+    _, first = np.unique(target.unit, return_index=True)
+    return target.fold[first]
 
 
 def _features(stack: FittedStack, blocks: Sequence[Block]) -> list[Features]:
