@@ -150,6 +150,8 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         What was done about that: ``kind`` ("step", "limited" or "none"), ``reason``, ``size``.
     p_stack_better_ : float
         One-sided p-value of the stack being better than the best single learner.
+    score_note_ : str
+        Which rows carry more than half of the loss, if 1 % of them do; else empty.
     fold_scores_ : ndarray
         The score of each judged fold.
     leaderboard_ : DataFrame

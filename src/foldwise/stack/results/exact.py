@@ -7,12 +7,14 @@ import numpy as np
 from sklearn import metrics
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.errors import listing
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
 from foldwise.scores.best import covariance_of
 from foldwise.scores.exact import (
     Exact,
     ScoreCorrection,
     correction_of,
+    heavy_rows,
     mean_evaluation,
     next_step,
     rooted,
@@ -176,6 +178,19 @@ def inflations(boards: Sequence[Board]) -> tuple[float, float]:
         inflation([board.ratio for board in boards], n_folds),
         inflation([board.difference_ratio for board in boards], n_folds),
     )
+
+
+def heavy_tails(stack: FittedStack) -> str:
+    """Say in one sentence which few rows carry the loss; nothing if no few do."""
+    verdict = stack.verdict
+    if verdict.response is None or verdict.target is None:
+        return ""
+    losses = stack.metric.row_losses(verdict.response, verdict.target)
+    rows = verdict.rows[heavy_rows(losses, verdict.target.weight)]
+    if not len(rows):
+        return ""
+    named = listing(rows.tolist())
+    return f"more than half of the loss is in the rows {named}: the interval is too narrow here"
 
 
 def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreCorrection:

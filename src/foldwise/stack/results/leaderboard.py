@@ -13,7 +13,7 @@ from foldwise.scores.exact import ScoreCorrection
 from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
-from foldwise.stack.results.exact import Board, board_of, correction, inflations
+from foldwise.stack.results.exact import Board, board_of, correction, heavy_tails, inflations
 from foldwise.stack.stackers.candidates import linear_weights
 from foldwise.stack.table.read import column_names
 
@@ -31,6 +31,7 @@ class JudgedResults:
     score_uncorrected: float
     score_correction: ScoreCorrection
     p_stack_better: float  # than every learner
+    score_note: str  # which few rows carry the loss, if few do
     fold_scores: FloatArray
 
 
@@ -44,6 +45,7 @@ def judged_results(stacks: Sequence[FittedStack]) -> JudgedResults:
         uncorrected_score(stacks)[0],
         correction(stacks, boards),
         float(frame.set_index("model")["p_stack_better"][TITLES[1]]),
+        heavy_tails(stacks[0]),
         fold_scores(stacks),
     )
 
