@@ -10,6 +10,9 @@ Fresh rows: `score_` against the loss on 100,000 fresh rows, for each `predict_w
 
     python benchmarks/honesty.py [--quick]
 
+Exact: the corrected score against the known truth (known_truth.py), with the luck of the noise in
+the rows at hand taken out, for means of fold models and for models of all rows.
+
 Each part ends with ``ratio: reported loss / true loss``, at least 1 up to noise when honest.
 """
 
@@ -19,6 +22,7 @@ import time
 import warnings
 
 import numpy as np
+from known_truth import PROBLEMS as PROBLEMS_OF_KNOWN_TRUTH
 from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -198,15 +202,46 @@ def fresh_rows(n_seeds):
     return all_good, float(np.mean(ratios))
 
 
+def exact(n_seeds):
+    """Print score / truth before and after the correction; return whether all is within bars."""
+    bars, all_good, ratios = {100: (0.96, 1.06), 400: (0.98, 1.03)}, True, []
+    print(f"reported loss / true loss, {n_seeds} seeds: uncorrected, corrected +- error")
+    for n, (low, high) in bars.items():
+        for problem, predict_with in itertools.product(PROBLEMS_OF_KNOWN_TRUTH, ("folds", "refit")):
+            if problem.heavy:
+                continue
+            found = []
+            for seed in range(n_seeds):
+                X, y, known = problem.rows(n, np.random.default_rng(1000 + seed))
+                stack = problem.stack(predict_with=predict_with, random_state=seed).fit(X, y)
+                luck = problem.luck(y, known)
+                truth = problem.truth(stack, np.random.default_rng(seed))
+                found.append([-stack.score_uncorrected_ - luck, -stack.score_ - luck, truth])
+            before, after, truth = np.mean(found, axis=0)
+            gaps = np.array(found)[:, 1] - np.array(found)[:, 2]
+            error = np.std(gaps, ddof=1) / np.sqrt(n_seeds) / truth
+            ratio = after / truth
+            good = low - 2 * error <= ratio <= high + 2 * error
+            all_good &= good
+            ratios.append(ratio)
+            print(
+                f"  n={n} {problem.name:<20} {predict_with:<6} {before / truth:.3f}  {ratio:.3f} "
+                f"+- {error:.3f}  {'good' if good else 'BAD'}",
+                flush=True,
+            )
+    return all_good, float(np.mean(ratios))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer seeds")
-    parser.add_argument("--only", choices=["noise", "fresh"], help="one part")
+    parser.add_argument("--seeds", type=int, help="number of seeds")
+    parser.add_argument("--only", choices=["noise", "fresh", "exact"], help="one part")
     arguments = parser.parse_args()
-    n_seeds = 6 if arguments.quick else 20
+    n_seeds = arguments.seeds or (6 if arguments.quick else 20)
     warnings.simplefilter("ignore")
     results = {}
-    for part, measure in (("noise", noise), ("fresh", fresh_rows)):
+    for part, measure in (("noise", noise), ("fresh", fresh_rows), ("exact", exact)):
         if arguments.only not in (None, part):
             continue
         start = time.perf_counter()

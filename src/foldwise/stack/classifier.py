@@ -147,11 +147,17 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         The score of the judged models as they are, which saw fewer rows than the deployed ones.
     score_correction_ : ScoreCorrection
         What was done about that: ``kind`` ("step", "limited" or "none"), ``reason``, ``size``.
+    p_stack_better_ : float
+        One-sided p-value of the stack being better than the best single learner.
+    score_note_ : str
+        Which rows carry more than half of the loss, if 1 % of them do; else empty.
     fold_scores_ : ndarray
         The score of each judged fold.
     leaderboard_ : DataFrame
         The stack, each learner, the best single one and the plain mean on the same rows, with
-        the paired difference to the stack, times and weights.
+        the paired difference to the stack, times and weights; ``may_be_best``, the rows that
+        cannot be told from the best one at 95 %, and ``p_stack_better``, the one-sided p-value
+        of the stack being better than the row (for "best single": than every learner).
     oof_ : DataFrame
         Out-of-fold predictions of the training rows, ``model`` or ``model__class``.
     stacker_, final_estimator_ : object

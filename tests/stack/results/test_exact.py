@@ -158,6 +158,15 @@ def test_the_standard_error_is_the_rows_one_inflated(n_folds, kind, predict_with
     assert stack.score_se_ == pytest.approx(wider * by_rows, rel=1e-8)
 
 
+def test_it_is_said_when_few_rows_carry_the_loss() -> None:
+    learners = [("ridge", RIDGE), ("tree", TREE)]
+    assert StackingRegressor(learners, "mean", random_state=0).fit(X, Y).score_note_ == ""
+    outlier = Y.copy()
+    outlier[17] = 100.0
+    stack = StackingRegressor(learners, "mean", random_state=0).fit(X, outlier)
+    assert stack.score_note_.startswith("more than half of the loss is in the rows 17")
+
+
 def test_models_that_say_the_same_do_not_differ() -> None:
     twins = [("a", RIDGE), ("b", RIDGE)]
     stack = StackingRegressor(twins, "mean", random_state=0).fit(X, Y)

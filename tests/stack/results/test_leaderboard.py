@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from sklearn.datasets import make_classification, make_regression
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -34,7 +35,7 @@ def test_it_lists_the_stack_each_learner_the_best_and_the_mean(stack: StackingRe
     assert models == {"stack", "ridge", "tree", "dummy", "best single", "plain mean"}
     assert list(stack.leaderboard_.columns) == [
         "model", "root_mean_squared_error", "se", "difference", "difference_se",
-        "fit_seconds", "predict_seconds", "weight",
+        "fit_seconds", "predict_seconds", "weight", "may_be_best", "p_stack_better",
     ]  # fmt: skip
 
 
@@ -80,6 +81,22 @@ def test_differences_are_to_the_stack_in_the_natural_sign(stack: StackingRegress
     np.testing.assert_allclose(each["difference"], errors - errors["stack"], atol=1e-12)
     assert each.loc["stack", "difference_se"] == 0
     assert (each.drop("stack")["difference_se"] > 0).all()
+
+
+def test_who_may_be_best_is_said_of_every_judged_row(stack: StackingRegressor) -> None:
+    each = board(stack)
+    assert each["may_be_best"].iloc[0]
+    assert not each.loc["dummy", "may_be_best"]
+    leads = each["difference"] / each["difference_se"]
+    rest = ["ridge", "tree", "dummy", "plain mean"]
+    # Paired and one-sided; inside folds the errors are a little smaller.
+    np.testing.assert_allclose(
+        each.loc[rest, "p_stack_better"], norm.sf(leads[rest].astype(float)), atol=0.05
+    )
+    learners = each.loc[["ridge", "tree", "dummy"], "p_stack_better"]
+    assert each.loc["best single", "p_stack_better"] == learners.max()
+    assert np.isnan(each.loc["stack", "p_stack_better"])
+    assert stack.p_stack_better_ == learners.max()
 
 
 def test_weights_and_times_are_the_learners(stack: StackingRegressor) -> None:

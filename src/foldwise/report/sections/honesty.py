@@ -97,6 +97,7 @@ def honesty_section(stack: StackValues) -> Section:
         ("Calibrated by", getattr(getattr(fitted, "calibrator_", None), "method", "")),
         ("Not judged", unjudged),
         ("Corrected", _corrected(stack)),
+        ("Heavy tails", getattr(fitted, "score_note_", "")),
     ]
     blocks: list[Block] = [Terms([pair for pair in pairs if pair[1]])]
     if not stack.folds:

@@ -1,17 +1,20 @@
 """Every row of the leaderboard, judged and made exact from the table that is there."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn import metrics
 
-from foldwise.arrays import FloatArray
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.errors import listing
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
+from foldwise.scores.best import covariance_of
 from foldwise.scores.exact import (
     Exact,
     ScoreCorrection,
     correction_of,
+    heavy_rows,
     mean_evaluation,
     next_step,
     rooted,
@@ -53,6 +56,14 @@ class Board:
     ratio: float = 1.0
     difference_ratio: float = 1.0
     n_folds: int = 1
+    fold: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # of rows or clusters
+
+    @property
+    def covariance(self) -> FloatArray:
+        """The covariance of the models' scores by rows or clusters, inside folds."""
+        each = np.column_stack([row.evaluation.contributions for row in self.rows.values()])
+        # What a jackknife of blocks finds belongs to no fold.
+        return covariance_of(each, self.fold if len(self.fold) == len(each) else None)
 
 
 def board_of(stack: FittedStack) -> Board:
@@ -64,7 +75,7 @@ def board_of(stack: FittedStack) -> Board:
     judged[TITLES[0]] = verdict.evaluation
     why_not = why_uncorrected(stack)
     rows = {title: Exact(own, own) for title, own in judged.items()}
-    plain = Board(rows, why_not, n_folds=len(judgements))
+    plain = Board(rows, why_not, n_folds=len(judgements), fold=_fold_of_units(stack))
     if not all(judgement.pairs for judgement in judgements):
         return plain
     metric = _before_the_root(stack)
@@ -78,7 +89,7 @@ def board_of(stack: FittedStack) -> Board:
     for title, own in judged.items():
         exact = stepped(own, curve.pairs[title], curve.alone[title], kappa, metric.best)
         rows[title] = exact if metric is stack.metric else rooted(exact)
-    return Board(rows, "", ratio, difference_ratio, len(judgements))
+    return replace(plain, rows=rows, ratio=ratio, difference_ratio=difference_ratio)
 
 
 @dataclass(frozen=True)
@@ -128,6 +139,14 @@ def _shares(stack: FittedStack) -> FloatArray:
     return weights if known else np.ones(len(weights))
 
 
+def _fold_of_units(stack: FittedStack) -> IntArray:
+    target = stack.judge.judged_target()
+    if target.unit is None:
+        return target.fold
+    _, first = np.unique(target.unit, return_index=True)
+    return target.fold[first]
+
+
 def _features(stack: FittedStack, blocks: Sequence[Block]) -> list[Features]:
     return [stack.top.features((block,)) for block in blocks]
 
@@ -159,6 +178,19 @@ def inflations(boards: Sequence[Board]) -> tuple[float, float]:
         inflation([board.ratio for board in boards], n_folds),
         inflation([board.difference_ratio for board in boards], n_folds),
     )
+
+
+def heavy_tails(stack: FittedStack) -> str:
+    """Say in one sentence which few rows carry the loss; nothing if no few do."""
+    verdict = stack.verdict
+    if verdict.response is None or verdict.target is None:
+        return ""
+    losses = stack.metric.row_losses(verdict.response, verdict.target)
+    rows = verdict.rows[heavy_rows(losses, verdict.target.weight)]
+    if not len(rows):
+        return ""
+    named = listing(rows.tolist())
+    return f"more than half of the loss is in the rows {named}: the interval is too narrow here"
 
 
 def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreCorrection:

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from foldwise.arrays import BoolArray, FloatArray
+from foldwise.scores.best import differences, may_be_best, p_better
 from foldwise.scores.exact import ScoreCorrection
 from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
-from foldwise.stack.results.exact import Board, board_of, correction, inflations
+from foldwise.stack.results.exact import Board, board_of, correction, heavy_tails, inflations
 from foldwise.stack.stackers.candidates import linear_weights
 from foldwise.stack.table.read import column_names
 
@@ -29,17 +30,22 @@ class JudgedResults:
     score_se: float
     score_uncorrected: float
     score_correction: ScoreCorrection
+    p_stack_better: float  # than every learner
+    score_note: str  # which few rows carry the loss, if few do
     fold_scores: FloatArray
 
 
 def judged_results(stacks: Sequence[FittedStack]) -> JudgedResults:
     """Judge every model of every repeat."""
     boards = [board_of(stack) for stack in stacks if stack.reading.judgements]
+    frame = leaderboard(stacks, boards)
     return JudgedResults(
-        leaderboard(stacks, boards),
+        frame,
         *honest_score(boards),
         uncorrected_score(stacks)[0],
         correction(stacks, boards),
+        float(frame.set_index("model")["p_stack_better"][TITLES[1]]),
+        heavy_tails(stacks[0]),
         fold_scores(stacks),
     )
 
@@ -48,13 +54,15 @@ def leaderboard(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> pd.Da
     """Return one row a model, the best first, from the boards of the deals that were judged.
 
     Columns ``model``, the metric, ``se``, ``difference`` to the stack in the metric's natural sign,
-    ``difference_se`` (paired), ``fit_seconds``, ``predict_seconds``, ``weight``.
+    ``difference_se`` (paired), ``fit_seconds``, ``predict_seconds``, ``weight``, ``may_be_best``,
+    ``p_stack_better``.
     """
     metric = stacks[0].metric
     tables = [layer.table for stack in stacks for layer in stack.layers]
     top = [entry.name for entry in stacks[0].top.entries]
     weights = _weights(stacks)
     every = [entry.name for layer in stacks[0].layers for entry in layer.entries]
+    ranks = _who_may_be_best(boards)
     titles = [TITLES[0], *top, *TITLES[1:], *(name for name in every if name not in top)]
     records = []
     for title in titles:
@@ -65,12 +73,35 @@ def leaderboard(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> pd.Da
             "predict_seconds": _seconds([table.predict_seconds for table in tables], whose),
         }
         scores, weight = _scores(title, boards, metric), weights.get(title, np.nan)
-        records.append({"model": title, **scores, **seconds, "weight": weight})
+        rank = ranks.get(title, {"may_be_best": False, "p_stack_better": np.nan})
+        records.append({"model": title, **scores, **seconds, "weight": weight, **rank})
     return (
         pd.DataFrame(records)
         .sort_values(metric.name, ascending=metric.sign < 0, kind="stable", na_position="last")
         .reset_index(drop=True)
     )
+
+
+def _who_may_be_best(boards: Sequence[Board]) -> dict[str, dict[str, Any]]:
+    """Return which models cannot be told from the best, and p-values of the stack's lead.
+
+    "best single" has the one of the stack being better than every learner: a lead over the best
+    of them in hindsight would be luck to some part.
+    """
+    if not boards:
+        return {}
+    titles, (_, widen) = list(boards[0].rows), inflations(boards)
+    scores = np.mean([[b.rows[t].evaluation.score for t in titles] for b in boards], axis=0)
+    covariance = np.mean([board.covariance for board in boards], axis=0)
+    inside = may_be_best(scores, covariance, widen=widen)
+    errors = widen * np.sqrt(differences(covariance)[0])
+    p = {t: p_better(scores[0] - scores[m], errors[m]) for m, t in enumerate(titles)}
+    p[TITLES[0]] = np.nan
+    p[TITLES[1]] = max(p[t] for t in titles if t not in TITLES)
+    return {
+        title: {"may_be_best": bool(inside[m]), "p_stack_better": p[title]}
+        for m, title in enumerate(titles)
+    }
 
 
 def _seconds(spent: Sequence[dict[str, float]], whose: str | None) -> float:
