@@ -127,9 +127,10 @@ def interaction_null(
     ['feature_1', 'feature_2', 'H', 'null_mean', 'null_std', 'excess']
     """
     rng = check_random_state(random_state)
-    additive = clone(model).set_params(max_conditions=1).fit(X, y)
+    unscored = clone(model).set_params(cv_score=False)
+    additive = clone(unscored).set_params(max_conditions=1).fit(X, y)
     draws = [
-        _pairs(clone(model).fit(X, _redraw(additive, X, y, rng)), X) for _ in range(n_bootstrap)
+        _pairs(clone(unscored).fit(X, _redraw(additive, X, y, rng)), X) for _ in range(n_bootstrap)
     ]
     found = _pairs(model, X)
     null = pd.DataFrame(draws).reindex(columns=found.index).fillna(0.0)

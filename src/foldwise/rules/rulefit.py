@@ -109,7 +109,8 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 10, size=(300, 3))
     >>> y = 5.0 * ((X[:, 0] > 4) & (X[:, 1] <= 2)) + rng.normal(scale=0.1, size=300)
-    >>> rules = RuleFitRegressor(max_terms=1, linear_terms=False, random_state=0).fit(X, y)
+    >>> rules = RuleFitRegressor(n_estimators=50, max_terms=1, linear_terms=False, random_state=0)
+    >>> rules = rules.fit(X, y)
     >>> rules.rules_["rule"][0]
     'x0 > 4 and x1 <= 2'
     """

@@ -80,7 +80,7 @@ def rule_stability(
     counts, indices = np.zeros(len(own)), []
     for _ in range(n_resamples):
         rows = np.sort(rng.permutation(len(y))[: max(2, round(share * len(y)))])
-        refit = clone(model).fit(_rows(X, rows), y[rows])
+        refit = clone(model).set_params(cv_score=False).fit(_rows(X, rows), y[rows])
         other = _selections(refit.model_, table)
         alike = _alike(model.model_, own, refit.model_, other)
         counts += alike.any(axis=1)
