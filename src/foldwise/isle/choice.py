@@ -53,7 +53,7 @@ class Grown:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PenaltyChoice:
     """A point of a path, and the curve it was chosen by."""
 
     grown: Grown  # whose path
@@ -77,7 +77,9 @@ class Choice:
 Judges = Sequence[tuple[Grown, TreeData]]  # paths, each with rows it has not seen
 
 
-def choose_point(own: Grown, judges: Judges, rule: str, refit: float | None = None) -> Choice:
+def choose_point(
+    own: Grown, judges: Judges, rule: str, refit: float | None = None
+) -> PenaltyChoice:
     """Return the point of a path that others find best on rows they have not seen.
 
     ``refit``: the l1_ratio at which the terms of that point are fitted anew, None not to.
@@ -89,7 +91,7 @@ def choose_point(own: Grown, judges: Judges, rule: str, refit: float | None = No
         judges = [(each.refitted(first, refit), rows) for each, rows in judges]
         own = own.refitted(first, refit)
         index = chosen_index(*_curve(own, judges), rule)
-    return Choice(own, index, curve, error, lambdas, first)
+    return PenaltyChoice(own, index, curve, error, lambdas, first)
 
 
 def _curve(own: Grown, judges: Judges) -> tuple[FloatArray, FloatArray]:
@@ -111,7 +113,7 @@ def fitted_choice(
     *,
     refit: float | None = None,
     score: bool = True,
-) -> tuple[Choice, tuple[float, float]]:
+) -> tuple[PenaltyChoice, tuple[float, float]]:
     """Fit to all rows and without each fold; return what is deployed, its score and the error.
 
     The score needs a fit more a fold, without it and its neighbour, and at least three folds; it is
