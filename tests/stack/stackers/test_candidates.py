@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMRegressor
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import (
@@ -58,6 +59,16 @@ def test_several_targets_have_weights_of_their_own() -> None:
     for t in range(2):
         own = stack.oof_[[f"ridge__{t}", f"tree__{t}"]].to_numpy()
         np.testing.assert_allclose(stack.stacker_.weights_[t], nnls_weights(own, targets[:, t]))
+
+
+@pytest.mark.parametrize("cv", [4, TimeSeriesSplit(4)], ids=["dealt", "forward"])
+def test_a_stacker_that_stops_early_is_given_rows_to_stop_on(cv: object) -> None:
+    X, y = make_regression(200, 4, noise=20.0, random_state=0)
+    top = LGBMRegressor(n_estimators=200, early_stopping_round=3, verbose=-1, n_jobs=1)
+    learners = [("ridge", Ridge()), ("near", KNeighborsRegressor())]
+    stack = StackingRegressor(learners, top, cv=cv, random_state=0).fit(X, y)
+    assert 0 < stack.final_estimator_.best_iteration_ < 200
+    assert np.isfinite(stack.score_)
 
 
 def test_the_mean_is_the_mean() -> None:

@@ -12,7 +12,13 @@ from sklearn.model_selection import ParameterGrid
 
 from foldwise.arrays import Array, IntArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
-from foldwise.learners import over_all_classes, prepared, weight_argument
+from foldwise.learners import (
+    TrainingData,
+    fit_prepared,
+    over_all_classes,
+    prepared,
+    weight_argument,
+)
 from foldwise.scores.metric import Metric, Response
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.means import MemberStacker, OneClass, Stacker, Weights
@@ -49,12 +55,9 @@ class Candidate:
         if isinstance(self.estimator, Stacker):
             read = self.estimator.read(features)
             return self.estimator.fit_points(read, y, sample_weight, points)
-        fitted = []
-        for point in points:
-            argument = weight_argument(point)
-            weights = {} if sample_weight is None or argument is None else {argument: sample_weight}
-            fitted.append(point.fit(features.matrix, y, **weights))
-        return fitted
+        data = TrainingData(features.matrix, y, sample_weight, features.n_classes)
+        # Rows stand fold by fold: the last ones are a fold's, of the latest time where that counts.
+        return [fit_prepared(point, data, seed, in_order=True) for point in points]
 
 
 def without_rows_to_score(stacker: Any) -> Any:
