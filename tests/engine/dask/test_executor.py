@@ -321,11 +321,15 @@ def test_workers_are_waited_for_no_longer_than_the_time_budget() -> None:
     assert time.monotonic() - cluster.seen < 10
 
 
+@pytest.mark.parametrize("which", [0, -1])
 def test_a_worker_stopped_while_data_are_placed_is_left_out(
-    executor: DaskExecutor, cluster: LocalProcesses, monkeypatch: pytest.MonkeyPatch
+    which: int,
+    executor: DaskExecutor,
+    cluster: LocalProcesses,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cluster_module, "STALLED_SECONDS", 3.0)
-    stopped = cluster.workers[-1]
+    stopped = cluster.workers[which]
     stopped.send_signal(signal.SIGSTOP)
     try:
         start = time.monotonic()

@@ -98,25 +98,27 @@ class Cluster:
         return [a for a in self.threads if not self.silent(a, seconds)] or list(self.threads)
 
     def give(self, value: Any, name: str, workers: list[str]) -> dict[str, Any]:
-        """Place something on workers that are heard of; return the futures that keep it there."""
-        data = self._sent(value, workers)
-        while data is None:
-            workers = [address for address in workers if not self.silent(address, STALLED_SECONDS)]
-            if not workers:
-                return {}
-            data = self._sent(value, workers)
+        """Place something on workers; return the futures that keep it there, none if none can.
+
+        It is sent to one of them, from which Dask hands it to the others as they ask for it.
+        Dask's own broadcast holds a lock of the scheduler until the last worker has the data: one
+        stopped worker, and nobody's data arrive any more.
+        """
+        start = time.monotonic()
+        sent = (self._sent(value, address) for address in workers)
+        data = next((arrived for arrived in sent if arrived is not None), None)
+        if data is None:
+            return {}
         submit = partial(self.submit, keep, data, name, priority=FIRST)
         kept = {address: submit(workers=[address]) for address in workers}
-        self._settle(kept)
+        self._settle(kept, ANSWER_SECONDS + 4 * (time.monotonic() - start))
         return kept
 
-    def _sent(self, value: Any, workers: list[str]) -> Any:
-        """Send something to workers; return None if one of them is not heard of meanwhile."""
+    def _sent(self, value: Any, worker: str) -> Any:
+        """Send something to a worker; return None if it is not heard of meanwhile."""
 
         async def scatter() -> Any:
-            return await self.client.scatter(
-                value, workers=workers, broadcast=True, hash=False, asynchronous=True
-            )
+            return await self.client.scatter(value, workers=[worker], hash=False, asynchronous=True)
 
         self._check_connected()
         sending = asyncio.run_coroutine_threadsafe(scatter(), self.client.loop.asyncio_loop)
@@ -131,17 +133,17 @@ class Cluster:
             except LOST as error:
                 raise self.gone(f"{type(error).__name__}: {error}") from error
             self.look()
-            if any(self.silent(address, STALLED_SECONDS) for address in workers):
+            if self.silent(worker, STALLED_SECONDS):
                 sending.cancel()
                 return None
 
-    def _settle(self, futures: dict[str, Any]) -> None:
+    def _settle(self, futures: dict[str, Any], within: float = ANSWER_SECONDS) -> None:
         """Return when all are over, but for those of workers that are busy or not heard of.
 
         A worker that was not ready gets the data with its first task.
         """
         looked = time.monotonic()
-        until = looked + ANSWER_SECONDS
+        until = looked + within
         pending = set(futures)
         while pending and time.monotonic() < until:
             pending = {address for address in pending if futures[address].status == "pending"}
