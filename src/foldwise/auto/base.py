@@ -38,7 +38,7 @@ from foldwise.auto.portfolio.encodings import encoded
 from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.tables import Kinds, column_kinds
-from foldwise.auto.tables.frames import as_frame
+from foldwise.auto.tables.frames import as_frame, factorised
 from foldwise.auto.tables.problem import TableProblem
 from foldwise.checks import check_lengths, check_word, checked_groups, checked_weights
 from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
@@ -143,6 +143,7 @@ class BaseAutoStack(BaseEstimator):
         scoring = scorer_of(self.metric, owner=self._owner, n_classes=data.n_classes)
         # Sorted in time, rows may look different: a column that counts them does so no more.
         self.kinds_ = self._checked_kinds(data.X, kinds if rows.order is None else None)
+        data = replace(data, X=factorised(data.X))
         weighted = data.sample_weight is not None
         profile = profile_of(
             self.kinds_, data.y, n_classes=data.n_classes, weighted=weighted, size=preset.size
@@ -320,7 +321,7 @@ class BaseAutoStack(BaseEstimator):
                 got=here,
                 fix="Use read_table(path, like=model.read_as_).",
             )
-        return frame
+        return factorised(frame)
 
     def predict(self, X: Any) -> Array:
         """Predict targets, or classes.

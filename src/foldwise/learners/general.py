@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from foldwise.arrays import IntArray
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.engine.executor import without_frames
 from foldwise.learners.prepare import (
     prepared,
@@ -126,8 +126,7 @@ class _Node:
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
-        # A class of its own may do more in fit than one step after the other.
-        if type(model) is not Pipeline or model.memory is not None or model.verbose:
+        if not _is_plain(model):
             return model, ""
         key = ""
         for index, (name, step) in enumerate(model.steps[:-1]):
@@ -151,6 +150,49 @@ class _Node:
         if not overwrites(step):
             return X_train, X_test
         return copy.copy(X_train), copy.copy(X_test)
+
+
+def share_steps(models: Sequence[Any]) -> None:
+    """Let models fitted at one node share transformers that are the same to the last bit.
+
+    Those fitted in other processes are copies of each other; shared, they are asked and kept once.
+    """
+    known: dict[str, Any] = {}
+    for model in filter(_is_plain, models):
+        key = ""
+        for index, (name, step) in enumerate(model.steps[:-1]):
+            if step is None or step == "passthrough":
+                continue
+            key = _key(key, step)
+            model.steps[index] = (name, known.setdefault(key, step))
+
+
+class AskedRows:
+    """New rows that models of one node are asked about; what a shared transformer said is kept."""
+
+    def __init__(self, X: Any) -> None:
+        self.transformed: dict[tuple[int, ...], Any] = {(): X}
+
+    def respond(self, model: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
+        """Return a model's response, see :func:`respond`."""
+        key: tuple[int, ...] = ()
+        last = model
+        if _is_plain(model):
+            for _, step in model.steps[:-1]:
+                if step is not None and step != "passthrough":
+                    parent, key = key, (*key, id(step))
+                    if key not in self.transformed:
+                        self.transformed[key] = step.transform(self._rows(step, parent))
+            last = model.steps[-1][1]
+        return respond(last, self._rows(last, key), method, data, n_train)
+
+    def _rows(self, step: Any, key: tuple[int, ...]) -> Any:
+        return copy.copy(self.transformed[key]) if overwrites(step) else self.transformed[key]
+
+
+def _is_plain(model: Any) -> bool:
+    # A class of its own may do more than one step after the other.
+    return type(model) is Pipeline and model.memory is None and not model.verbose
 
 
 def fit_prepared(

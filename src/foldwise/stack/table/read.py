@@ -14,7 +14,7 @@ from scipy.special import expit, logit, softmax
 from foldwise._sklearn import one_against_rest
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.folds import Block, Node, Ref
-from foldwise.learners import respond, take_rows
+from foldwise.learners import AskedRows, take_rows
 from foldwise.scores.metric import Response
 from foldwise.stack.problem import Entry, StackProblem
 
@@ -348,25 +348,37 @@ class Layer:
 
         Learners whose answer is ignored are not asked, if it is known how wide it would be.
         """
-        outputs: dict[str, FloatArray] = {}
-        like: dict[str, FloatArray] = {}
+        asked: dict[str, str] = {}
         for entry in sorted(self.entries, key=lambda entry: entry.name in ignored):
-            if entry.name in ignored and entry.kind in like:
-                outputs[entry.name] = np.zeros_like(like[entry.kind])
-            else:
-                like[entry.kind] = outputs[entry.name] = self._mean_response(entry, X, refs)
-        each = [outputs[entry.name] for entry in self.entries]
+            if entry.name not in ignored or entry.kind not in asked:
+                asked[entry.kind] = entry.name
+        entries = [e for e in self.entries if e.name not in ignored or e.name in asked.values()]
+        means = self._mean_responses(entries, X, refs)
+        each = [
+            means[entry.name] if entry.name in means else np.zeros_like(means[asked[entry.kind]])
+            for entry in self.entries
+        ]
         return self._features(each, self.problem.extra(original))
 
-    def _mean_response(self, entry: Entry, X: Any, refs: Sequence[Ref]) -> FloatArray:
-        """Return a learner's response to new rows, the mean over nodes."""
-        cells = self.table.cells(entry.name, refs)
-        total: Any = 0.0
-        for cell, times in cells.items():
-            model, data = self.table.models[cell], self.problem.data
-            values = respond(model, X, entry.method, data, int(self.problem.amount))
-            total = total + times * compact(values, entry.kind, data.n_classes)
-        return np.asarray(total / cells.total())
+    def _mean_responses(
+        self, entries: Sequence[Entry], X: Any, refs: Sequence[Ref]
+    ) -> dict[str, FloatArray]:
+        """Return learners' responses to new rows, the means over nodes."""
+        counts = {entry.name: self.table.cells(entry.name, refs) for entry in entries}
+        totals = {name: cells.total() for name, cells in counts.items()}
+        data, sums = self.problem.data, dict[str, Any]()
+        for ref in refs:
+            # Node by node: at a node, learners share what was done to the rows.
+            rows = AskedRows(X)
+            for entry in entries:
+                cell = self.table.cell(entry.name, ref)
+                times = counts[entry.name].pop(cell, 0)
+                if times:
+                    model = self.table.models[cell]
+                    values = rows.respond(model, entry.method, data, int(self.problem.amount))
+                    own = times * compact(values, entry.kind, data.n_classes)
+                    sums[entry.name] = sums.get(entry.name, 0.0) + own
+        return {name: np.asarray(total / totals[name]) for name, total in sums.items()}
 
     def _features(self, outputs: list[FloatArray], extra: Any) -> Features:
         return Features(
