@@ -40,7 +40,7 @@ from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame, factorised
 from foldwise.auto.tables.problem import TableProblem
-from foldwise.checks import check_lengths, check_word, checked_groups, checked_weights
+from foldwise.checks import check_lengths, check_number, check_word, checked_groups, checked_weights
 from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_data, listing
 from foldwise.learners import TrainingData
@@ -49,10 +49,13 @@ from foldwise.stack.parameters import LIVE, without_live
 
 READ_FROM_STACK = (
     "score_", "score_se_", "score_uncorrected_", "score_correction_", "fold_scores_",
-    "leaderboard_", "failures_", "n_fits_", "stacker_", "unjudged_folds_", "run_", "partial_",
+    "leaderboard_", "failures_", "n_fits_", "stacker_", "used_", "unjudged_folds_", "run_",
+    "partial_",
 )  # fmt: skip
 LEAST_SECONDS = 0.5
 CONSTANT = "constant"
+# Standard errors of the score: learners that change it by less are not asked about new rows.
+PRUNE = 0.1
 
 
 class BaseAutoStack(BaseEstimator):
@@ -71,6 +74,7 @@ class BaseAutoStack(BaseEstimator):
         metric: Any = None,
         interpretable: bool = False,
         time_column: Any = None,
+        predict_seconds: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         run_dir: Any = None,
@@ -84,6 +88,7 @@ class BaseAutoStack(BaseEstimator):
         self.metric = metric
         self.interpretable = interpretable
         self.time_column = time_column
+        self.predict_seconds = predict_seconds
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.run_dir = run_dir
@@ -137,6 +142,8 @@ class BaseAutoStack(BaseEstimator):
     ) -> Self:
         check_word(self._owner, "preset", self.preset, PRESETS)
         check_options(self._owner, RunOptions(time_budget=self.time_budget, **self._running()))
+        if self.predict_seconds is not None:
+            check_number(self._owner, "predict_seconds", self.predict_seconds, above=0, try_=0.1)
         preset = PRESETS[self.preset]
         rows = self._check_rows(X, y, sample_weight, groups)
         data = rows.data
@@ -287,7 +294,8 @@ class BaseAutoStack(BaseEstimator):
         if self.interpretable:
             # One model of all rows, not a mean of several, is what a person can read.
             return {"final_estimator": "best", "predict_with": "refit"}
-        return {"final_estimator": list(self._stackers) if preset.thorough else self._stackers[0]}
+        top = list(self._stackers) if preset.thorough else self._stackers[0]
+        return {"final_estimator": top, "prune": PRUNE, "predict_seconds": self.predict_seconds}
 
     def _settle(
         self, plan: FitPlan, rows: AutoInputs, broken: dict[str, str], reason: str = ""
@@ -304,9 +312,53 @@ class BaseAutoStack(BaseEstimator):
         self.skipped_ = {**plan.skipped, **unfinished, **broken}
         if self.interpretable:
             weights = self.stack_.stacker_.weights_
-            entries = self.stack_.deals_[0].top.entries
-            self.model_ = self.stack_.named_estimators_[entries[int(weights.argmax())].name]
+            self.model_ = self.stack_.named_estimators_[self.used_[int(weights.argmax())]]
         return self
+
+    def compact(
+        self, *, prune: float = PRUNE, predict_seconds: float | None = None, X: Any = None
+    ) -> Self:
+        """Return a new model of the learners that are worth keeping; none is fitted again.
+
+        Parameters
+        ----------
+        prune : float, default=0.1
+            Standard errors of the score that leaving learners out may cost.
+        predict_seconds : float or None
+            As in the constructor; :meth:`frontier` tells what each second buys.
+        X : data frame or array-like, optional
+            The training rows, needed only if seconds are limited and the model was pickled or
+            loaded since it was fitted.
+
+        Returns
+        -------
+        Self
+            A fitted model with its own honest score that holds only what its predictions need;
+            this one is not changed.
+        """
+        check_is_fitted(self, "stack_")
+        new, rows = copy(self), None if X is None else self._new_rows(X)
+        new.predict_seconds = predict_seconds
+        new.stack_ = self.stack_.compact(prune=prune, predict_seconds=predict_seconds, X=rows)
+        for name in READ_FROM_STACK:
+            setattr(new, name, getattr(new.stack_, name))
+        return new
+
+    def frontier(self, X: Any = None) -> pd.DataFrame:
+        """Return what ever smaller stacks lose, and what they save, as the stack's own does.
+
+        Parameters
+        ----------
+        X : data frame or array-like, optional
+            The training rows, needed only if the model was pickled or loaded since.
+
+        Returns
+        -------
+        DataFrame
+            One row a stack; see :meth:`StackingRegressor.frontier`.
+        """
+        check_is_fitted(self, "stack_")
+        return self.stack_.frontier(None if X is None else self._new_rows(X))
 
     def _new_rows(self, X: Any) -> pd.DataFrame:
         check_is_fitted(self, "stack_")

@@ -6,6 +6,7 @@ from foldwise.learners.general import (
     fit_at_node,
     fit_prepared,
     share_steps,
+    steps_of,
 )
 from foldwise.learners.prepare import (
     PickColumns,
@@ -35,6 +36,7 @@ __all__ = [
     "respond",
     "share_steps",
     "shortcut_for",
+    "steps_of",
     "take_rows",
     "weight_argument",
 ]

@@ -30,6 +30,8 @@ class StackParameters(BaseEstimator):
         hold_out: str = "auto",
         tune: Any = None,
         scoring: Any = None,
+        prune: float = 0.0,
+        predict_seconds: float | None = None,
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -50,6 +52,8 @@ class StackParameters(BaseEstimator):
         self.hold_out = hold_out
         self.tune = tune
         self.scoring = scoring
+        self.prune = prune
+        self.predict_seconds = predict_seconds
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.random_state = random_state

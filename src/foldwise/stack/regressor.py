@@ -46,6 +46,14 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Maps names of learners to grids, searched inside the folds.
     scoring : None, str or callable, default=None
         What the score is and what choices maximise; None is the root mean squared error.
+    prune : float, default=0.0
+        Learners are left out as long as the best convex combination of the others scores less
+        than this many standard errors worse. It is told from the rows that train the stacker,
+        so that the score judges it; 0 keeps all.
+    predict_seconds : float or None, default=None
+        Most seconds that predicting 1,000 new rows may take: learners that are not worth their
+        time are left out, equally honestly. Times are measured after the fit, with the
+        encoders that learners share counted once; the cheapest learner stays in any case.
     n_repeats : int, default=1
         Number of deals; predictions and scores are averaged.
     n_jobs : int or None, default=None
@@ -101,6 +109,8 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Out-of-fold predictions of the training rows, ``model`` or ``model__class``.
     stacker_, final_estimator_ : object
         The fitted stacker.
+    used_ : list of str
+        The learners it reads: all, unless ``prune`` or ``predict_seconds`` left some out.
     estimators_, named_estimators_ : list, Bunch
         The fitted learners, as deployed.
     stack_method_ : list of str

@@ -11,6 +11,7 @@ from foldwise.folds import Block, Judgement, Reading, rows_inside
 from foldwise.learners import take_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.judge.calibrate import Correction, Corrector
+from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.stackers.candidates import (
     Candidate,
     respond,
@@ -30,6 +31,7 @@ class Contest:
     metric: Metric  # what is to be maximised
     methods: tuple[str, ...] = ()  # calibration methods to choose from; none for no calibration
     threshold: float | Metric | None = None  # of two classes, or what it is to maximise
+    thrift: Thrift | None = None  # which learners are given to the stacker; all by default
 
     @property
     def corrects(self) -> bool:
@@ -55,10 +57,11 @@ class JudgedFold:
     correction: Correction | None  # the calibration and threshold found without it
     misfits: FloatArray  # how far off the fold's rows were, asked about as new rows are; sorted
     weights: FloatArray | None = None  # of the misfits' rows, in the same order
+    names: tuple[str, ...] = ()  # the learners the stacker reads, if not all
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the hold-out stack."""
-        return corrected(respond(self.stacker, features), self.correction)
+        return corrected(respond(self.stacker, features.of(self.names)), self.correction)
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ class Verdict:
     target: Target | None = None  # what they should have been
     evaluation: Evaluation | None = None  # the honest score, and what each row adds to its error
     rows: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # the judged rows
+    names: tuple[str, ...] = ()  # the learners the deployed stacker reads, if not all
 
     @property
     def misfits(self) -> tuple[list[FloatArray], list[FloatArray] | None]:
@@ -82,7 +86,7 @@ class Verdict:
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the deployed stack."""
-        return corrected(respond(self.stacker, features), self.correction)
+        return corrected(respond(self.stacker, features.of(self.names)), self.correction)
 
 
 def corrected(response: Response, correction: Correction | None) -> Response:
@@ -107,15 +111,18 @@ class Judge:
         the kind that new rows get.
         """
         final, judgements = self.reading.final, self.reading.judgements
+        whole = self.thrifty(final)
         if not judgements:
-            option = self.choose_inside(final)
-            held = self.inside(option, final) if self.contest.corrects else None
-            return Verdict(option, self.fit(option, final), self.correction(held))
+            option = whole.choose_inside(final)
+            held = whole.inside(option, final) if self.contest.corrects else None
+            stacker = whole.fit(option, final)
+            return Verdict(option, stacker, self.correction(held), names=whole.names)
+        judges = [self.thrifty(judgement.train) for judgement in judgements]
         folds, chosen, tried = [], [], []
-        for judgement in judgements:
-            option = self.choose_inside(judgement.train)
-            stackers, responses = self.try_all(judgement)
-            judged, response = self._judged(judgement, option, stackers[option], responses[option])
+        for judge, judgement in zip(judges, judgements, strict=True):
+            option = judge.choose_inside(judgement.train)
+            stackers, responses = judge.try_all(judgement)
+            judged, response = judge._judged(judgement, option, stackers[option], responses[option])
             folds.append(judged)
             chosen.append(response)
             tried.append(responses)
@@ -125,17 +132,33 @@ class Judge:
             target,
             self.contest.metric,
         )
-        held = (self._held_out(option, folds, tried), target) if self.contest.corrects else None
+        held = None
+        if self.contest.corrects:
+            held = (self._held_out(option, judges, folds, tried), target)
         return Verdict(
             option,
-            self.fit(option, final),
+            whole.fit(option, final),
             self.correction(held),
             tuple(folds),
             response,
             target,
             self.contest.metric.evaluate(response, target),
             rows_of([j.test for j in judgements]),
+            whole.names,
         )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The learners that stackers read."""
+        return tuple(entry.name for entry in self.layer.entries)
+
+    def thrifty(self, blocks: Sequence[Block]) -> "Judge":
+        """Return the judge of the learners worth keeping, told from the blocks alone."""
+        thrift, metric = self.contest.thrift, self.contest.metric
+        if thrift is None or len(self.names) == 1:
+            return self
+        kept = thrift.keep(self.layer.features(blocks), self.target_of(blocks), metric)
+        return replace(self, layer=self.layer.of(kept), contest=replace(self.contest, thrift=None))
 
     def _judged(
         self, judgement: Judgement, option: Option, stacker: Any, response: Response
@@ -148,24 +171,31 @@ class Judge:
         if judgement.fresh != judgement.test.refs or self._as_labels:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
             asked_as_new = corrected(respond(stacker, features), correction)
-        target = self._target((judgement.test,))
+        target = self.target_of((judgement.test,))
         misfits = _misfits(asked_as_new, target)
         order = np.argsort(misfits, kind="stable")
         weights = None if target.weight is None else target.weight[order]
-        judged = JudgedFold(judgement.fold, option, stacker, correction, misfits[order], weights)
+        judged = JudgedFold(
+            judgement.fold, option, stacker, correction, misfits[order], weights, self.names
+        )
         return judged, response
 
     def _held_out(
-        self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]
+        self,
+        option: Option,
+        judges: Sequence["Judge"],
+        folds: Sequence[JudgedFold],
+        tried: Sequence[dict[Option, Response]],
     ) -> Response:
         """Return the hold-out responses of one option, before correction."""
         each = []
-        for judgement, judged, responses in zip(self.reading.judgements, folds, tried, strict=True):
+        every = zip(self.reading.judgements, judges, folds, tried, strict=True)
+        for judgement, judge, judged, responses in every:
             response = responses[option]
             if judged.option != option:
                 # Fitted alone, as it is deployed: the points of a grid may start from each other.
-                stacker = self.fit(option, judgement.train)
-                response = self.respond(stacker, self.layer.features((judgement.test,)))
+                stacker = judge.fit(option, judgement.train)
+                response = judge.respond(stacker, judge.layer.features((judgement.test,)))
             each.append(response)
         return joined(each)
 
@@ -178,9 +208,10 @@ class Judge:
 
     def judged_target(self) -> Target:
         """Return what the judged rows should have been predicted as."""
-        return self._target([judgement.test for judgement in self.reading.judgements])
+        return self.target_of([judgement.test for judgement in self.reading.judgements])
 
-    def _target(self, blocks: Sequence[Block]) -> Target:
+    def target_of(self, blocks: Sequence[Block]) -> Target:
+        """Return what the blocks' rows should have been predicted as."""
         return self.layer.problem.target(rows_of(blocks), fold_numbers(blocks))
 
     @property
@@ -259,7 +290,7 @@ class Judge:
             tests.append(test)
         if not tests:
             return None
-        return {o: joined(responses) for o, responses in held.items()}, self._target(tests)
+        return {o: joined(responses) for o, responses in held.items()}, self.target_of(tests)
 
 
 def _misfits(response: Response, target: Target) -> FloatArray:

@@ -13,8 +13,14 @@ from foldwise.scores.exact import ScoreCorrection
 from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
-from foldwise.stack.results.exact import Board, board_of, correction, heavy_tails, inflations
-from foldwise.stack.stackers.candidates import linear_weights
+from foldwise.stack.results.exact import (
+    Board,
+    board_of,
+    correction,
+    heavy_tails,
+    inflations,
+    weights_by_learner,
+)
 from foldwise.stack.table.read import column_names
 
 
@@ -127,11 +133,7 @@ def _scores(title: str, boards: Sequence[Board], metric: Metric) -> dict[str, fl
 
 
 def _weights(stacks: Sequence[FittedStack]) -> dict[str, float]:
-    each = []
-    for stack in stacks:
-        widths = stack.top.features(stack.reading.final[:1]).widths
-        names = [entry.name for entry in stack.top.entries]
-        each.append(dict(zip(names, linear_weights(stack.verdict.stacker, widths), strict=True)))
+    each = [weights_by_learner(stack) for stack in stacks]
     return {name: _mean(weights.get(name, np.nan) for weights in each) for name in each[0]}
 
 

@@ -13,6 +13,7 @@ from scipy.special import expit, logit, softmax
 
 from foldwise._sklearn import one_against_rest
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.errors import Plain, unsupported
 from foldwise.folds import Block, Node, Ref
 from foldwise.learners import AskedRows, take_rows
 from foldwise.scores.metric import Response
@@ -88,6 +89,18 @@ class NodeTable:
         """Forget the models of all other cells."""
         wanted = set(cells)
         self.models = {cell: model for cell, model in self.models.items() if cell in wanted}
+
+    def knows_new_rows(self, name: str, refs: Iterable[Ref]) -> bool:
+        """Tell whether a learner's models of some nodes are there."""
+        return all(cell in self.models for cell in self.cells(name, refs))
+
+    def model(self, cell: Cell) -> Any:
+        """Return the model of a cell, if it was kept."""
+        if cell not in self.models:
+            must, got = "be kept to predict new rows with it", Plain(f"{cell[0]!r}, left out")
+            fix = "Ask the stack that compact() was called on."
+            raise unsupported("compact", "learner", must=must, got=got, fix=fix)
+        return self.models[cell]
 
     def has(self, cell: Cell) -> bool:
         """Tell whether a cell was fitted."""
@@ -263,7 +276,9 @@ class Features:
         return Response("probability", all_classes(values))
 
     def of(self, names: Sequence[str]) -> "Features":
-        """Return the features of some learners only, in the order of the names."""
+        """Return the features of some learners only, in the order of the names; of all for none."""
+        if not names or tuple(names) == self.names:
+            return self
         places = [self.names.index(name) for name in names]
         return replace(
             self,
@@ -330,6 +345,11 @@ class Layer:
     table: NodeTable
     problem: StackProblem
 
+    def of(self, names: Collection[str]) -> "Layer":
+        """Return the layer of some learners only; of all for none."""
+        kept = tuple(entry for entry in self.entries if entry.name in names)
+        return replace(self, entries=kept) if kept else self
+
     def features(self, blocks: Sequence[Block]) -> Features:
         """Return the features of the blocks' rows, one block below the other."""
         outputs = [
@@ -374,7 +394,7 @@ class Layer:
                 cell = self.table.cell(entry.name, ref)
                 times = counts[entry.name].pop(cell, 0)
                 if times:
-                    model = self.table.models[cell]
+                    model = self.table.model(cell)
                     values = rows.respond(model, entry.method, data, int(self.problem.amount))
                     own = times * compact(values, entry.kind, data.n_classes)
                     sums[entry.name] = sums.get(entry.name, 0.0) + own
