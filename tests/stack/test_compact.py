@@ -44,16 +44,17 @@ def whole():
 
 
 def test_learners_are_left_out_by_the_training_rows_of_each_stacker_alone(whole):
-    small = whole.compact(prune=1.0)
+    small = whole.compact(prune=0.1)
     (deal,) = small.deals_
-    thrift, metric = Thrift(1.0), deal.metric
+    thrift, metric = Thrift(0.1), deal.metric
     read = [(deal.reading.final, deal.verdict.names)]
     pairs = zip(deal.reading.judgements, deal.verdict.folds, strict=True)
     read += [(judgement.train, judged.names) for judgement, judged in pairs]
     for blocks, names in read:
         features = deal.top.features(blocks)
         assert thrift.keep(features, deal.judge.target_of(blocks), metric) == names
-        assert len(names) < len(LEARNERS)
+    # They do not agree: what one of them keeps was not decided for another.
+    assert len({names for _, names in read}) > 1
     assert small.used_ == list(deal.verdict.names)
 
 

@@ -126,7 +126,7 @@ MODES = [
     ("purged", 1, {}),
     ("purged", 1, {"hold_out": "node"}),
     ("purged", 2, {}),
-    ("plain", 1, {"prune": 0.5}),
+    ("plain", 1, {"prune": 0.1}),
 ]
 
 
