@@ -94,7 +94,7 @@ def seconds_of(layer: Layer, refs: Sequence[Ref]) -> Costs:
         for again, table in enumerate([first, *[tried] * TIMES]):
             asked = AskedRows(table)
             for entry in layer.entries:
-                model = layer.table.models[layer.table.cell(entry.name, ref)]
+                model = layer.table.model(layer.table.cell(entry.name, ref))
                 asked.respond(model, entry.method, layer.problem.data, 1)
                 own = parts[entry.name]
                 for part in asked.parts(model):
@@ -109,7 +109,7 @@ def bytes_of(layer: Layer, refs: Sequence[Ref]) -> Costs:
     parts: dict[str, dict[Hashable, float]] = {}
     for entry in layer.entries:
         cells = layer.table.cells(entry.name, refs)
-        steps = [step for cell in cells for step in steps_of(layer.table.models[cell])]
+        steps = [step for cell in cells for step in steps_of(layer.table.model(cell))]
         for step in steps:
             if id(step) not in sizes:
                 sizes[id(step)] = float(len(_pickled(step)))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foldwise.engine import Clock
 from foldwise.scores.metric import Evaluation
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import Judge
@@ -15,9 +16,12 @@ from foldwise.stack.problem import TITLES
 from foldwise.stack.results.exact import board_of, inflations
 
 
-def frontier(stacks: Sequence[FittedStack]) -> pd.DataFrame:
-    """Return one row a size of the stack, the largest first, from fitted stacks with their rows."""
-    first = stacks[0]
+def frontier(stacks: Sequence[FittedStack], time_budget: float | None = None) -> pd.DataFrame:
+    """Return one row a size of the stack, the largest first, from fitted stacks with their rows.
+
+    ``time_budget``: Seconds after which no row is begun that should not fit.
+    """
+    first, clock, took = stacks[0], Clock(time_budget), 0.0
     costs = [seconds_of(stack.top, stack.reading.deployed) for stack in stacks]
     sizes = [bytes_of(stack.top, stack.reading.deployed) for stack in stacks]
     final, judge = first.reading.final, first.judge
@@ -25,6 +29,9 @@ def frontier(stacks: Sequence[FittedStack]) -> pd.DataFrame:
     records: list[dict[str, Any]] = []
     whole: list[Evaluation] = []
     for names in Thrift(costs=costs[0]).nested(features, target):
+        if clock.left() < took:
+            break
+        before = clock.spent
         # A little more than these take, since what is added up in another order differs.
         seconds = costs[0].of(names) * (1 + 1e-9)
         judged = [
@@ -50,6 +57,7 @@ def frontier(stacks: Sequence[FittedStack]) -> pd.DataFrame:
                 "names": names,
             }
         )
+        took = clock.spent - before
     return pd.DataFrame(records)
 
 
