@@ -158,7 +158,8 @@ class BaseAutoStack(BaseEstimator):
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
         learners, broken = _learners(members, profile, self.kinds_)
-        plan = self._plan(members, learners, data, preset, start, seed, is_small(profile))
+        small = is_small(profile)
+        plan = self._plan(members, learners, data, preset, start, seed, small)
         ordered = self.time_column is not None
         repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
 
@@ -167,7 +168,7 @@ class BaseAutoStack(BaseEstimator):
             if budget is not None:
                 time_for_it, left = top_in_time(data, plan.folds, len(members), preset, budget)
                 thorough, changed["time_budget"] = thorough and time_for_it, budget - left
-            on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
+            on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough), small)
             stack = self._stack_class(
                 estimators=list(members.items()),
                 cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
@@ -290,12 +291,14 @@ class BaseAutoStack(BaseEstimator):
             return {"executor": "processes", "n_jobs": effective_n_jobs(self.n_jobs)}
         return {"executor": self.executor, "n_jobs": self.n_jobs}
 
-    def _on_top(self, preset: Preset) -> dict[str, Any]:
+    def _on_top(self, preset: Preset, small: bool) -> dict[str, Any]:
         if self.interpretable:
             # One model of all rows, not a mean of several, is what a person can read.
             return {"final_estimator": "best", "predict_with": "refit"}
         top = list(self._stackers) if preset.thorough else self._stackers[0]
-        return {"final_estimator": top, "prune": PRUNE, "predict_seconds": self.predict_seconds}
+        # Few rows tell little about who can be missed, and small models answer at once.
+        prune = 0.0 if small else PRUNE
+        return {"final_estimator": top, "prune": prune, "predict_seconds": self.predict_seconds}
 
     def _settle(
         self, plan: FitPlan, rows: AutoInputs, broken: dict[str, str], reason: str = ""

@@ -37,8 +37,9 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         by earlier rows only.
     predict_seconds : float or None, default=None
         Most seconds that predicting 1,000 new rows may take, as measured after the fit:
-        learners that are not worth their time are left out, chosen inside the folds. Learners
-        that change the score by less than a tenth of its standard error always are.
+        learners that are not worth their time are left out, chosen inside the folds. Unless the
+        table is small, those that change the score by less than a tenth of its standard error
+        always are.
     n_jobs : int or None, default=None
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None
@@ -118,9 +119,9 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         codes, self.classes_ = checked_classes(self._owner, y)
         return codes, np.asarray(y).reshape(len(codes)), len(self.classes_)
 
-    def _on_top(self, preset: Preset) -> dict[str, Any]:
+    def _on_top(self, preset: Preset, small: bool) -> dict[str, Any]:
         calibrate = "auto" if preset.thorough and not self.interpretable else None
-        return {"calibrate": calibrate, **super()._on_top(preset)}
+        return {"calibrate": calibrate, **super()._on_top(preset, small)}
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Predict probabilities of the classes.

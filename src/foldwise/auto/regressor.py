@@ -38,8 +38,9 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         by earlier rows only.
     predict_seconds : float or None, default=None
         Most seconds that predicting 1,000 new rows may take, as measured after the fit:
-        learners that are not worth their time are left out, chosen inside the folds. Learners
-        that change the score by less than a tenth of its standard error always are.
+        learners that are not worth their time are left out, chosen inside the folds. Unless the
+        table is small, those that change the score by less than a tenth of its standard error
+        always are.
     n_jobs : int or None, default=None
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None

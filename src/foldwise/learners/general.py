@@ -153,7 +153,18 @@ class _Node:
 
 
 def steps_of(model: Any) -> list[Any]:
-    """Return what a model does, one after the other: its transformers, and last what answers."""
+    """Return what a model does, one after the other: its transformers, and last what answers.
+
+    Parameters
+    ----------
+    model : estimator
+        Of any kind.
+
+    Returns
+    -------
+    list
+        The steps of a Pipeline that do something; the model itself if it is none.
+    """
     # A class of its own may do more than one step after the other.
     if type(model) is not Pipeline or model.memory is not None or model.verbose:
         return [model]
@@ -169,6 +180,11 @@ def share_steps(models: Sequence[Any]) -> None:
     """Let models fitted at one node share transformers that are the same to the last bit.
 
     Those fitted in other processes are copies of each other; shared, they are asked and kept once.
+
+    Parameters
+    ----------
+    models : sequence of estimator
+        Fitted ones; Pipelines among them are changed in place.
     """
     known: dict[str, Any] = {}
     for model in models:
@@ -181,7 +197,13 @@ def share_steps(models: Sequence[Any]) -> None:
 
 
 class AskedRows:
-    """New rows that models of one node are asked about; what a shared transformer said is kept."""
+    """New rows that models of one node are asked about; what a shared transformer said is kept.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows.
+    """
 
     def __init__(self, X: Any) -> None:
         self.transformed: dict[tuple[int, ...], Any] = {(): X}

@@ -26,7 +26,7 @@ from foldwise.scores.metric import Metric, Response, as_metric
 from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_around
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack, prefit_stack
 from foldwise.stack.judge.judge import Contest
-from foldwise.stack.judge.thrift import Thrift
+from foldwise.stack.judge.thrift import checked_thrift
 from foldwise.stack.parameters import StackParameters, tops_of
 from foldwise.stack.problem import (
     Entry,
@@ -198,19 +198,13 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             classify=self._classifies,
             has_probabilities=self._gives_probabilities(),
         )
-        return Contest(self._candidates(metric, problem), metric, thrift=self._thrift())
-
-    def _thrift(self) -> Thrift | None:
-        """Return which learners are left out, checked; None if none are."""
-        checks.check_number(self._owner, "prune", self.prune, least=0, try_=0.1)
-        if self.predict_seconds is None:
-            return Thrift(self.prune) if self.prune else None
-        seconds = self.predict_seconds
-        checks.check_number(self._owner, "predict_seconds", seconds, above=0, try_=0.1)
-        if len(as_layers(self.estimators)) > 1:
-            must, fix = "be None with several layers", "Use prune."
-            raise unsupported(self._owner, "predict_seconds", must=must, got=seconds, fix=fix)
-        return Thrift(self.prune, seconds / self.n_repeats)
+        thrift = checked_thrift(self._owner, **self._parameters("prune", "predict_seconds"))
+        if thrift is not None and self.predict_seconds and len(as_layers(self.estimators)) > 1:
+            must, got, fix = "be None with several layers", self.predict_seconds, "Use prune."
+            raise unsupported(self._owner, "predict_seconds", must=must, got=got, fix=fix)
+        if thrift is not None:
+            thrift = replace(thrift, seconds=thrift.seconds / self.n_repeats)
+        return Contest(self._candidates(metric, problem), metric, thrift=thrift)
 
     def _gives_probabilities(self) -> bool:
         """Tell whether every stacker that may be chosen gives probabilities."""

@@ -99,7 +99,9 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, prune, predict_seconds, n_repeats, n_jobs, random_state
+    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state
+        As in stacking.
+    prune, predict_seconds
         As in stacking.
     on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
@@ -213,6 +215,8 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
     cv, predict_with, hold_out, tune, calibrate, threshold, n_repeats, n_jobs, random_state
+        As in stacking.
+    prune, predict_seconds
         As in stacking.
     on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from foldwise.checks import check_number
 from foldwise.combine import elimination_order
 from foldwise.folds import Ref
 from foldwise.learners import AskedRows, steps_of, take_rows
@@ -74,6 +75,15 @@ class Thrift:
             tuple(name for m, name in enumerate(names) if m in order[gone:])
             for gone in range(len(names))
         ]
+
+
+def checked_thrift(owner: str, prune: Any, predict_seconds: Any) -> Thrift | None:
+    """Return what two parameters of a stack ask for; None if that is all learners."""
+    check_number(owner, "prune", prune, least=0, try_=0.1)
+    if predict_seconds is None:
+        return Thrift(prune) if prune else None
+    check_number(owner, "predict_seconds", predict_seconds, above=0, try_=0.1)
+    return Thrift(prune, predict_seconds)
 
 
 def _evaluated(features: Features, target: Target, metric: Metric) -> Evaluation:
