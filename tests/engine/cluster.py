@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 
 
 class LocalProcesses:

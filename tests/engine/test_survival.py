@@ -75,6 +75,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_module, "TICK_SECONDS", 0.2)
     # A busy machine starts workers late.
     monkeypatch.setattr(cluster_module, "WARN_SECONDS", 300.0)
+    monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 120.0)
 
 
 class After:
