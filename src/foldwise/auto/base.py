@@ -48,8 +48,9 @@ from foldwise.stack.estimator import MOST_SEEDS
 from foldwise.stack.parameters import LIVE, without_live
 
 READ_FROM_STACK = (
-    "score_", "score_se_", "score_uncorrected_", "score_correction_", "fold_scores_",
-    "leaderboard_", "failures_", "n_fits_", "stacker_", "unjudged_folds_", "run_", "partial_",
+    "score_", "score_se_", "score_interval_", "score_uncorrected_", "score_correction_",
+    "score_note_", "p_stack_better_", "fold_scores_", "leaderboard_", "failures_", "n_fits_",
+    "stacker_", "unjudged_folds_", "run_", "partial_",
 )  # fmt: skip
 LEAST_SECONDS = 0.5
 CONSTANT = "constant"

@@ -107,6 +107,10 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     scoring : None, str or callable, default=None
         What the score is and what choices maximise; None is log-loss, or
         accuracy where a stacker has no probabilities.
+    score_se : {"learners", "nested"}, default="learners"
+        How it is found out that folds err together, which widens ``score_se_``: by the learners,
+        which takes no fit; or by whole stacks without two folds, which takes 1.4 times the rows
+        fitted, five folds and one layer.
     n_repeats : int, default=1
         Number of deals; predictions and scores are averaged.
     n_jobs : int or None, default=None
@@ -141,8 +145,10 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     ----------
     score_, score_se_ : float
         The honest score, greater is better, and its standard error: that of rows (of groups,
-        if given), widened for the errors of folds being correlated. No part of what predicted
-        a row saw it. NaN if the folds cannot give one.
+        if given), widened for folds erring together. No part of what predicted a row saw it.
+        NaN if the folds cannot give one.
+    score_interval_ : tuple of float
+        The ends of the 95 % interval of the deployed model's score.
     score_uncorrected_ : float
         The score of the judged models as they are, which saw fewer rows than the deployed ones.
     score_correction_ : ScoreCorrection
@@ -150,7 +156,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     p_stack_better_ : float
         One-sided p-value of the stack being better than the best single learner.
     score_note_ : str
-        Which rows carry more than half of the loss, if 1 % of them do; else empty.
+        Which rows carry more than half of the uncertainty, if few do; else empty.
     fold_scores_ : ndarray
         The score of each judged fold.
     leaderboard_ : DataFrame
@@ -215,7 +221,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     ...     [("lda", LinearDiscriminantAnalysis()), ("bayes", GaussianNB())], random_state=0
     ... ).fit(X, y)
     >>> print(f"log-loss {-stack.score_:.2f} ± {stack.score_se_:.2f}")
-    log-loss 0.06 ± 0.04
+    log-loss 0.06 ± 0.02
     >>> stack.predict_set(X[:1], 0.95)
     array([[ True, False, False]])
     """
@@ -238,6 +244,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         calibrate: Any = None,
         threshold: Any = None,
         scoring: Any = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,

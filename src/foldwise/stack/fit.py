@@ -45,6 +45,7 @@ class StackOptions:
     tune: Any
     n_repeats: int
     on_error: str
+    score_se: str = "learners"
     seed: int = 0  # everything random is keyed to it
 
 
@@ -142,6 +143,9 @@ def fit_stacks(
     ]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
     if options.tune is not None:
+        if options.score_se == "nested":
+            must, fix = "be 'learners' with tune", "Wrap the learner in GridSearchCV instead."
+            raise invalid_parameter(options.owner, "score_se", must=must, got="nested", fix=fix)
         check_tune(options.owner, options.tune, layers, lattices[0].kind, lattices[0].n_folds)
     _warn_of_limits(options.owner, problem, deals, len(layers), contest.metric)
     total = _n_fits(layers, deals, options.tune or {}, before)
@@ -192,8 +196,8 @@ def prefit_stack(
     problem: StackProblem, layers: list[list[Entry]], contest: Contest, options: StackOptions
 ) -> FittedStack:
     """Put a stacker on learners that are fitted already."""
-    if len(layers) > 1 or options.tune is not None:
-        must = "not be 'prefit' with several layers or tune"
+    if len(layers) > 1 or options.tune is not None or options.score_se == "nested":
+        must = "not be 'prefit' with several layers, tune or score_se='nested'"
         raise invalid_parameter(options.owner, "cv", must=must, got=options.cv, fix="Use cv=5.")
     warn(
         f"{options.owner}: no honest score with cv='prefit', the learners may have seen these "
@@ -237,6 +241,7 @@ def _read(lattice: Lattice, problem: StackProblem, options: StackOptions, n_laye
         hold_out=options.hold_out,
         n_layers=n_layers,
         inner=_inner(lattice, problem, options) if lattice.kind == "single" else None,
+        nested=options.score_se == "nested",
         owner=options.owner,
     )
     return Dealt(lattice, reading, needs_of(reading, lattice, n_layers))

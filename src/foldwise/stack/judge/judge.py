@@ -148,12 +148,20 @@ class Judge:
         if judgement.fresh != judgement.test.refs or self._as_labels:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
             asked_as_new = corrected(respond(stacker, features), correction)
-        target = self._target((judgement.test,))
+        target = self.target((judgement.test,))
         misfits = _misfits(asked_as_new, target)
         order = np.argsort(misfits, kind="stable")
         weights = None if target.weight is None else target.weight[order]
         judged = JudgedFold(judgement.fold, option, stacker, correction, misfits[order], weights)
         return judged, response
+
+    def held_out(self, judgement: Judgement) -> Response:
+        """Return the response to a judged fold of the whole procedure, all choices included."""
+        option = self.choose_inside(judgement.train)
+        held = self.inside(option, judgement.train) if self.contest.corrects else None
+        stacker = self.fit(option, judgement.train)
+        response = self.respond(stacker, self.layer.features((judgement.test,)))
+        return corrected(response, self.correction(held))
 
     def _held_out(
         self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]
@@ -178,9 +186,10 @@ class Judge:
 
     def judged_target(self) -> Target:
         """Return what the judged rows should have been predicted as."""
-        return self._target([judgement.test for judgement in self.reading.judgements])
+        return self.target([judgement.test for judgement in self.reading.judgements])
 
-    def _target(self, blocks: Sequence[Block]) -> Target:
+    def target(self, blocks: Sequence[Block]) -> Target:
+        """Return what the blocks' rows should have been predicted as."""
         return self.layer.problem.target(rows_of(blocks), fold_numbers(blocks))
 
     @property
@@ -259,7 +268,7 @@ class Judge:
             tests.append(test)
         if not tests:
             return None
-        return {o: joined(responses) for o, responses in held.items()}, self._target(tests)
+        return {o: joined(responses) for o, responses in held.items()}, self.target(tests)
 
 
 def _misfits(response: Response, target: Target) -> FloatArray:
