@@ -299,7 +299,7 @@ def test_labels_are_the_same_as_a_column_and_stay_after_pickling() -> None:
     again = pickle.loads(pickle.dumps(stack))
     np.testing.assert_array_equal(again.predict_interval(frame, 0.8, by=labels), wanted)
     with pytest.raises(
-        InvalidParameterError, match="got 'kind'. Give \\(labels of the rows of fit"
+        InvalidParameterError, match=r"got 'kind'\. Give \(labels of the rows of fit"
     ):
         again.predict_interval(frame, 0.8, by="kind")
 
