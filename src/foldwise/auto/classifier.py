@@ -137,7 +137,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         rows = self._new_rows(X)
         return np.asarray(self.stack_.predict_proba(rows))
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
+    def predict_set(self, X: Any, coverage: float = 0.9, *, by: Any = None) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters
@@ -146,6 +146,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
             New rows.
         coverage : float, default=0.9
             The share of new rows whose class should be in its set.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together.
 
         Returns
         -------
@@ -153,4 +155,4 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
             True for the classes in the set; never empty.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_set(rows, coverage)
+        return self.stack_.predict_set(rows, coverage, by=by)

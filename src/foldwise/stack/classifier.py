@@ -9,10 +9,10 @@ from sklearn.utils.metaestimators import available_if
 
 from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.engine import RunSummary
+from foldwise.stack.bands import set_of
 from foldwise.stack.estimator import KEEP, BaseStacking
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.calibrate import check_kinds, checked_methods, checked_threshold
-from foldwise.stack.judge.intervals import cv_plus_set, quantile_set
 from foldwise.stack.judge.judge import Contest
 from foldwise.stack.parameters import tops_of
 from foldwise.stack.problem import StackProblem, checked_classes
@@ -389,7 +389,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         each = [_decisions(d.verdict.stacker, d.fresh(X, d.reading.deployed)) for d in self.deals_]
         return np.mean(each, axis=0)
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
+    def predict_set(self, X: Any, coverage: float = 0.9, *, by: Any = None) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters
@@ -398,6 +398,9 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
             New rows.
         coverage : float, default=0.9
             The share of new rows whose class should be in its set.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together. A
+            stack that was pickled or saved knows its training rows no more and needs the labels.
 
         Returns
         -------
@@ -407,18 +410,15 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         Notes
         -----
         For exchangeable rows the sets hold the class of at least ``1 - 2 * (1 - coverage)`` of
-        new rows, and ``coverage`` or a little more in practice.
+        new rows, and ``coverage`` or a little more in practice; with ``by``, in every level. A
+        class is in the set unless too many rows were given more of their own class, which makes
+        the sets small. Groups and time are as in :meth:`StackingRegressor.predict_interval`.
         """
         X = self._check_coverage("predict_set", X, coverage)
-        n_classes, votes = len(self.classes_), []
-        given_mean = self._respond(X).probabilities(n_classes)
-        for stack in self.deals_:
-            misfits, weights = stack.verdict.misfits
-            if stack.reading.in_order:
-                votes.append(quantile_set(given_mean, misfits, coverage, weights))
-                continue
-            given = [r.probabilities(n_classes) for r in stack.hold_out_responses(X)]
-            votes.append(cv_plus_set(np.array(given), misfits, coverage, weights))
-        inside: BoolArray = np.mean(votes, axis=0) >= 0.5
-        inside[np.arange(len(inside)), given_mean.argmax(axis=1)] = True
+        given = self._respond(X).probabilities(len(self.classes_))
+        parts = self._parts(X, coverage, by)
+        pairs = zip(self.deals_, parts, strict=True)
+        in_each = [set_of(stack, X, coverage, own, given) for stack, own in pairs]
+        inside: BoolArray = np.mean(in_each, axis=0) >= 0.5
+        inside[np.arange(len(inside)), given.argmax(axis=1)] = True
         return inside

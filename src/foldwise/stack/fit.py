@@ -1,6 +1,6 @@
 """The algorithm of stacking, top to bottom: deal the rows, read the lattice, fit, choose, judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +21,7 @@ from foldwise.errors import (
 from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref, deal, needs_of, read_lattice
 from foldwise.learners import respond
 from foldwise.scores.metric import Metric, Response
-from foldwise.stack.judge.judge import Contest, Judge, Verdict
+from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
 from foldwise.stack.problem import Entry, StackProblem, plain
 from foldwise.stack.results.fold_models import Recoded
 from foldwise.stack.stackers.means import MemberStacker
@@ -120,10 +120,10 @@ class FittedStack:
         verdict = self.verdict
         return verdict.respond(self.fresh(X, self.reading.deployed, verdict.stacker))
 
-    def hold_out_responses(self, X: Any) -> list[Response]:
-        """Return the response to new rows of each stack that was judged."""
-        pairs = zip(self.reading.judgements, self.verdict.folds, strict=True)
-        return [j.respond(self.fresh(X, judgement.fresh, j.stacker)) for judgement, j in pairs]
+    def hold_outs(self, X: Any) -> Iterator[tuple[JudgedFold, Features]]:
+        """Yield each stack that was judged, and the features of new rows that it reads."""
+        for judgement, judged in zip(self.reading.judgements, self.verdict.folds, strict=True):
+            yield judged, self.fresh(X, judgement.fresh, judged.stacker)
 
 
 def fit_stacks(
