@@ -8,6 +8,7 @@ the same way everywhere and gets the same bits.
 
 import mmap
 import pickle
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,6 +73,25 @@ def pack(value: Any, room: Any = None) -> Parcel:
     with tempfile.NamedTemporaryFile(dir=room, suffix=".parcel", delete=False) as stream:
         _write(stream, spans, raw)
         return Parcel(head, spans, stream.name)
+
+
+class _Folder(tempfile.TemporaryDirectory[str]):
+    """A folder for data that is closed as a file is."""
+
+    close = tempfile.TemporaryDirectory.cleanup
+
+
+def open_room(*, nameless: bool = True) -> tuple[Any, Any]:
+    """Return a place for data, to be closed, and what :func:`pack` takes of it.
+
+    ``nameless``: Whether it need not have a name: on Linux it then is a file that goes with this
+    process, however that ends.
+    """
+    if nameless and sys.platform == "linux":
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        return file, file
+    folder = _Folder(prefix="foldwise-", ignore_cleanup_errors=True)
+    return folder, folder.name
 
 
 def _write(stream: Any, spans: Sequence[tuple[int, int]], raw: Sequence[memoryview]) -> None:
