@@ -10,6 +10,7 @@ import mmap
 import pickle
 import sys
 import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ ALIGNMENT = 64
 SMALL = 1 << 20
 # The file of a parcel until its handle has come.
 NAMELESS = -1
+_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ class Parcel:
             memory = aligned(self.body)
         else:
             with open(self.file, "rb") as stream:  # noqa: PTH123 - a handle is no path
-                memory = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+                mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            _mapped.add(mapped)
+            memory = memoryview(mapped)
         return pickle.loads(self.head, buffers=[memory[start:end] for start, end in self.spans])
 
 
@@ -73,6 +77,13 @@ def pack(value: Any, room: Any = None) -> Parcel:
     with tempfile.NamedTemporaryFile(dir=room, suffix=".parcel", delete=False) as stream:
         _write(stream, spans, raw)
         return Parcel(head, spans, stream.name)
+
+
+def let_go() -> None:
+    """Tell the system that what was read of mapped arrays will not be wanted again soon."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        for mapped in list(_mapped):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class _Folder(tempfile.TemporaryDirectory[str]):
