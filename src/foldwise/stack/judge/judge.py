@@ -1,6 +1,6 @@
 """Choosing the stacker without cheating, and judging what is deployed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -243,7 +243,7 @@ class Judge:
         return stacker
 
     def _fit_all(
-        self, candidates: Sequence[Candidate], blocks: Sequence[Block]
+        self, candidates: Iterable[Candidate], blocks: Sequence[Block]
     ) -> dict[Option, Any]:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
         data, features = self.layer.problem.data, self.layer.features(blocks)
