@@ -52,7 +52,7 @@ def test_learners_are_left_out_by_the_training_rows_of_each_stacker_alone(whole)
     read += [(judgement.train, judged.names) for judgement, judged in pairs]
     for blocks, names in read:
         features = deal.top.features(blocks)
-        assert thrift.keep(features, deal.judge.target_of(blocks), metric) == names
+        assert thrift.keep(features, deal.judge.target(blocks), metric) == names
     # They do not agree: what one of them keeps was not decided for another.
     assert len({names for _, names in read}) > 1
     assert small.used_ == list(deal.verdict.names)
@@ -62,7 +62,7 @@ def test_pruning_stops_where_a_smaller_combination_would_cost_more_than_allowed(
     (deal,) = whole.deals_
     features, target = (
         deal.top.features(deal.reading.final),
-        deal.judge.target_of(deal.reading.final),
+        deal.judge.target(deal.reading.final),
     )
     nested = Thrift().nested(features, target)
     assert [len(names) for names in nested] == [4, 3, 2, 1]

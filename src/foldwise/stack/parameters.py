@@ -32,6 +32,7 @@ class StackParameters(BaseEstimator):
         scoring: Any = None,
         prune: float = 0.0,
         predict_seconds: float | None = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -54,6 +55,7 @@ class StackParameters(BaseEstimator):
         self.scoring = scoring
         self.prune = prune
         self.predict_seconds = predict_seconds
+        self.score_se = score_se
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -99,7 +99,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state
+    cv, predict_with, hold_out, tune, score_se, n_repeats, n_jobs, random_state
         As in stacking.
     prune, predict_seconds
         As in stacking.
@@ -112,8 +112,8 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     ----------
     weights_ : Series
         The learners' weights by name; zero for those not picked.
-    score_, score_se_, score_uncorrected_, score_correction_, fold_scores_, leaderboard_, oof_,
-    stacker_, estimators_, deals_
+    score_, score_se_, score_interval_, score_uncorrected_, score_correction_, fold_scores_,
+    leaderboard_, oof_, stacker_, estimators_, deals_
         As in stacking: the score is honest, a judged fold is never looked at in selection.
 
     Notes
@@ -158,6 +158,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         scoring: Any = None,
         prune: float = 0.0,
         predict_seconds: float | None = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -214,7 +215,9 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, calibrate, threshold, n_repeats, n_jobs, random_state
+    cv, predict_with, hold_out, tune, calibrate, threshold, score_se, n_repeats
+        As in stacking.
+    n_jobs, random_state
         As in stacking.
     prune, predict_seconds
         As in stacking.
@@ -227,8 +230,8 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     ----------
     weights_ : Series
         The learners' weights by name; zero for those not picked.
-    score_, score_se_, score_uncorrected_, score_correction_, fold_scores_, leaderboard_, oof_,
-    stacker_, estimators_, deals_
+    score_, score_se_, score_interval_, score_uncorrected_, score_correction_, fold_scores_,
+    leaderboard_, oof_, stacker_, estimators_, deals_
         As in stacking: the score is honest, a judged fold is never looked at in selection.
 
     Notes
@@ -271,6 +274,7 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         scoring: Any = None,
         prune: float = 0.0,
         predict_seconds: float | None = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -13,7 +13,7 @@ from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import Judge
 from foldwise.stack.judge.thrift import Thrift, bytes_of, seconds_of
 from foldwise.stack.problem import TITLES
-from foldwise.stack.results.exact import board_of, inflations
+from foldwise.stack.results.exact import board_of, widening
 
 
 def frontier(stacks: Sequence[FittedStack], time_budget: float | None = None) -> pd.DataFrame:
@@ -25,7 +25,7 @@ def frontier(stacks: Sequence[FittedStack], time_budget: float | None = None) ->
     costs = [seconds_of(stack.top, stack.reading.deployed) for stack in stacks]
     sizes = [bytes_of(stack.top, stack.reading.deployed) for stack in stacks]
     final, judge = first.reading.final, first.judge
-    features, target = first.top.features(final), judge.target_of(final)
+    features, target = first.top.features(final), judge.target(final)
     records: list[dict[str, Any]] = []
     whole: list[Evaluation] = []
     for names in Thrift(costs=costs[0]).nested(features, target):
@@ -39,7 +39,7 @@ def frontier(stacks: Sequence[FittedStack], time_budget: float | None = None) ->
             for stack, own in zip(stacks, costs, strict=True)
         ]
         boards = [board_of(stack) for stack in judged]
-        wider, wider_apart = inflations(boards)
+        wider = float(widening(boards)[0, 0])
         each = [board.rows[TITLES[0]].evaluation for board in boards]
         whole = whole or each
         pairs = list(zip(each, whole, strict=True))
@@ -50,7 +50,7 @@ def frontier(stacks: Sequence[FittedStack], time_budget: float | None = None) ->
                 first.metric.name: natural(float(np.mean([e.score for e in each]))),
                 "se": wider * float(np.mean([e.standard_error for e in each])),
                 "difference": natural(float(np.mean([e.score - w.score for e, w in pairs]))),
-                "difference_se": wider_apart
+                "difference_se": wider
                 * float(np.mean([e.error_of_difference(w) for e, w in pairs])),
                 "predict_seconds": sum(own.of(names) for own in costs),
                 "megabytes": sum(own.of(names) for own in sizes) / 1e6,
