@@ -47,6 +47,7 @@ CHOICES = {
     "predict_with": ("auto", "folds", "refit", "pairs"),
     "hold_out": ("auto", "node", "mean"),
     "on_error": ("drop", "raise"),
+    "score_se": ("learners", "nested"),
 }
 KEEP: Any = "keep what it is"
 MOST_SEEDS = np.iinfo(np.int32).max
@@ -131,8 +132,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             verbose=int(self.verbose),
         )
         check_options(self._owner, run)
-        how = self._parameters("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error")
-        return StackOptions(self._owner, run, **how)
+        how = ("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error", "score_se")
+        return StackOptions(self._owner, run, **self._parameters(*how))
 
     def _parameters(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}

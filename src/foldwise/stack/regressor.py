@@ -46,6 +46,10 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Maps names of learners to grids, searched inside the folds.
     scoring : None, str or callable, default=None
         What the score is and what choices maximise; None is the root mean squared error.
+    score_se : {"learners", "nested"}, default="learners"
+        How it is found out that folds err together, which widens ``score_se_``: by the learners,
+        which takes no fit; or by whole stacks without two folds, which takes 1.4 times the rows
+        fitted, five folds and one layer.
     n_repeats : int, default=1
         Number of deals; predictions and scores are averaged.
     n_jobs : int or None, default=None
@@ -80,8 +84,10 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     ----------
     score_, score_se_ : float
         The honest score, greater is better, and its standard error: that of rows (of groups,
-        if given), widened for the errors of folds being correlated. No part of what predicted
-        a row saw it. NaN if the folds cannot give one.
+        if given), widened for folds erring together. No part of what predicted a row saw it.
+        NaN if the folds cannot give one.
+    score_interval_ : tuple of float
+        The ends of the 95 % interval of the deployed model's score.
     score_uncorrected_ : float
         The score of the judged models as they are, which saw fewer rows than the deployed ones.
     score_correction_ : ScoreCorrection
@@ -89,7 +95,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     p_stack_better_ : float
         One-sided p-value of the stack being better than the best single learner.
     score_note_ : str
-        Which rows carry more than half of the loss, if 1 % of them do; else empty.
+        Which rows carry more than half of the uncertainty, if few do; else empty.
     fold_scores_ : ndarray
         The score of each judged fold.
     leaderboard_ : DataFrame
@@ -133,9 +139,17 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     ``fold_scores_`` and all choices stay uncorrected, and so does the score with ``"pairs"``, an
     explicit ``hold_out``, fewer than four folds, forward in time and in blending.
 
-    Standard errors are those of the rows times the square root of a ratio that the learners show
-    [1]_: the squared gap between the loss on a fold and that on the others by models without both,
-    over the variance that independent rows would give. It is kept between 1 and K.
+    Folds err together: what fold j teaches about fold i, fold i teaches about fold j. Of the
+    losses on fold i by models without i and j, take off what is due to i and what is due to j; the
+    covariance of what is left with what is left of the losses on fold j by the same models says how
+    much more variance the score has than rows alone give. The ratio, the mean of the learners'
+    ratios by their weights (of pairs of models for differences), is kept between 1 and K; its
+    square root multiplies standard errors. (The nested cross-validation of [1]_ estimates the same,
+    with several times the noise.)
+
+    The interval is made for the logarithm of the loss, with the t quantile of as many degrees of
+    freedom as rows carry the error: ``r = sum(d**2)**2 / sum(d**4)`` of n deviations d of the row
+    losses from their mean, times ``r / sqrt(n)`` if that is less than one, and at least three.
 
     References
     ----------
@@ -152,7 +166,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     ...     [("ridge", Ridge(0.1)), ("knn", KNeighborsRegressor(20))], random_state=0
     ... ).fit(X, y)
     >>> print(f"{-stack.score_:.1f} ± {stack.score_se_:.1f}, from {stack.n_fits_} fits")
-    55.2 ± 1.7, from 30 fits
+    55.2 ± 1.8, from 30 fits
     >>> list(stack.leaderboard_["model"])
     ['ridge', 'best single', 'stack', 'plain mean', 'knn']
     >>> lower, upper = stack.predict_interval(X[:1], 0.9)

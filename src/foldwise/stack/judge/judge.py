@@ -1,6 +1,6 @@
 """Choosing the stacker without cheating, and judging what is deployed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -157,7 +157,7 @@ class Judge:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
             asked_as_new = corrected(respond(stacker, features), correction)
             expected = None if scale is None else scale.of(features)
-        target = self._target((judgement.test,))
+        target = self.target((judgement.test,))
         misfits = _misfits(asked_as_new, target)
         parts = (judgement.fold, option, stacker, correction)
         return JudgedFold(*parts, misfits, target.weight, scale, expected), response
@@ -169,6 +169,14 @@ class Judge:
             return None
         weight = weights_of(blocks, data.sample_weight)
         return error_scale(stacker, self.layer.features(blocks), data.y[rows_of(blocks)], weight)
+
+    def held_out(self, judgement: Judgement) -> Response:
+        """Return the response to a judged fold of the whole procedure, all choices included."""
+        option = self.choose_inside(judgement.train)
+        held = self.inside(option, judgement.train) if self.contest.corrects else None
+        stacker = self.fit(option, judgement.train)
+        response = self.respond(stacker, self.layer.features((judgement.test,)))
+        return corrected(response, self.correction(held))
 
     def _held_out(
         self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]
@@ -193,9 +201,10 @@ class Judge:
 
     def judged_target(self) -> Target:
         """Return what the judged rows should have been predicted as."""
-        return self._target([judgement.test for judgement in self.reading.judgements])
+        return self.target([judgement.test for judgement in self.reading.judgements])
 
-    def _target(self, blocks: Sequence[Block]) -> Target:
+    def target(self, blocks: Sequence[Block]) -> Target:
+        """Return what the blocks' rows should have been predicted as."""
         return self.layer.problem.target(rows_of(blocks), fold_numbers(blocks))
 
     @property
@@ -234,7 +243,7 @@ class Judge:
         return stacker
 
     def _fit_all(
-        self, candidates: Sequence[Candidate], blocks: Sequence[Block]
+        self, candidates: Iterable[Candidate], blocks: Sequence[Block]
     ) -> dict[Option, Any]:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
         data, features = self.layer.problem.data, self.layer.features(blocks)
@@ -274,7 +283,7 @@ class Judge:
             tests.append(test)
         if not tests:
             return None
-        return {o: joined(responses) for o, responses in held.items()}, self._target(tests)
+        return {o: joined(responses) for o, responses in held.items()}, self.target(tests)
 
 
 def _misfits(response: Response, target: Target) -> FloatArray:
