@@ -42,7 +42,7 @@ from foldwise.auto.tables.frames import as_frame, factorised
 from foldwise.auto.tables.problem import TableProblem
 from foldwise.checks import check_lengths, check_number, check_word, checked_groups, checked_weights
 from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
-from foldwise.errors import Plain, invalid_data, listing
+from foldwise.errors import Plain, invalid_data, listing, unsupported
 from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
 from foldwise.stack.fit import ALL_SHARE
@@ -384,6 +384,13 @@ class BaseAutoStack(BaseEstimator):
                 fix="Use read_table(path, like=model.read_as_).",
             )
         return factorised(frame)
+
+    def _levels(self, by: Any) -> Any:
+        """Return what intervals and sets are to hold by itself, if the rows are in its order."""
+        if isinstance(by, tuple) and self.time_column is not None:
+            must, got = "be a column with time_column, which sorts the rows", Plain("labels")
+            raise unsupported(self._owner, "by", must=must, got=got, fix="Name a column.")
+        return by
 
     def predict(self, X: Any) -> Array:
         """Predict targets, or classes.

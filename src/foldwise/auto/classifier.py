@@ -160,4 +160,4 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
             True for the classes in the set; never empty.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_set(rows, coverage, by=by)
+        return self.stack_.predict_set(rows, coverage, by=self._levels(by))

@@ -155,4 +155,4 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
             The ends.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_interval(rows, coverage, by=by, adaptive=adaptive)
+        return self.stack_.predict_interval(rows, coverage, by=self._levels(by), adaptive=adaptive)

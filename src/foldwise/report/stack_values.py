@@ -87,7 +87,8 @@ class StackValues:
     judged: Predictions | None  # hold-out predictions of the judged rows
     folds: Sequence[FoldResult]  # of all repeats
     audit: RowAudit  # of all repeats
-    misfits: Sequence[Array]  # a fold each: how far off hold-out predictions were
+    misfits: Sequence[Array]  # a fold each: how far off hold-out predictions were, in terms of
+    expected: Sequence[Array]  # how far off they were expected to be; ones if that is not known
     n_repeats: int
     seconds_a_row: float  # to predict one, by the times measured while fitting
     target: Target  # of the training rows
@@ -120,6 +121,7 @@ def stack_in(model: Any) -> BaseStacking | None:
 def stack_values(stack: Any) -> StackValues:
     """Read a fitted stack."""
     deal = stack.deals_[0]
+    folds = [fold for fold in deal.verdict.folds if len(fold.misfits)]
     return StackValues(
         fitted=stack,
         metric=stack._metric,
@@ -130,7 +132,8 @@ def stack_values(stack: Any) -> StackValues:
         judged=_judged(deal),
         folds=_folds(stack),
         audit=sum(map(audit_rows, stack.deals_), RowAudit()),
-        misfits=[fold.misfits for fold in deal.verdict.folds if len(fold.misfits)],
+        misfits=[fold.relative for fold in folds],
+        expected=[np.ones(len(f.misfits)) if f.expected is None else f.expected for f in folds],
         n_repeats=len(stack.deals_),
         seconds_a_row=_seconds_a_row(stack),
         target=_target(deal),
