@@ -159,8 +159,7 @@ class BaseAutoStack(BaseEstimator):
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
         learners, broken = _learners(members, profile, self.kinds_)
-        small = is_small(profile)
-        plan = self._plan(members, learners, data, preset, start, seed, small)
+        plan = self._plan(members, learners, data, preset, start, seed, small := is_small(profile))
         learners |= {name: bounded(learners[name], n) for name, n in plan.rounds.items()}
         ordered = self.time_column is not None
         repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
