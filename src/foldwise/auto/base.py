@@ -32,6 +32,7 @@ from foldwise.auto.plan import (
     planned,
     trial_seconds,
     with_quick,
+    with_repeats,
 )
 from foldwise.auto.portfolio import Contender, portfolio
 from foldwise.auto.portfolio.encodings import encoded
@@ -162,7 +163,7 @@ class BaseAutoStack(BaseEstimator):
         plan = self._plan(members, learners, data, preset, start, seed, small := is_small(profile))
         learners |= {name: bounded(learners[name], n) for name, n in plan.rounds.items()}
         ordered = self.time_column is not None
-        repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
+        repeats = max(preset.n_repeats, plan.repeats) if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, **changed: Any) -> Any:
             budget = changed.get("time_budget")
@@ -280,7 +281,13 @@ class BaseAutoStack(BaseEstimator):
                     plan, learners, seconds, data,
                     budget=left, workers=workers, folds=folds, seed=seed,
                 )  # fmt: skip
-            return with_quick(plan, seconds, budget=left, workers=workers, small=small)
+            plan = with_quick(plan, seconds, budget=left, workers=workers, small=small)
+            if not small or preset.n_repeats > 1 or plan.folds < max(folds):
+                return plan
+            combining = combining_time(data, plan.folds, 1)[0]
+            return with_repeats(
+                plan, seconds, budget=left, workers=max(workers, 1), combining=combining
+            )
 
         if self.run_dir is None:
             return tried()

@@ -2,6 +2,7 @@
 
 ========  =========================================================================
 native    missing cells and categories as they are, for LightGBM
+codes     missing numbers as they are, categories as whole numbers by name, for CatBoost
 ordinal   one column a category, nothing missing, for forests and other boosters
 onehot    zeros and ones, standardised numbers, for kernels and nets
 normal    the same with numbers that have the quantiles of a normal
@@ -20,6 +21,7 @@ from foldwise.auto.tables import Kinds, TableEncoder
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "native": {"numbers": "keep", "categories": "keep"},
+    "codes": {"numbers": "keep", "categories": "codes"},
     "ordinal": {"numbers": "impute", "categories": "ordinal"},
     "onehot": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
     "squash": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
