@@ -292,8 +292,8 @@ def test_one_standard_error_is_sparser():
 def test_regrown_dictionaries_judge_pure_noise_as_noise():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 5)), rng.normal(size=200)
-    honest = RuleFitRegressor(n_estimators=50, random_state=0).fit(X, y)
-    shared = RuleFitRegressor(n_estimators=50, dictionary="shared", random_state=0).fit(X, y)
+    honest = RuleFitRegressor(n_estimators=100, random_state=0).fit(X, y)
+    shared = RuleFitRegressor(n_estimators=100, dictionary="shared", random_state=0).fit(X, y)
     noise = 0.5 * y.var()
     assert honest.cv_loss_[honest.index_] > 0.97 * noise
     assert shared.cv_loss_.min() < 0.97 * noise
@@ -346,7 +346,7 @@ def test_no_trees_leave_linear_terms():
         ({"subsample": 0.0}, "subsample must be a number above 0 and at most 1; got 0.0."),
         ({"choose": "mn"}, "choose must be one of 'min', '1se'; got 'mn'. Did you mean 'min'?"),
         ({"loss": "square"}, "got 'square'. Did you mean 'squared'?"),
-        ({"cv": 1}, "RuleFitRegressor: cv must be at least 2; got 1. Try 5."),
+        ({"cv": 1}, "RuleFitRegressor: cv must be at least 2; got 1. Use 5, the default."),
         ({"cv": [(range(5), range(5, 9))]}, "cv must test every row exactly once; got "),
     ],
 )

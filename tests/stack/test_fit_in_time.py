@@ -9,12 +9,15 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from foldwise import StackingRegressor
-from foldwise.engine import RunOptions
 from foldwise.errors import AllLearnersFailedError, FoldwiseWarning
 from foldwise.folds import Lattice
 from foldwise.learners import TrainingData
-from foldwise.stack.fit import combining_seconds
+from foldwise.scores.metric import as_metric
+from foldwise.stack.fit import _reserve
+from foldwise.stack.judge.in_time import OutOfTimeError, judged_in_time
+from foldwise.stack.judge.judge import Contest
 from foldwise.stack.problem import StackProblem
+from foldwise.stack.stackers.candidates import candidates_from
 from foldwise.stack.table.layers import fit_layers
 from tests.engine import odd
 from tests.engine.odd import Odd
@@ -129,12 +132,54 @@ def test_time_for_combining_is_set_aside() -> None:
     X, y = make_classification(1000, random_state=0)
     problem = StackProblem(TrainingData(X, y, None, 2), labels=[0, 1])
     lattice = Lattice.from_splits(KFold(5).split(X), 1000)
-    layers: Any = [[None] * 3]
+    metric = as_metric(None, owner="x", classify=True, has_probabilities=True)
+    one = Contest(candidates_from("pool", problem, metric, "x"), metric)
+    several = Contest(candidates_from(["pool", "logistic"], problem, metric, "x"), metric)
 
-    def seconds(budget: float | None) -> float:
-        return combining_seconds(problem, layers, lattice, RunOptions(time_budget=budget))
+    def seconds(budget: float | None, contest: Contest = one) -> float:
+        return _reserve(problem, 10, lattice, contest, budget)
 
     assert seconds(None) == 0.0
     assert seconds(0.3) == pytest.approx(0.1)
-    assert seconds(10) == pytest.approx(0.26)
+    assert seconds(10) == pytest.approx(0.28)
+    assert seconds(10, several) == pytest.approx(0.48)
+    assert seconds(1.0, several) == pytest.approx(0.28)
     assert seconds(1000) == pytest.approx(20.0)
+
+
+def test_a_stacker_without_time_is_a_mean_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    learners = [("tree", DecisionTreeRegressor()), ("ridge", Ridge())]
+    for name in ("GRACE_SHARE", "GRACE_SECONDS"):
+        monkeypatch.setattr(f"foldwise.stack.fit.{name}", -100.0)
+    with pytest.warns(FoldwiseWarning, match="is partial, without all that was to stand on top"):
+        stack = fit(learners, time_budget=50, final_estimator=["ridge", "nnls"])
+    assert stack.partial_
+    assert stack.run_.reason == "time budget"
+    mean = fit(learners)
+    assert stack.score_ == mean.score_
+    assert (stack.predict(X) == mean.predict(X)).all()
+    best = fit(learners, time_budget=50, final_estimator="best")
+    assert not best.partial_
+    assert best.score_ == fit(learners, final_estimator="best").score_
+
+
+@pytest.mark.parametrize("stops", [0, 1, 2, 3])
+def test_as_much_is_judged_as_there_is_time_for(stops: int) -> None:
+    problem = StackProblem(TrainingData(X, Y))
+    metric = as_metric(None, owner="x", classify=False, has_probabilities=False)
+    contest = Contest(candidates_from(["ridge", "lasso"], problem, metric, "x"), metric)
+    tried: list[list[str]] = []
+
+    def judged(step: Contest, until: float) -> list[str]:
+        tried.append([candidate.name for candidate in step.candidates])
+        assert (until == float("inf")) == (len(tried) == 1)
+        if len(tried) > max(stops, 1):
+            raise OutOfTimeError
+        return tried[-1]
+
+    until = time.monotonic() + (100.0 if stops else -1.0)
+    found, whole = judged_in_time(judged, contest, problem, until)
+    steps = [["mean"], ["ridge"], ["ridge", "lasso"]]
+    assert found == steps[max(stops, 1) - 1]
+    assert whole == (stops == 3)
+    assert tried == steps[: stops + 1]

@@ -3,12 +3,13 @@
 import copy
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
@@ -16,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.arrays import IntArray
 from foldwise.engine.executor import without_frames
+from foldwise.engine.processes.packing import let_go
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -26,6 +28,8 @@ from foldwise.learners.prepare import (
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 INNER_SHARE = 0.1
+# Of rows to predict, how many cells are taken at a time.
+BLOCK_CELLS = 4_000_000
 EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 
@@ -69,7 +73,7 @@ def fit_at_node(
     """
     fits: list[NodeFit | Exception] = []
     with config_context(enable_metadata_routing=False):
-        node = _Node(data, task)
+        node = _Node(data, task, alone=len(assignments) == 1)
         for assignment in assignments:
             try:
                 fits.append(node.fit(assignment))
@@ -87,42 +91,67 @@ def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str)
 
 
 class _Node:
-    """The rows of one node, and the transformers already fitted on them."""
+    """The rows of one node, and the transformers already fitted on them.
 
-    def __init__(self, data: TrainingData, task: NodeTask) -> None:
-        self.data, self.task = data, task
+    ``alone``: Whether one learner only is fitted, so that nothing need be kept for another.
+    """
+
+    def __init__(self, data: TrainingData, task: NodeTask, *, alone: bool) -> None:
+        self.data, self.task, self.alone = data, task, alone
         self.y = take_rows(data.y, task.train)
         weight = data.sample_weight
         self.weight = None if weight is None else take_rows(weight, task.train)
-        raw = (
-            take_rows(data.X, task.train),
-            take_rows(data.X, task.test) if len(task.test) else None,
-        )
-        self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, *raw)}
+        # Rows that are many are asked about a block at a time.
+        cells = BLOCK_CELLS if alone and not issparse(data.X) else len(task.test) * data.X.shape[1]
+        step = max(1, cells // max(data.X.shape[1], 1))
+        self.blocks = [task.test[i : i + step] for i in range(0, len(task.test), step)]
+        whole = take_rows(data.X, task.test) if len(self.blocks) == 1 else None
+        self.transformed: dict[str, tuple[Any, Any, Any]] = {
+            "": (None, take_rows(data.X, task.train), whole)
+        }
+        let_go()
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
-        X_train, X_test = self.rows_for(last, key)
-        groups = None if self.data.groups is None else self.data.groups[self.task.train]
-        fit_prepared(
-            last,
-            TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups),
-            assignment.seed,
-            in_order=self.task.in_order,
-        )
+        self.fit_last(last, key, assignment.seed)
         fitted = time.perf_counter()
-        if X_test is None:
-            predictions = np.empty((0, 0))
-        else:
-            predictions = respond(last, X_test, assignment.method, self.data, len(self.task.train))
+        predictions = np.empty((0, 0))
+        if self.blocks:
+            ask = (assignment.method, self.data, len(self.task.train))
+            each = [respond(last, rows, *ask) for rows in self.asked(model, last, key)]
+            predictions = each[0] if len(each) == 1 else np.concatenate(each)
         return NodeFit(
             predictions,
             model if self.task.keep_model else None,
             fitted - start,
             time.perf_counter() - fitted,
         )
+
+    def fit_last(self, last: Any, key: str, seed: int | None) -> None:
+        X_train, _ = self.rows_for(last, key)
+        groups = None if self.data.groups is None else self.data.groups[self.task.train]
+        fit_prepared(
+            last,
+            TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups),
+            seed,
+            in_order=self.task.in_order,
+        )
+
+    def asked(self, model: Any, last: Any, key: str) -> Iterator[Any]:
+        """Yield the rows to predict as the last step wants them."""
+        if len(self.blocks) == 1:
+            yield self.rows_for(last, key)[1]
+            return
+        self.transformed.clear()
+        steps = model.steps[:-1] if last is not model else []
+        for rows in self.blocks:
+            X = take_rows(self.data.X, rows)
+            for _, step in steps:
+                X = X if step is None or step == "passthrough" else step.transform(X)
+            yield X
+        let_go()
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
@@ -142,6 +171,8 @@ class _Node:
                     X_train = step.fit(X_train, self.y).transform(X_train)
                 X_test = None if X_test is None else step.transform(X_test)
                 self.transformed[key] = (step, X_train, X_test)
+            if self.alone:
+                del self.transformed[parent]
             model.steps[index] = (name, self.transformed[key][0])
         return model.steps[-1][1], key
 

@@ -1,8 +1,10 @@
 """The Dask executor on real processes; every wait has a deadline."""
 
+import asyncio
 import itertools
 import signal
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -321,6 +323,55 @@ def test_deaths_count_over_all_sends_of_a_task() -> None:
     assert sent == [flight]
     assert isinstance(executor._over[0].error, WorkerKillerError)
     assert str(executor._over[0].error) == "4 workers died at it"
+
+
+def test_a_task_that_workers_die_of_is_ended_before_there_is_a_new_one() -> None:
+    executor = DaskExecutor.__new__(DaskExecutor)
+    deaths = {"a": 1, "b": 0, "again": 2}
+    executor.cluster = SimpleNamespace(
+        deaths=deaths.get, look=lambda: None, threads={}, complain_without_workers=lambda: None
+    )
+    executor._over, executor._seen = [], {"tcp://gone"}
+    futures = [SimpleNamespace(key=key) for key in deaths]
+    executor._flights = {
+        ticket: dask_module.Flight(ticket, b"", time.monotonic(), [future], deaths=1)
+        for ticket, future in enumerate(futures)
+    }
+    executor._look_after()
+    assert [finished.ticket for finished in executor._over] == [2]
+    assert str(executor._over[0].error) == "3 workers died at it"
+
+
+def test_data_that_no_longer_arrive_are_sent_to_another_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cluster_module, "STILL_SECONDS", 3.0)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    cluster = cluster_module.Cluster.__new__(cluster_module.Cluster)
+    looks: list[float] = []
+
+    async def scatter(*_: object, **__: object) -> None:
+        await asyncio.sleep(100)
+
+    def look() -> None:
+        # It grows for as long as it is looked at five times, then only breathes.
+        looks.append(time.monotonic())
+        cluster.memory = {"slow": 50_000_000 + 2_000_000 * min(len(looks), 5) + len(looks) % 2}
+
+    cluster.client = SimpleNamespace(
+        status="running", scatter=scatter, loop=SimpleNamespace(asyncio_loop=loop)
+    )
+    cluster.look, cluster.threads, cluster.beats, cluster.memory = look, {"slow": 1}, {}, {}
+    try:
+        assert cluster._sent(None, "slow") is None
+        assert looks[-1] - looks[4] > 3.0
+        assert len(looks) < 12
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 def test_workers_are_waited_for_no_longer_than_the_time_budget() -> None:

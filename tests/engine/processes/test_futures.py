@@ -1,5 +1,8 @@
 import os
+import sys
+import tempfile
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,11 +68,29 @@ def test_the_data_is_opened_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -
 def test_data_that_cannot_be_read_there_is_said() -> None:
     executor = Futures(AtOnce(), 2)
     executor.place(total, np.ones(300_000))
-    executor._folder.cleanup()
+    executor._room.close()
     executor.submit(0, 1.0)
     error = executor.wait(1.0)[0].error
     assert isinstance(error, TaskLostError)
     assert "Set TMPDIR to a folder that all workers see." in str(error)
+    executor.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files without a name are Linux's")
+def test_the_data_of_a_process_pool_have_no_name_that_could_be_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Here(ProcessPoolExecutor):
+        submit = AtOnce.submit
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    executor = Futures(Here(1), owner="Stack")
+    for value in (1.0, 2.0):
+        # The handle's number is used again, what was opened under it before is not.
+        executor.place(total, np.full(300_000, value))
+        executor.submit(int(value), 1.0)
+        assert executor.wait(1.0)[0].result == 300_000 * value
+        assert not list(tmp_path.iterdir())
     executor.close()
 
 
