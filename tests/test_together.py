@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import foldwise
 
 REGRESSORS = {
-    "AveragedCVRegressor": {},
+    "AveragedCVRegressor": {"cv": 2},
     "BaggingRegressor": {"n_estimators": 5},
     "BayesianModelAveragingRegressor": {},
     "BestSubsetRegressor": {},
@@ -19,16 +19,16 @@ REGRESSORS = {
         "estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3))],
         "cv": 3,
     },
-    "ForwardStagewiseRegressor": {},
+    "ForwardStagewiseRegressor": {"cv": 2},
     "GradientBoostingRegressor": {"n_estimators": 10},
-    "ISLERegressor": {"n_estimators": 20},
-    "LassoPathRegressor": {},
+    "ISLERegressor": {"n_estimators": 20, "cv": 2},
+    "LassoPathRegressor": {"cv": 2},
     "NewtonBoostingRegressor": {"n_estimators": 10},
-    "RuleFitRegressor": {"n_estimators": 10},
+    "RuleFitRegressor": {"n_estimators": 10, "cv": 2},
 }
 CLASSIFIERS = {
     "AdaBoostClassifier": {"n_estimators": 5},
-    "AveragedCVClassifier": {},
+    "AveragedCVClassifier": {"cv": 2},
     "BaggingClassifier": {"n_estimators": 5},
     "BayesianModelAveragingClassifier": {},
     "CalibratedClassifier": {"estimator": DecisionTreeClassifier(max_depth=3), "cv": 3},
@@ -36,12 +36,12 @@ CLASSIFIERS = {
         "estimators": [("logit", LogisticRegression()), ("tree", DecisionTreeClassifier())],
         "cv": 3,
     },
-    "ForwardStagewiseClassifier": {},
+    "ForwardStagewiseClassifier": {"cv": 2},
     "GradientBoostingClassifier": {"n_estimators": 10},
-    "ISLEClassifier": {"n_estimators": 20},
-    "LassoPathClassifier": {},
+    "ISLEClassifier": {"n_estimators": 20, "cv": 2},
+    "LassoPathClassifier": {"cv": 2},
     "NewtonBoostingClassifier": {"n_estimators": 10},
-    "RuleFitClassifier": {"n_estimators": 10},
+    "RuleFitClassifier": {"n_estimators": 10, "cv": 2},
 }
 
 
