@@ -35,6 +35,11 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     time_column : str, int or None, default=None
         The column that orders rows in time: every row is then predicted, judged and chosen for
         by earlier rows only.
+    predict_seconds : float or None, default=None
+        Most seconds that predicting 1,000 new rows may take, as measured after the fit:
+        learners that are not worth their time are left out, chosen inside the folds. Unless the
+        table is small, those that change the score by less than a tenth of its standard error
+        always are.
     n_jobs : int or None, default=None
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None
@@ -81,7 +86,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         Out-of-fold probabilities of the training rows, ``model`` or ``model__class``.
     partial_, run_ : bool, RunSummary
         Whether the fit was cut short, and what was done.
-    fold_scores_, n_fits_, stacker_, unjudged_folds_
+    fold_scores_, n_fits_, stacker_, used_, unjudged_folds_
         As in the stack.
     n_features_in_, feature_names_in_ : int, ndarray
         What it was fitted on.
@@ -117,9 +122,9 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         codes, self.classes_ = checked_classes(self._owner, y)
         return codes, np.asarray(y).reshape(len(codes)), len(self.classes_)
 
-    def _on_top(self, preset: Preset) -> dict[str, Any]:
+    def _on_top(self, preset: Preset, small: bool) -> dict[str, Any]:
         calibrate = "auto" if preset.thorough and not self.interpretable else None
-        return {"calibrate": calibrate, **super()._on_top(preset)}
+        return {"calibrate": calibrate, **super()._on_top(preset, small)}
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Predict probabilities of the classes.
@@ -155,4 +160,4 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
             True for the classes in the set; never empty.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_set(rows, coverage, by=by)
+        return self.stack_.predict_set(rows, coverage, by=self._levels(by))

@@ -36,6 +36,11 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     time_column : str, int or None, default=None
         The column that orders rows in time: every row is then predicted, judged and chosen for
         by earlier rows only.
+    predict_seconds : float or None, default=None
+        Most seconds that predicting 1,000 new rows may take, as measured after the fit:
+        learners that are not worth their time are left out, chosen inside the folds. Unless the
+        table is small, those that change the score by less than a tenth of its standard error
+        always are.
     n_jobs : int or None, default=None
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None
@@ -80,7 +85,7 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         Out-of-fold predictions of the training rows, one column a learner.
     partial_, run_ : bool, RunSummary
         Whether the fit was cut short, and what was done.
-    fold_scores_, n_fits_, stacker_, unjudged_folds_
+    fold_scores_, n_fits_, stacker_, used_, unjudged_folds_
         As in the stack.
     n_features_in_, feature_names_in_ : int, ndarray
         What it was fitted on.
@@ -150,4 +155,4 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
             The ends.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_interval(rows, coverage, by=by, adaptive=adaptive)
+        return self.stack_.predict_interval(rows, coverage, by=self._levels(by), adaptive=adaptive)

@@ -1,6 +1,13 @@
 """How one learner is fitted at many nodes: the general way and the shortcuts."""
 
-from foldwise.learners.general import Assignment, fit_at_node, fit_prepared
+from foldwise.learners.general import (
+    AskedRows,
+    Assignment,
+    fit_at_node,
+    fit_prepared,
+    share_steps,
+    steps_of,
+)
 from foldwise.learners.prepare import (
     PickColumns,
     aligned,
@@ -14,6 +21,7 @@ from foldwise.learners.shortcuts import fit_nodes, shortcut_for
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 __all__ = [
+    "AskedRows",
     "Assignment",
     "NodeFit",
     "NodeTask",
@@ -26,7 +34,9 @@ __all__ = [
     "over_all_classes",
     "prepared",
     "respond",
+    "share_steps",
     "shortcut_for",
+    "steps_of",
     "take_rows",
     "weight_argument",
 ]

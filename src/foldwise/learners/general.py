@@ -15,7 +15,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from foldwise.arrays import IntArray
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.engine.executor import without_frames
 from foldwise.engine.processes.packing import let_go
 from foldwise.learners.prepare import (
@@ -155,12 +155,11 @@ class _Node:
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
-        # A class of its own may do more in fit than one step after the other.
-        if type(model) is not Pipeline or model.memory is not None or model.verbose:
+        if steps_of(model) == [model]:
             return model, ""
         key = ""
         for index, (name, step) in enumerate(model.steps[:-1]):
-            if step is None or step == "passthrough":
+            if _idle(step):
                 continue
             parent, key = key, _key(key, step)
             if key not in self.transformed:
@@ -182,6 +181,87 @@ class _Node:
         if not overwrites(step):
             return X_train, X_test
         return copy.copy(X_train), copy.copy(X_test)
+
+
+def steps_of(model: Any) -> list[Any]:
+    """Return what a model does, one after the other: its transformers, and last what answers.
+
+    Parameters
+    ----------
+    model : estimator
+        Of any kind.
+
+    Returns
+    -------
+    list
+        The steps of a Pipeline that do something; the model itself if it is none.
+    """
+    # A class of its own may do more than one step after the other.
+    if type(model) is not Pipeline or model.memory is not None or model.verbose:
+        return [model]
+    *before, last = [step for _, step in model.steps]
+    return [*(step for step in before if not _idle(step)), last]
+
+
+def _idle(step: Any) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def share_steps(models: Sequence[Any]) -> None:
+    """Let models fitted at one node share transformers that are the same to the last bit.
+
+    Those fitted in other processes are copies of each other; shared, they are asked and kept once.
+
+    Parameters
+    ----------
+    models : sequence of estimator
+        Fitted ones; Pipelines among them are changed in place.
+    """
+    known: dict[str, Any] = {}
+    for model in models:
+        key, shared = "", {}
+        for step in steps_of(model)[:-1]:
+            key = _key(key, step)
+            shared[id(step)] = known.setdefault(key, step)
+        if shared:
+            model.steps = [(name, shared.get(id(step), step)) for name, step in model.steps]
+
+
+class AskedRows:
+    """New rows that models of one node are asked about; what a shared transformer said is kept.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.transformed: dict[tuple[int, ...], Any] = {(): X}
+        self.seconds: dict[tuple[int, ...], float] = {}  # by step, with those before it
+
+    def parts(self, model: Any) -> list[tuple[int, ...]]:
+        """Return what the steps of a model are called here."""
+        places = [id(step) for step in steps_of(model)]
+        return [tuple(places[: n + 1]) for n in range(len(places))]
+
+    def respond(self, model: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
+        """Return a model's response, see :func:`respond`."""
+        *before, last = zip(steps_of(model), self.parts(model), strict=True)
+        for step, part in before:
+            if part not in self.transformed:
+                start = time.perf_counter()
+                self.transformed[part] = step.transform(self._rows(step, part))
+                self.seconds[part] = time.perf_counter() - start
+        step, part = last
+        start = time.perf_counter()
+        response = respond(step, self._rows(step, part), method, data, n_train)
+        self.seconds[part] = time.perf_counter() - start
+        return response
+
+    def _rows(self, step: Any, part: tuple[int, ...]) -> Any:
+        rows = self.transformed[part[:-1]]
+        return copy.copy(rows) if overwrites(step) else rows
 
 
 def fit_prepared(

@@ -138,7 +138,7 @@ def interval_of(
     residuals = [fold.relative if adaptive else fold.misfits for fold in verdict.folds]
     asked: Iterable[tuple[Verdict | JudgedFold, Features]] = stack.hold_outs(X)
     if in_order:
-        asked = [(verdict, stack.fresh(X, stack.reading.deployed, verdict.stacker))]
+        asked = [(verdict, stack.fresh(X, stack.reading.deployed, verdict))]
     centres, scales = np.empty((2, 1 if in_order else len(verdict.folds), X.shape[0]))
     for i, (judged, features) in enumerate(asked):
         centres[i] = judged.respond(features).values[:, 0]

@@ -107,6 +107,14 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     scoring : None, str or callable, default=None
         What the score is and what choices maximise; None is log-loss, or
         accuracy where a stacker has no probabilities.
+    prune : float, default=0.0
+        Learners are left out as long as the best convex combination of the others scores less
+        than this many standard errors worse. It is told from the rows that train the stacker,
+        so that the score judges it; 0 keeps all.
+    predict_seconds : float or None, default=None
+        Most seconds that predicting 1,000 new rows may take: learners that are not worth their
+        time are left out, equally honestly. Times are measured after the fit, with the
+        encoders that learners share counted once; the cheapest learner stays in any case.
     score_se : {"learners", "nested"}, default="learners"
         How it is found out that folds err together, which widens ``score_se_``: by the learners,
         which takes no fit; or by whole stacks without two folds, which takes 1.4 times the rows
@@ -168,6 +176,8 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         Out-of-fold predictions of the training rows, ``model`` or ``model__class``.
     stacker_, final_estimator_ : object
         The fitted stacker.
+    used_ : list of str
+        The learners it reads: all, unless ``prune`` or ``predict_seconds`` left some out.
     calibrator_ : Calibration or None
         The deployed calibration: its ``method``, ``map`` and the nested ``losses`` it was chosen
         by. Of the first repeat; the others are in ``deals_``.
@@ -244,6 +254,8 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         calibrate: Any = None,
         threshold: Any = None,
         scoring: Any = None,
+        prune: float = 0.0,
+        predict_seconds: float | None = None,
         score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
@@ -386,7 +398,10 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
             Decision values.
         """
         X = self._new_rows(X)
-        each = [_decisions(d.verdict.stacker, d.fresh(X, d.reading.deployed)) for d in self.deals_]
+        each = [
+            _decisions(d.verdict.stacker, d.fresh(X, d.reading.deployed, d.verdict))
+            for d in self.deals_
+        ]
         return np.mean(each, axis=0)
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, by: Any = None) -> BoolArray:

@@ -46,6 +46,14 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Maps names of learners to grids, searched inside the folds.
     scoring : None, str or callable, default=None
         What the score is and what choices maximise; None is the root mean squared error.
+    prune : float, default=0.0
+        Learners are left out as long as the best convex combination of the others scores less
+        than this many standard errors worse. It is told from the rows that train the stacker,
+        so that the score judges it; 0 keeps all.
+    predict_seconds : float or None, default=None
+        Most seconds that predicting 1,000 new rows may take: learners that are not worth their
+        time are left out, equally honestly. Times are measured after the fit, with the
+        encoders that learners share counted once; the cheapest learner stays in any case.
     score_se : {"learners", "nested"}, default="learners"
         How it is found out that folds err together, which widens ``score_se_``: by the learners,
         which takes no fit; or by whole stacks without two folds, which takes 1.4 times the rows
@@ -107,6 +115,8 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Out-of-fold predictions of the training rows, ``model`` or ``model__class``.
     stacker_, final_estimator_ : object
         The fitted stacker.
+    used_ : list of str
+        The learners it reads: all, unless ``prune`` or ``predict_seconds`` left some out.
     estimators_, named_estimators_ : list, Bunch
         The fitted learners, as deployed.
     stack_method_ : list of str

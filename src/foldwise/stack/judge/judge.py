@@ -12,6 +12,7 @@ from foldwise.learners import take_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.judge.calibrate import Correction, Corrector
 from foldwise.stack.judge.scale import ErrorScale, error_scale
+from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.stackers.candidates import (
     Candidate,
     respond,
@@ -31,6 +32,7 @@ class Contest:
     metric: Metric  # what is to be maximised
     methods: tuple[str, ...] = ()  # calibration methods to choose from; none for no calibration
     threshold: float | Metric | None = None  # of two classes, or what it is to maximise
+    thrift: Thrift | None = None  # which learners are given to the stacker; all by default
 
     @property
     def corrects(self) -> bool:
@@ -58,6 +60,7 @@ class JudgedFold:
     weights: FloatArray | None = None  # of the misfits' rows
     scale: ErrorScale | None = None  # how far off rows are expected to be, found without it
     expected: FloatArray | None = None  # what that says of the fold's rows
+    names: tuple[str, ...] = ()  # the learners the stacker reads, if not all
 
     @property
     def relative(self) -> FloatArray:
@@ -66,7 +69,7 @@ class JudgedFold:
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the hold-out stack."""
-        return corrected(respond(self.stacker, features), self.correction)
+        return corrected(respond(self.stacker, features.of(self.names)), self.correction)
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,11 @@ class Verdict:
     evaluation: Evaluation | None = None  # the honest score, and what each row adds to its error
     rows: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # the judged rows
     scale: ErrorScale | None = None  # forward in time, by the errors of all judged rows
+    names: tuple[str, ...] = ()  # the learners the deployed stacker reads, if not all
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the deployed stack."""
-        return corrected(respond(self.stacker, features), self.correction)
+        return corrected(respond(self.stacker, features.of(self.names)), self.correction)
 
 
 def corrected(response: Response, correction: Correction | None) -> Response:
@@ -110,15 +114,18 @@ class Judge:
         the kind that new rows get.
         """
         final, judgements = self.reading.final, self.reading.judgements
+        whole = self.thrifty(final)
         if not judgements:
-            option = self.choose_inside(final)
-            held = self.inside(option, final) if self.contest.corrects else None
-            return Verdict(option, self.fit(option, final), self.correction(held))
+            option = whole.choose_inside(final)
+            held = whole.inside(option, final) if self.contest.corrects else None
+            stacker = whole.fit(option, final)
+            return Verdict(option, stacker, self.correction(held), names=whole.names)
+        judges = [self.thrifty(judgement.train) for judgement in judgements]
         folds, chosen, tried = [], [], []
-        for judgement in judgements:
-            option = self.choose_inside(judgement.train)
-            stackers, responses = self.try_all(judgement)
-            judged, response = self._judged(judgement, option, stackers[option], responses[option])
+        for judge, judgement in zip(judges, judgements, strict=True):
+            option = judge.choose_inside(judgement.train)
+            stackers, responses = judge.try_all(judgement)
+            judged, response = judge._judged(judgement, option, stackers[option], responses[option])
             folds.append(judged)
             chosen.append(response)
             tried.append(responses)
@@ -128,10 +135,12 @@ class Judge:
             target,
             self.contest.metric,
         )
-        held = (self._held_out(option, folds, tried), target) if self.contest.corrects else None
-        stacker = self.fit(option, final)
+        held = None
+        if self.contest.corrects:
+            held = (self._held_out(option, judges, folds, tried), target)
+        stacker = whole.fit(option, final)
         judged_rows = [judgement.test for judgement in judgements]
-        scale = self._scale(stacker, judged_rows) if self.reading.in_order else None
+        scale = whole._scale(stacker, judged_rows) if self.reading.in_order else None
         return Verdict(
             option,
             stacker,
@@ -142,7 +151,21 @@ class Judge:
             self.contest.metric.evaluate(response, target),
             rows_of(judged_rows),
             scale,
+            whole.names,
         )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The learners that stackers read."""
+        return tuple(entry.name for entry in self.layer.entries)
+
+    def thrifty(self, blocks: Sequence[Block]) -> "Judge":
+        """Return the judge of the learners worth keeping, told from the blocks alone."""
+        thrift, metric = self.contest.thrift, self.contest.metric
+        if thrift is None or len(self.names) == 1:
+            return self
+        kept = thrift.keep(self.layer.features(blocks), self.target(blocks), metric)
+        return replace(self, layer=self.layer.of(kept), contest=replace(self.contest, thrift=None))
 
     def _judged(
         self, judgement: Judgement, option: Option, stacker: Any, response: Response
@@ -160,7 +183,8 @@ class Judge:
         target = self.target((judgement.test,))
         misfits = _misfits(asked_as_new, target)
         parts = (judgement.fold, option, stacker, correction)
-        return JudgedFold(*parts, misfits, target.weight, scale, expected), response
+        judged = JudgedFold(*parts, misfits, target.weight, scale, expected, self.names)
+        return judged, response
 
     def _scale(self, stacker: Any, blocks: Sequence[Block]) -> ErrorScale | None:
         """Return how far off rows are expected to be, where one number is predicted."""
@@ -172,23 +196,29 @@ class Judge:
 
     def held_out(self, judgement: Judgement) -> Response:
         """Return the response to a judged fold of the whole procedure, all choices included."""
-        option = self.choose_inside(judgement.train)
-        held = self.inside(option, judgement.train) if self.contest.corrects else None
-        stacker = self.fit(option, judgement.train)
-        response = self.respond(stacker, self.layer.features((judgement.test,)))
+        judge = self.thrifty(judgement.train)
+        option = judge.choose_inside(judgement.train)
+        held = judge.inside(option, judgement.train) if self.contest.corrects else None
+        stacker = judge.fit(option, judgement.train)
+        response = judge.respond(stacker, judge.layer.features((judgement.test,)))
         return corrected(response, self.correction(held))
 
     def _held_out(
-        self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]
+        self,
+        option: Option,
+        judges: Sequence["Judge"],
+        folds: Sequence[JudgedFold],
+        tried: Sequence[dict[Option, Response]],
     ) -> Response:
         """Return the hold-out responses of one option, before correction."""
         each = []
-        for judgement, judged, responses in zip(self.reading.judgements, folds, tried, strict=True):
+        every = zip(self.reading.judgements, judges, folds, tried, strict=True)
+        for judgement, judge, judged, responses in every:
             response = responses[option]
             if judged.option != option:
                 # Fitted alone, as it is deployed: the points of a grid may start from each other.
-                stacker = self.fit(option, judgement.train)
-                response = self.respond(stacker, self.layer.features((judgement.test,)))
+                stacker = judge.fit(option, judgement.train)
+                response = judge.respond(stacker, judge.layer.features((judgement.test,)))
             each.append(response)
         return joined(each)
 

@@ -16,6 +16,7 @@ KNOTS = ((0.02, 0.34, 0.66, 0.98), (0.02, 0.98))  # of the mean, of the spread
 TRIM = 0.99
 RIDGE = 1.0
 LEAST = 1e-3  # of the mean error: what an exact prediction counts as, since it may be luck
+MOST_ROWS = 20_000  # five coefficients need no more
 FURTHEST = 3.0  # a scale is at most exp(3) times as large or small as the mean error
 
 
@@ -47,14 +48,17 @@ def error_scale(
 ) -> ErrorScale:
     """Fit the scale to out-of-fold errors: a gamma regression with a slight ridge.
 
-    A few outliers cannot move it: the largest hundredth of the errors is cut off.
+    A few outliers cannot move it: the largest hundredth of the errors is cut off. Of many rows,
+    every second, third, ... is looked at.
     """
+    some = slice(None, None, -(-len(y) // MOST_ROWS))
     weight = np.ones(len(y)) if weight is None else weight
+    y, weight = y[some], weight[some]
     # Weights whose sum is smaller than their number are no counts.
     weight = weight * max(1.0, len(weight) / weight.sum())
     ignored = stacker.ignored(features.names) if isinstance(stacker, MemberStacker) else ()
     heard = tuple(m for m, name in enumerate(features.names) if name not in ignored)
-    members = features.members[:, heard, 0]
+    members = features.members[some][:, heard, 0]
     losses = np.average((members - y[:, None]) ** 2, axis=0, weights=weight)
     shares = 1.0 / (losses + LEAST**2 * losses.max(initial=0.0) + np.finfo(np.float64).tiny)
     shares = shares / shares.sum()
