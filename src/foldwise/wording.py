@@ -271,11 +271,11 @@ def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: float) -> 
     Examples
     --------
     >>> who_may_be_best(["stack", "a", "b"], [True, True, False], 0.02)
-    'The stack beats the best single learner (p = 0.02). The stack and a may be best, b is not.'
+    'The stack beats the best single learner (p = 0.02). The stack and a may be best; b is not.'
     >>> who_may_be_best(["a", "stack"], [True, True], 0.6).split(". ")
     ['The stack cannot be told from the best single learner (p = 0.6)', 'Any model may be best.']
     """
-    told = "beats" if p <= 0.05 else "cannot be told from"
+    told = "beats" if p <= 0.05 else "cannot be told from" if p < 0.95 else "is no better than"
     said = "" if math.isnan(p) else f"The stack {told} the best single learner ({p_value(p)}). "
     named = {"stack": "the stack", "plain mean": "the plain mean"}
     sides: dict[bool, list[str]] = {True: [], False: []}
@@ -287,4 +287,4 @@ def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: float) -> 
         return f"{said}Any model may be best."
     best, others = (enumerated(sides[side]) for side in (True, False))
     out = f"{others} {'is' if len(sides[False]) == 1 else 'are'} not"
-    return f"{said}{best[0].upper()}{best[1:]} may be best, {out}."
+    return f"{said}{best[0].upper()}{best[1:]} may be best; {out}."
