@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array
+from foldwise.auto.bounded import bounded, with_booster
 from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
@@ -160,6 +161,7 @@ class BaseAutoStack(BaseEstimator):
         learners, broken = _learners(members, profile, self.kinds_)
         small = is_small(profile)
         plan = self._plan(members, learners, data, preset, start, seed, small)
+        learners |= {name: bounded(learners[name], n) for name, n in plan.rounds.items()}
         ordered = self.time_column is not None
         repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
 
@@ -274,6 +276,11 @@ class BaseAutoStack(BaseEstimator):
                 names, seconds, budget=left, workers=max(workers, 1), folds=folds,
                 combining=lambda number: combining_time(data, number, 1)[0],
             )  # fmt: skip
+            if workers and not small:
+                plan, seconds = with_booster(
+                    plan, learners, seconds, data,
+                    budget=left, workers=workers, folds=folds, seed=seed,
+                )  # fmt: skip
             return with_quick(plan, seconds, budget=left, workers=workers, small=small)
 
         if self.run_dir is None:
