@@ -1,4 +1,7 @@
-"""Keep every finished fit: a run that was killed continues where it was.
+"""Keep every finished fit
+=======================
+
+A run that was killed continues where it was.
 
 With run_dir each fit is one file, written whole or not at all. The same call again fits what is
 missing and nothing else; a changed stacker or a further learner costs only what is new. The folder
