@@ -40,7 +40,8 @@ def run_page(page: Path, *, write: bool = False) -> list[str]:
     def checked(block: re.Match[str]) -> str:
         lines = []
         for example in PARSER.get_examples(block.group(1)):
-            got, failed = _printed(example.source, session, expected=example.exc_msg)
+            raises = example.want.startswith("Traceback")
+            got, failed = _printed(example.source, session, raises=raises)
             flags = FLAGS | sum(flag for flag, on in example.options.items() if on)
             same = example.want == got or CHECKER.check_output(example.want, got, flags)
             if failed or not same:
@@ -56,14 +57,14 @@ def run_page(page: Path, *, write: bool = False) -> list[str]:
     return wrong
 
 
-def _printed(source: str, session: dict[str, Any], *, expected: str | None) -> tuple[str, bool]:
+def _printed(source: str, session: dict[str, Any], *, raises: bool) -> tuple[str, bool]:
     """Return what a statement prints, and whether it raised what it was not to."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         try:
             exec(compile(source, "<page>", "single"), session)
         except Exception as error:
-            if expected is None:
+            if not raises:
                 traceback.print_exc()
                 return out.getvalue(), True
             last = traceback.format_exception_only(error)[-1]

@@ -1,6 +1,6 @@
 """Our own drawings of the lattice: SVG that takes its colours from the page, dark or light.
 
-    python docs/_ext/drawings.py    # writes docs/lattice.svg, the one that README shows
+python docs/_ext/drawings.py    # writes docs/lattice.svg, the one that README shows
 """
 
 from collections.abc import Callable, Iterator
@@ -54,7 +54,9 @@ def lattice() -> str:
     for node, (x, y) in places.items():
         look = ("refit", "deployed", "judged")[len(node)]
         width = 46 if node else 74
-        parts.append(box(x - width / 2, y - 16, width, 32, look, braces(*node) if node else "all rows"))
+        parts.append(
+            box(x - width / 2, y - 16, width, 32, look, braces(*node) if node else "all rows")
+        )
     said = (
         (24, "fitted on all rows:", "only for predict_with='refit'"),
         (118, "5 fits without one fold:", "train the final stacker, predict new rows"),
@@ -65,7 +67,9 @@ def lattice() -> str:
     return svg(880, 256, "The fold lattice of five folds: one, five and ten nodes", *parts)
 
 
-def strip(x: float, y: float, look: Callable[[int], str], text: Callable[[int], str]) -> Iterator[str]:
+def strip(
+    x: float, y: float, look: Callable[[int], str], text: Callable[[int], str]
+) -> Iterator[str]:
     """Return the five folds side by side."""
     for fold in FOLDS:
         yield box(x + 62 * (fold - 1), y, 58, 26, look(fold), text(fold))
@@ -107,7 +111,10 @@ def deploying() -> str:
         y = 30 + 38 * k
         parts.append(word(178, y + 18, f"models without {braces(j)}", "end"))
         parts += strip(
-            190, y, lambda f, j=j: "feature" if f == j else "seen", lambda f, j=j: "feature" if f == j else "seen"
+            190,
+            y,
+            lambda f, j=j: "feature" if f == j else "seen",
+            lambda f, j=j: "feature" if f == j else "seen",
         )
         parts.append(box(516, y, 88, 26, "new", "mean"))
     y = 30 + 38 * 5 + 10
@@ -117,7 +124,9 @@ def deploying() -> str:
         *strip(190, y, lambda _: "feature", lambda _: "trains on"),
         box(516, y, 88, 26, "new", "predicts"),
     ]
-    return svg(640, 262, "The deployed stack: each fold is predicted by the model without it", *parts)
+    return svg(
+        640, 262, "The deployed stack: each fold is predicted by the model without it", *parts
+    )
 
 
 def in_time() -> str:
@@ -154,8 +163,15 @@ def learning_curve() -> str:
     points = " ".join(f"{at(s):.1f},{loss(s):.1f}" for s in [0.5 + 0.01 * k for k in range(51)])
     parts = [line(left, top, left, bottom, "axis"), line(left, bottom, right + 20, bottom, "axis")]
     parts.append(f'<polyline class="curve" points="{points}"/>')
-    for share, name, rows in ((0.6, "B", "without two"), (0.8, "C", "without one"), (1.0, "", "all rows")):
-        parts += [line(at(share), loss(share), at(share), bottom, "ref"), word(at(share), bottom + 18, rows, "mid soft")]
+    for share, name, rows in (
+        (0.6, "B", "without two"),
+        (0.8, "C", "without one"),
+        (1.0, "", "all rows"),
+    ):
+        parts += [
+            line(at(share), loss(share), at(share), bottom, "ref"),
+            word(at(share), bottom + 18, rows, "mid soft"),
+        ]
         look = "dot" if name else "dot open"
         parts.append(f'<circle class="{look}" cx="{at(share):.1f}" cy="{loss(share):.1f}" r="6"/>')
         parts.append(word(at(share) + 10, loss(share) - 8, name, "strong"))
@@ -177,7 +193,9 @@ def learning_curve() -> str:
         f'<circle class="dot mean" cx="{at(0.6):.1f}" cy="{loss(0.6) + 52:.1f}" r="6"/>',
         word(at(0.6) + 10, loss(0.6) + 57, "A: the mean of the four", "strong"),
     ]
-    return svg(780, 280, "The losses A, B and C on the learning curve and the step to all rows", *parts)
+    return svg(
+        780, 280, "The losses A, B and C on the learning curve and the step to all rows", *parts
+    )
 
 
 def choosing() -> str:
@@ -208,9 +226,12 @@ def choosing() -> str:
 
 def tilted() -> str:
     """Return README's drawing: the lattice with its colours inside."""
-    return lattice().replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ').replace(
-        'role="img"', 'role="img" font-family="system-ui, sans-serif"'
-    ).replace("><", f"><style>{STYLE}</style><", 1)
+    return (
+        lattice()
+        .replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
+        .replace('role="img"', 'role="img" font-family="system-ui, sans-serif"')
+        .replace("><", f"><style>{STYLE}</style><", 1)
+    )
 
 
 ALL = (lattice, judging, deploying, in_time, learning_curve, choosing)

@@ -25,7 +25,9 @@ def picture(ratios: list[dict[str, Any]]) -> str:
     if len(shown) < 2:
         return ""
     far = max(1.0, *(abs(log2(entry["ratio"])) for entry in shown))
-    lines = [f'<svg class="ratios" viewBox="0 0 640 {26 * len(shown) + 8}" role="img" aria-label="ratios">']
+    lines = [
+        f'<svg class="ratios" viewBox="0 0 640 {26 * len(shown) + 8}" role="img" aria-label="ratios">'
+    ]
     for k, entry in enumerate(shown):
         y, step = 26 * k + 4, 130 * log2(entry["ratio"]) / far
         good = "good" if entry["ratio"] >= 1 else "bad"
@@ -45,8 +47,16 @@ def picture(ratios: list[dict[str, Any]]) -> str:
 def part(result: dict[str, Any]) -> str:
     """Return the part of the page about one benchmark."""
     name = Path(result["script"]).stem.replace("_", " ")
-    facts = f"{result['date']}, commit `{result['commit']}`, {result['machine']}; {result['versions']}"
-    lines = [f"\n## {name.capitalize()}\n", result["about"], "", f"`{result['command']}`: {facts}.", ""]
+    facts = (
+        f"{result['date']}, commit `{result['commit']}`, {result['machine']}; {result['versions']}"
+    )
+    lines = [
+        f"\n## {name.capitalize()}\n",
+        result["about"],
+        "",
+        f"`{result['command']}`: {facts}.",
+        "",
+    ]
     drawn = picture(result["ratios"])
     if drawn:
         lines += ["```{raw} html", drawn, "```", ""]

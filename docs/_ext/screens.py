@@ -81,14 +81,24 @@ def take_apart(page: str) -> None:
     """
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
     light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[:2]
-    style = re.sub(r"@media \(prefers-color-scheme: dark\) \{\s*:root \{.*?\}\s*\}", "", style, flags=re.DOTALL)
+    style = re.sub(
+        r"@media \(prefers-color-scheme: dark\) \{\s*:root \{.*?\}\s*\}", "", style, flags=re.DOTALL
+    )
     style = re.sub(r":root \{.*?\}", "", style, flags=re.DOTALL).replace("body {", ".body {")
     colours = f".report {{{light}}}\nhtml[data-theme='dark'] .report {{{dark}}}\n"
     (GENERATED / "static" / "report.css").write_text(colours, encoding="utf-8")
-    found = re.findall(r'<(section|details) id="(\w+)".*?</\1>(?=\s*<(?:nav|details|/main))', page, re.DOTALL)
+    found = re.findall(
+        r'<(section|details) id="(\w+)".*?</\1>(?=\s*<(?:nav|details|/main))', page, re.DOTALL
+    )
     for tag, key in found:
-        piece = re.search(rf'<{tag} id="{key}".*?</{tag}>(?=\s*<(?:nav|details|/main))', page, re.DOTALL)
-        text = re.sub(rf'<details id="{key}" class="section">', f'<details id="{key}" class="section" open>', piece.group(0))
+        piece = re.search(
+            rf'<{tag} id="{key}".*?</{tag}>(?=\s*<(?:nav|details|/main))', page, re.DOTALL
+        )
+        text = re.sub(
+            rf'<details id="{key}" class="section">',
+            f'<details id="{key}" class="section" open>',
+            piece.group(0),
+        )
         inside = f"<style>{style} .body {{ padding: 1rem; }}</style><div class='body'>{text}</div>"
         html = f'<div class="report"><template shadowrootmode="open">{inside}</template></div>\n'
         (SCREENS / f"report_{key}.html").write_text(html, encoding="utf-8")
