@@ -30,9 +30,12 @@ def machine() -> str:
     cpu = platform.processor() or platform.machine()
     facts = Path("/proc/cpuinfo")
     if facts.is_file():
-        named = re.search(r"^model name\s*:\s*(.+)$", facts.read_text(encoding="utf-8"), re.MULTILINE)
+        text = facts.read_text(encoding="utf-8")
+        named = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
         cpu = named.group(1) if named else cpu
-    return f"{cpu}, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()} cores, {platform.system()}"
+    usable = getattr(os, "sched_getaffinity", None)
+    cores = len(usable(0)) if usable else os.cpu_count()
+    return f"{cpu}, {cores} cores, {platform.system()}"
 
 
 def commit() -> str:

@@ -31,6 +31,12 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = True
+# Names that the engine keeps to itself.
+nitpick_ignore = [
+    ("py:class", "TaskLostError"),
+    ("py:class", "TaskEndedError"),
+    ("py:func", "whole_file"),
+]
 suppress_warnings = ["config.cache"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline", "attrs_block"]

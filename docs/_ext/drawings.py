@@ -10,6 +10,7 @@ from typing import Any
 
 DOCS = Path(__file__).parents[1]
 FOLDS = range(1, 6)
+HELD = ("feature", "held")
 STYLE = (DOCS / "_static" / "drawings.css").read_text(encoding="utf-8")
 
 
@@ -93,7 +94,7 @@ def judging() -> str:
     parts += [
         line(190, y - 14, 498, y - 14, "rule"),
         word(178, y + 18, "the stacker judged for fold 1", "end strong"),
-        *strip(190, y, lambda f: "held" if f == 1 else "feature", lambda f: "judged" if f == 1 else "trains on"),
+        *strip(190, y, lambda f: HELD[f == 1], lambda f: ("trains on", "judged")[f == 1]),
         box(530, 34, 16, 16, "seen"), word(554, 47, "rows the models were fitted on"),
         box(530, 62, 16, 16, "feature"), word(554, 75, "predicted by models that saw neither"),
         word(554, 91, "this fold nor fold 1: they train the stacker"),

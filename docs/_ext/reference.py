@@ -64,7 +64,8 @@ def makers() -> dict[str, list[str]]:
     classes = [name for name, value in objects() if inspect.isclass(value)]
     for maker, value in objects():
         text = inspect.getdoc(value) or ""
-        gives = section(text, "Returns") + section(text, "Attributes") + section(text, "Parameters")
+        said = section(text, "Returns") + section(text, "Attributes")
+        gives = " ".join(line for line in said.splitlines() if not line.startswith(" "))
         for name in classes if section(text, "Examples") else ():
             if name != maker and re.search(rf"\b{name.rsplit('.', 1)[1]}\b", gives):
                 made.setdefault(name, []).append(maker)
@@ -76,7 +77,7 @@ def without_example() -> list[str]:
     return [
         name
         for name, value in objects()
-        if callable(value)
+        if (inspect.isclass(value) or inspect.isfunction(value))
         and not section(inspect.getdoc(value) or "", "Examples")
         and name not in makers()
     ]
@@ -88,7 +89,7 @@ def write_pages(_: Any, __: Any) -> None:
     for room, names in rooms().items():
         about = (importlib.import_module(room).__doc__ or "").strip().splitlines()[0]
         title = "Estimators and main functions" if room == "foldwise" else room
-        lines = [title, "=" * len(title), "", about, "", f".. currentmodule:: {room}", ""]
+        lines = [title, "=" * len(title), "", about, "", f".. module:: {room}", ""]
         lines += [".. autosummary::", "   :toctree: api", "   :nosignatures:", ""]
         _write(PAGES / f"{room}.rst", [*lines, *(f"   {name}" for name in names)])
     _write(PAGES / "index.rst", INDEX + [f"   {room}" for room in rooms()])

@@ -25,9 +25,8 @@ def picture(ratios: list[dict[str, Any]]) -> str:
     if len(shown) < 2:
         return ""
     far = max(1.0, *(abs(log2(entry["ratio"])) for entry in shown))
-    lines = [
-        f'<svg class="ratios" viewBox="0 0 640 {26 * len(shown) + 8}" role="img" aria-label="ratios">'
-    ]
+    size = f"0 0 640 {26 * len(shown) + 8}"
+    lines = [f'<svg class="ratios" viewBox="{size}" role="img" aria-label="ratios">']
     for k, entry in enumerate(shown):
         y, step = 26 * k + 4, 130 * log2(entry["ratio"]) / far
         good = "good" if entry["ratio"] >= 1 else "bad"

@@ -36,6 +36,9 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     time_column : str, int or None, default=None
         The column that orders rows in time: every row is then predicted, judged and chosen for
         by earlier rows only.
+    kinds : mapping of str to str, or None, default=None
+        Kinds of columns that are known, as in :func:`foldwise.column_kinds`; others are told
+        from their cells.
     n_jobs : int or None, default=None
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None

@@ -175,6 +175,11 @@ def own_splitter(
     -------
     splitter
         One of scikit-learn's.
+
+    Examples
+    --------
+    >>> own_splitter(3, 9, None, None, seed=0, repeat=0, n_layers=1, owner="Stack").get_n_splits()
+    3
     """
     n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
