@@ -12,8 +12,15 @@ Every number here was printed by a script of the repository and kept, with the m
 the commit, by `benchmarks/record.py`; this page is made from those files. To check one, run its
 command. A *ratio* compares with a peer or a goal in the same run: ours is better above 1.
 """
-NONE = """
-No result has been recorded in this checkout yet: `python benchmarks/record.py NAME` records one.
+SCRIPTS = """
+## The scripts
+
+Run them with `python benchmarks/NAME.py`; `python benchmarks/record.py NAME` records the result for this page.
+Tables of real data are not part of the repository: `FOLDWISE_DATA` names a folder of Parquet files with a
+column `target`.
+
+| script | what it measures |
+|---|---|
 """
 
 
@@ -62,12 +69,23 @@ def part(result: dict[str, Any]) -> str:
     return "\n".join([*lines, "```text", *result["output"], "```", ""])
 
 
+def scripts() -> str:
+    """Return a line on every script, its own first sentence."""
+    lines = []
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        about = path.read_text(encoding="utf-8").split('"""')
+        if "__main__" in about[-1] and len(about) > 1:
+            said = " ".join(about[1].strip().split("\n\n")[0].split())
+            lines.append(f"| `{path.name}` | {said} |")
+    return SCRIPTS + "\n".join(lines) + "\n"
+
+
 def write_page(_: Any, __: Any) -> None:
     """Write the page."""
     files = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
     found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text("".join([ABOUT, *([part(r) for r in found] or [NONE])]), encoding="utf-8")
+    PAGE.write_text("".join([ABOUT, *map(part, found), scripts()]), encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:
