@@ -26,7 +26,9 @@ def program(home: Path, name: str) -> str:
 def run(*command: str, cwd: Path = ROOT, **variables: str) -> None:
     """Run a command; end with its exit code if it fails."""
     print("+", " ".join(Path(command[0]).name if i == 0 else w for i, w in enumerate(command)))
-    code = subprocess.run(command, cwd=cwd, env={**os.environ, **variables}, check=False).returncode
+    # What is on a path of the caller's own would be found before what is installed.
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    code = subprocess.run(command, cwd=cwd, env=own | variables, check=False).returncode
     if code:
         sys.exit(code)
 

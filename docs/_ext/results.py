@@ -15,7 +15,8 @@ command. A *ratio* compares with a peer or a goal in the same run: ours is bette
 SCRIPTS = """
 ## The scripts
 
-Run them with `python benchmarks/NAME.py`; `python benchmarks/record.py NAME` records the result for this page.
+Run them with `python benchmarks/NAME.py`; `python benchmarks/record.py NAME` records the result for
+this page.
 Tables of real data are not part of the repository: `FOLDWISE_DATA` names a folder of Parquet files with a
 column `target`.
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "explain": "foldwise explain model new.csv --row 1",
     "rules": "foldwise rules diabetes.csv --target progression --most 6",
 }
+PROGRESS = re.compile(r": \d+/\d+ fits")
 KILLED = "foldwise fit diabetes.csv --target progression --out killed --preset fast"
 
 
@@ -57,7 +58,16 @@ def screen(command: str) -> str:
         text=True,
         check=True,
     )
-    return f"$ {command}\n{ran.stdout}"
+    return f"$ {command}\n{shortened(ran.stdout)}"
+
+
+def shortened(text: str) -> str:
+    """Return what was printed with the first and the last line of progress only."""
+    lines = text.splitlines()
+    progress = [k for k, line in enumerate(lines) if PROGRESS.search(line)]
+    for k in progress[1:-1]:
+        lines[k] = "..." if k == progress[1] else ""
+    return "\n".join(line for k, line in enumerate(lines) if line or k not in progress) + "\n"
 
 
 def killed_and_resumed() -> str:
