@@ -17,8 +17,8 @@ SCRIPTS = """
 
 Run them with `python benchmarks/NAME.py`; `python benchmarks/record.py NAME` records the result for
 this page.
-Tables of real data are not part of the repository: `FOLDWISE_DATA` names a folder of Parquet files with a
-column `target`.
+Tables of real data are not part of the repository: `FOLDWISE_DATA` names a folder of Parquet files
+with a column `target`.
 
 | script | what it measures |
 |---|---|
