@@ -143,7 +143,7 @@ class Quantile(Loss):
 
 
 class Absolute(Quantile):
-    """The absolute error |y − F|, twice the pinball loss of the median.
+    """The absolute error ``|y − F|``, twice the pinball loss of the median.
 
     Examples
     --------
