@@ -1,6 +1,12 @@
 """How one learner is fitted at many nodes: the general way and the shortcuts."""
 
-from foldwise.learners.general import Assignment, fit_at_node, fit_prepared
+from foldwise.learners.general import (
+    Assignment,
+    fit_at_node,
+    fit_prepared,
+    fit_together,
+    rows_to_stop_on,
+)
 from foldwise.learners.prepare import (
     PickColumns,
     aligned,
@@ -10,7 +16,7 @@ from foldwise.learners.prepare import (
     take_rows,
     weight_argument,
 )
-from foldwise.learners.shortcuts import fit_nodes, shortcut_for
+from foldwise.learners.shortcuts import fit_nodes, register, shortcut_for
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 __all__ = [
@@ -23,9 +29,12 @@ __all__ = [
     "fit_at_node",
     "fit_nodes",
     "fit_prepared",
+    "fit_together",
     "over_all_classes",
     "prepared",
+    "register",
     "respond",
+    "rows_to_stop_on",
     "shortcut_for",
     "take_rows",
     "weight_argument",

@@ -3,7 +3,7 @@
 import copy
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +86,57 @@ def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str)
     return fit
 
 
+def fit_together(
+    learner: Any,
+    data: TrainingData,
+    tasks: Sequence[NodeTask],
+    method: str,
+    fit_all: Callable[[list[Any], list[dict[str, Any]]], Any],
+) -> list[NodeFit | None]:
+    """Fit one learner at all nodes at once, behind transformers that are fitted node by node.
+
+    Parameters
+    ----------
+    learner : estimator
+        Cloned for each node; a Pipeline's last step is what is fitted at once.
+    data : TrainingData
+        All rows.
+    tasks : sequence of NodeTask
+        The nodes.
+    method : str
+        What to ask the fitted models for.
+    fit_all : callable
+        Fits models in place, each with the arguments its ``fit`` would be called with.
+
+    Returns
+    -------
+    list of NodeFit
+        One for each task, in order.
+    """
+    start = time.perf_counter()
+    with config_context(enable_metadata_routing=False):
+        nodes = [_Node(data, task) for task in tasks]
+        begun = [
+            node.begin(Assignment(learner, method, task.seed))
+            for node, task in zip(nodes, tasks, strict=True)
+        ]
+        fit_all([one.last for one in begun], [{"X": b.X, "y": b.y, **b.arguments} for b in begun])
+        seconds = (time.perf_counter() - start) / len(tasks)
+        return [node.finish(one, method, seconds) for node, one in zip(nodes, begun, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A model whose last step is still to be fitted, and with what."""
+
+    model: Any
+    last: Any
+    X: Any
+    y: Any
+    arguments: dict[str, Any]
+    X_test: Any
+
+
 class _Node:
     """The rows of one node, and the transformers already fitted on them."""
 
@@ -102,27 +153,30 @@ class _Node:
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
+        begun = self.begin(assignment)
+        begun.last.fit(begun.X, begun.y, **begun.arguments)
+        return self.finish(begun, assignment.method, time.perf_counter() - start)
+
+    def begin(self, assignment: Assignment) -> "_Begun":
+        """Do all but the fit of the last step."""
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
         X_train, X_test = self.rows_for(last, key)
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
-        fit_prepared(
-            last,
-            TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups),
-            assignment.seed,
-            in_order=self.task.in_order,
-        )
-        fitted = time.perf_counter()
-        if X_test is None:
+        data = TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups)
+        called = fit_arguments(last, data, assignment.seed, in_order=self.task.in_order)
+        return _Begun(model, last, *called, X_test)
+
+    def finish(self, begun: "_Begun", method: str, seconds: float) -> NodeFit:
+        """Ask the fitted last step."""
+        start = time.perf_counter()
+        if begun.X_test is None:
             predictions = np.empty((0, 0))
         else:
-            predictions = respond(last, X_test, assignment.method, self.data, len(self.task.train))
-        return NodeFit(
-            predictions,
-            model if self.task.keep_model else None,
-            fitted - start,
-            time.perf_counter() - fitted,
-        )
+            n_train = len(self.task.train)
+            predictions = respond(begun.last, begun.X_test, method, self.data, n_train)
+        model = begun.model if self.task.keep_model else None
+        return NodeFit(predictions, model, seconds, time.perf_counter() - start)
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
@@ -183,11 +237,19 @@ def fit_prepared(
     >>> fit_prepared(model, TrainingData(X, X.ravel()), 0).best_iteration_ < 100
     True
     """
+    X, y, arguments = fit_arguments(model, data, seed, in_order=in_order)
+    return model.fit(X, y, **arguments)
+
+
+def fit_arguments(
+    model: Any, data: TrainingData, seed: int | None, *, in_order: bool
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Return what the ``fit`` of a model is called with."""
     X, y, weight = data.X, data.y, data.sample_weight
     named = weight_argument(model) or "sample_weight"
     if not stops_early_on_given_rows(model):
-        return model.fit(X, y, **({} if weight is None else {named: weight}))
-    kept, held = _inner_split(data, seed, in_order=in_order)
+        return X, y, {} if weight is None else {named: weight}
+    kept, held = rows_to_stop_on(data, seed, in_order=in_order)
     stop_on = take_rows(X, held), y[held]
     if has_fit_parameter(model, "eval_X"):
         arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
@@ -201,13 +263,28 @@ def fit_prepared(
         for name in EVALUATION_WEIGHTS:
             if has_fit_parameter(model, name):
                 arguments[name] = [weight[held]]
-    return model.fit(take_rows(X, kept), y[kept], **arguments)
+    return take_rows(X, kept), y[kept], arguments
 
 
-def _inner_split(
-    data: TrainingData, seed: int | None, *, in_order: bool
+def rows_to_stop_on(
+    data: TrainingData, seed: int | None, *, in_order: bool = False
 ) -> tuple[IntArray, IntArray]:
-    """Set aside rows to stop on, so that no predicted row is used for it."""
+    """Set aside rows to stop on, so that no predicted row is used for it.
+
+    Parameters
+    ----------
+    data : TrainingData
+        The rows to fit on.
+    seed : int or None
+        Draws the rows.
+    in_order : bool, default=False
+        Whether rows follow each other in time: then the last of them are set aside.
+
+    Returns
+    -------
+    kept, held : ndarray of int
+        Rows to fit on and rows to stop on; groups are not torn, and no class is held only.
+    """
     rows, groups = np.arange(len(data.y)), data.groups
     if in_order:
         kept, held = np.split(rows, [len(rows) - math.ceil(INNER_SHARE * len(rows))])
