@@ -23,7 +23,14 @@ from foldwise.checks import (
 )
 from foldwise.engine import progress
 from foldwise.errors import invalid_parameter
-from foldwise.learners import NodeFit, NodeTask, TrainingData, fit_together, rows_to_stop_on
+from foldwise.learners import (
+    NodeFit,
+    NodeTask,
+    TrainingData,
+    fit_together,
+    register,
+    rows_to_stop_on,
+)
 from foldwise.nets.inputs import Inputs, inputs_of
 from foldwise.nets.network import Shape
 from foldwise.nets.train import (
@@ -575,3 +582,7 @@ class NetClassifier(ClassifierMixin, Net):
         """
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
+
+
+for _net in (NetRegressor, NetClassifier):
+    register(_net, lambda *_: True, at_all_nodes, behind="anything")

@@ -43,10 +43,10 @@ def inputs_of(X: FloatArray) -> Inputs:
     >>> import numpy as np
     >>> X = np.array([[0.0, 5.0], [1.0, 5.0], [2.0, np.nan], [100.0, 5.0]])
     >>> inputs_of(X).read(X).round(2)
-    array([[-0.05,  0.  ,  0.  ],
+    array([[-0.06,  0.  ,  0.  ],
            [-0.02,  0.  ,  0.  ],
            [ 0.02,  0.  ,  1.  ],
-           [ 2.37,  0.  ,  0.  ]])
+           [ 2.36,  0.  ,  0.  ]])
     """
     known = [column[~np.isnan(column)] for column in X.T]
     low, centre, high, least, most = np.array(
