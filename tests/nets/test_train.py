@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 SHAPE = Shape(
     n_waved=3, n_straight=2, n_outputs=2, n_members=3, width=8, n_layers=2, n_frequencies=4
 )
-RECIPE = Recipe(SHAPE, False, 16, 5, None, 2e-3, 0.02, 0.2, "float64")
+RECIPE = Recipe(SHAPE, False, 4, 5, None, 2e-3, 0.02, 0.2, "float64")
 
 
 def nodes(lengths, classify=False, n_stop=9):
@@ -33,7 +33,7 @@ def nodes(lengths, classify=False, n_stop=9):
 @pytest.mark.parametrize("residual", [False, True])
 def test_twenty_steps_together_are_twenty_steps_alone(classify, residual) -> None:
     recipe = replace(RECIPE, classify=classify, shape=replace(SHAPE, residual=residual))
-    several = nodes([64, 70, 79], classify)
+    several = nodes([64, 90, 79], classify)
     together = train(torch, several, recipe, "cpu")
     for node, one in zip(several, together, strict=True):
         (alone,) = train(torch, [node], recipe, "cpu")
@@ -99,8 +99,7 @@ def test_the_answer_is_that_of_the_formula() -> None:
 def test_left_out_units_are_as_many_as_asked_for_and_never_the_same() -> None:
     from foldwise.nets.train import _Dropout
 
-    draws = [np.random.default_rng(i) for i in range(2)]
-    dropout = _Dropout(torch, draws, replace(RECIPE, dropout=0.25), "cpu")
+    dropout = _Dropout(torch, nodes([64, 64]), replace(RECIPE, dropout=0.25), 16, "cpu")
     ones = torch.ones((2, 48, 8), dtype=torch.float64)
     masks = np.stack([dropout.drop(ones, 0).numpy() for _ in range(200)])
     assert set(np.unique(masks)) == {0.0, 4 / 3}

@@ -45,7 +45,7 @@ from foldwise.nets.train import (
 )
 
 BATCHES = 32  # about so many in an epoch
-SMALLEST_BATCH, LARGEST_BATCH = 16, 512
+SMALLEST_BATCH, LARGEST_BATCH = 16, 1024
 STEPS = 1500  # at least so many in all, where rows are few
 
 
@@ -62,7 +62,7 @@ class _Plan:
     @property
     def key(self) -> tuple[Any, ...]:
         """What networks of one tensor have in common."""
-        return self.recipe, self.device, len(self.rows.x) // self.recipe.batch
+        return self.recipe, self.device
 
 
 class Net(BaseEstimator):
@@ -197,10 +197,10 @@ class Net(BaseEstimator):
     def _recipe(self, rows: NodeRows, inputs: Inputs, device: str) -> Recipe:
         """Return sizes that suit the number of rows and the device, where none are given."""
         n_rows, large = len(rows.x), device != "cpu"
-        most = self.batch_size or np.clip(n_rows // BATCHES, SMALLEST_BATCH, LARGEST_BATCH)
-        # A power of two, so that nodes of about as many rows have batches of one size.
-        batch = 1 << (int(min(most, n_rows)).bit_length() - 1)
-        fewest = -(-STEPS // (n_rows // batch))
+        # As many batches in most nodes, so that they can be one tensor.
+        batch = self.batch_size or np.clip(n_rows // BATCHES, SMALLEST_BATCH, LARGEST_BATCH)
+        steps = max(n_rows // int(batch), 1)
+        steps = min(steps, BATCHES) if self.batch_size is None and batch < LARGEST_BATCH else steps
         return Recipe(
             Shape(
                 len(inputs.waved),
@@ -213,8 +213,8 @@ class Net(BaseEstimator):
                 self.residual,
             ),
             isinstance(self, ClassifierMixin),
-            batch,
-            self.epochs or int(np.clip(fewest, 100 if large else 60, 200)),
+            steps,
+            self.epochs or int(np.clip(STEPS // steps, 100 if large else 60, 200)),
             self.n_iter_no_change,
             self.learning_rate,
             self.weight_decay,
@@ -362,7 +362,7 @@ class NetRegressor(RegressorMixin, Net):
     weight_decay : float, default=0.02
         Of AdamW; on the same schedule.
     batch_size : int, optional
-        Rows in a step, down to a power of two; by default about a 32nd of the rows, 16 to 512.
+        Rows in a step; by default a 32nd of the rows, but 16 to 1024.
     epochs : int, optional
         Passes over the rows: by default 60 to 200, more where rows are few; the best is kept.
     n_iter_no_change : int or None, default=20
@@ -477,7 +477,7 @@ class NetClassifier(ClassifierMixin, Net):
     weight_decay : float, default=0.02
         Of AdamW; on the same schedule.
     batch_size : int, optional
-        Rows in a step, down to a power of two; by default about a 32nd of the rows, 16 to 512.
+        Rows in a step; by default a 32nd of the rows, but 16 to 1024.
     epochs : int, optional
         Passes over the rows: by default 60 to 200, more where rows are few; the best is kept.
     n_iter_no_change : int or None, default=20

@@ -21,7 +21,7 @@ BETAS = (0.9, 0.95)
 # Learning rates relative to that of the matrices; what is not named has 1 and decays.
 FACTORS = {"scale": 6.0, "frequency": 0.1, "phase": 0.1, "bias": 0.1, "bend": 0.1}
 LEVELS = 256  # of a random byte
-DRAWN_BYTES = 2**18
+STARTS = 2**18
 ROWS_AT_ONCE = 2**19  # numbers of a hidden layer, of one node, that are answered together
 
 
@@ -31,7 +31,7 @@ class Recipe:
 
     shape: Shape
     classify: bool
-    batch: int
+    steps: int  # in an epoch: nodes of fewer rows have smaller batches
     epochs: int
     patience: int | None
     learning_rate: float
@@ -103,27 +103,22 @@ def train(
     device: str,
     tell: Callable[[int], Any] = bool,
 ) -> list[Trained]:
-    """Return the networks of all nodes, trained together.
-
-    All nodes have as many full batches of rows.
-    """
+    """Return the networks of all nodes, trained together."""
     draws = [np.random.default_rng(node.seed) for node in nodes]
     data = _Data(torch, nodes, recipe, device)
     weights = data.stacked([first_weights(recipe.shape, rng) for rng in draws])
-    dropped = _Dropout(torch, draws, recipe, device)
+    dropped = _Dropout(torch, nodes, recipe, data.batch_rows, device)
     optimiser = _optimiser(torch, weights, recipe)
     best = _Best(torch, weights, len(nodes), recipe, device)
-    steps = len(nodes[0].x) // recipe.batch
+    silu = torch.nn.functional.silu
     for epoch in range(recipe.epochs):
-        orders = data.orders(draws, steps * recipe.batch)
-        for step in range(steps):
-            _schedule(optimiser, dropped, recipe, (epoch + step / steps) / recipe.epochs)
-            x, y, weight = data.batch(orders[:, step * recipe.batch : (step + 1) * recipe.batch])
-            answer = respond(
-                torch, torch.nn.functional.silu, recipe.shape, weights, x, dropped.drop
-            )
+        orders = data.orders(draws)
+        for step in range(recipe.steps):
+            _schedule(optimiser, dropped, recipe, (epoch + step / recipe.steps) / recipe.epochs)
+            x, y, weight = data.batch(orders[:, step])
+            answer = respond(torch, silu, recipe.shape, weights, x, dropped.drop)
             loss = _losses(torch, answer, y[:, None], recipe.classify).mean(1)
-            (loss * weight).mean(1).sum().backward()
+            (loss * weight).sum().backward()
             optimiser.step()
             optimiser.zero_grad()
         goes_on = best.look(epoch, weights, data.stopping_losses(weights))
@@ -167,6 +162,10 @@ class _Data:
     def __init__(self, torch: Any, nodes: Sequence[NodeRows], recipe: Recipe, device: str) -> None:
         self.torch, self.device, self.recipe = torch, device, recipe
         self.lengths = [len(node.x) for node in nodes]
+        batches = [length // recipe.steps for length in self.lengths]
+        self.batches, self.batch_rows = batches, max(batches)
+        share = np.array([[(row < b) / b for row in range(self.batch_rows)] for b in batches])
+        self.share = self._tensor(share)
         # In the mean of a batch, weights count relative to those of the node.
         self.rows = [
             self._padded([node.x for node in nodes]),
@@ -199,18 +198,19 @@ class _Data:
             for name in each[0]
         }
 
-    def orders(self, draws: Sequence[np.random.Generator], n_rows: int) -> Any:
-        """Return each node's own order of its rows for one epoch, without what fills no batch."""
-        orders = [
-            rng.permutation(length)[:n_rows]
-            for rng, length in zip(draws, self.lengths, strict=True)
-        ]
-        return self.torch.as_tensor(np.stack(orders)).to(self.device)
+    def orders(self, draws: Sequence[np.random.Generator]) -> Any:
+        """Return each node's own order of its rows for one epoch: (n_nodes, n_steps, n_rows)."""
+        steps = self.recipe.steps
+        orders = np.zeros((len(draws), steps, self.batch_rows), dtype=np.int64)
+        for place, rng, length, rows in zip(orders, draws, self.lengths, self.batches, strict=True):
+            # The few rows that fill no batch wait for another epoch.
+            place[:, :rows] = rng.permutation(length)[: steps * rows].reshape(steps, rows)
+        return self.torch.as_tensor(orders).to(self.device)
 
     def batch(self, order: Any) -> tuple[Any, Any, Any]:
-        """Return rows, targets and weights of a batch of each node."""
+        """Return rows, targets and weights of a batch of each node; rows beyond it have none."""
         x, y, weight = (values[self.number, order] for values in self.rows)
-        return x, y, weight
+        return x, y, weight * self.share
 
     def stopping_losses(self, weights: Weights) -> Any:
         """Return each node's loss on the rows to stop on: that of its members' mean."""
@@ -235,31 +235,33 @@ class _Dropout:
     """Which units are left out: slices of one long draw of each node, each time from elsewhere.
 
     To draw every mask anew would cost more than the step, and no generator draws for many nodes
-    from the seed of each.
+    from the seed of each. Rows come first in a slice: a node's own rows find the same units left
+    out whatever the largest batch is.
     """
 
     def __init__(
-        self, torch: Any, draws: Sequence[np.random.Generator], recipe: Recipe, device: str
+        self, torch: Any, nodes: Sequence[NodeRows], recipe: Recipe, rows: int, device: str
     ) -> None:
         shape = recipe.shape
-        self.share, self.rows = recipe.dropout, shape.n_members * recipe.batch
-        self.width, self.dtype = shape.width, getattr(torch, recipe.dtype)
-        self.size = self.rows * self.width
+        self.share, self.dtype = recipe.dropout, getattr(torch, recipe.dtype)
+        self.form = (len(nodes), rows, shape.n_members, shape.width)
+        self.size = rows * shape.n_members * shape.width
         self.drawn: Any = None
         if recipe.dropout > 0:
-            length = max(DRAWN_BYTES, 2 * self.size)
-            drawn = np.stack([np.frombuffer(rng.bytes(length), np.uint8) for rng in draws])
-            self.drawn = torch.as_tensor(drawn).to(device)
-            self.places = np.random.default_rng(0)
+            draws = [np.random.default_rng([node.seed, 1]) for node in nodes]
+            drawn = [np.frombuffer(rng.bytes(STARTS + self.size), np.uint8) for rng in draws]
+            self.drawn = torch.as_tensor(np.stack(drawn)).to(device)
+            self.starts = np.random.default_rng(0)
 
     def drop(self, hidden: Any, _layer: int) -> Any:
         """Return a hidden layer with some units left out, the others larger for it."""
         least = round(LEVELS * self.share)
         if self.drawn is None or not least:
             return hidden
-        start = int(self.places.integers(self.drawn.shape[1] - self.size + 1))
-        mask = self.drawn[:, start : start + self.size].view(-1, self.rows, self.width) >= least
-        return hidden * (mask.to(self.dtype) * (LEVELS / (LEVELS - least)))
+        start = int(self.starts.integers(STARTS))
+        kept = self.drawn[:, start : start + self.size].view(self.form) >= least
+        mask = (kept.to(self.dtype) * (LEVELS / (LEVELS - least))).transpose(1, 2)
+        return hidden * mask.reshape(hidden.shape)
 
 
 class _Best:
