@@ -138,6 +138,10 @@ class Net(BaseEstimator):
         fit_all([self], [given | {"eval_set": eval_set, "eval_sample_weight": eval_sample_weight}])
         return self
 
+    def load(self) -> None:
+        """Load torch and its device now rather than in the first fit."""
+        self._check_parameters(imported_torch(type(self).__name__))
+
     def _plan(
         self,
         X: Any,
