@@ -16,7 +16,7 @@ from foldwise.learners.prepare import (
     take_rows,
     weight_argument,
 )
-from foldwise.learners.shortcuts import fit_nodes, register, shortcut_for
+from foldwise.learners.shortcuts import fit_nodes, register, shortcut_for, takes_long
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 __all__ = [
@@ -37,5 +37,6 @@ __all__ = [
     "rows_to_stop_on",
     "shortcut_for",
     "take_rows",
+    "takes_long",
     "weight_argument",
 ]

@@ -117,6 +117,24 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     return shortcut
 
 
+def takes_long(learner: Any) -> bool:
+    """Tell whether a learner's shortcut costs as much as fits do.
+
+    Parameters
+    ----------
+    learner : estimator
+        One that has a shortcut.
+
+    Returns
+    -------
+    bool
+        True for what is fitted behind any transformers: these are fitted node by node.
+    """
+    last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
+    known = _KNOWN.get(type(last))
+    return known is not None and known.behind == "anything"
+
+
 def _is_scaled(learner: Any) -> bool:
     """Tell whether a plain Pipeline is a StandardScaler and one more step."""
     return (

@@ -20,6 +20,7 @@ from foldwise.learners import (
     fit_at_node,
     fit_nodes,
     shortcut_for,
+    takes_long,
 )
 from foldwise.scores.metric import Metric
 from foldwise.stack.problem import Entry
@@ -85,11 +86,11 @@ def plan_jobs(
     *,
     by_learner: bool = False,
 ) -> list[Job]:
-    """Return the jobs of some cells.
+    """Return the jobs of some cells: shortcuts first, then the others.
 
     ``by_learner``: Whether one learner is to be finished before the next, in the user's order,
-    because the run may end early. If not, shortcuts come first, then jobs go node by node, and
-    learners that share their first step are one job.
+    because the run may end early; then a shortcut that takes long waits for its turn. If not, jobs
+    go node by node, and learners that share their first step are one job.
     """
     by_shortcut: dict[tuple[str, int | None], list[Cell]] = {}
     by_node: dict[tuple[Node, str], list[Cell]] = {}
@@ -115,11 +116,12 @@ def plan_jobs(
         Job(tuple(cells), tuple(assignment(cell) for cell in cells), (tasks[cells[0]],))
         for cells in [*single, *by_node.values()]
     ]
-    jobs = shortcuts + jobs
     if by_learner:
         order = list(entries)
+        jobs += [job for job in shortcuts if takes_long(job.assignments[0].learner)]
         jobs.sort(key=lambda job: order.index(job.names[0]))
-    return jobs
+        shortcuts = [job for job in shortcuts if not takes_long(job.assignments[0].learner)]
+    return shortcuts + jobs
 
 
 def _first_step(learner: Any, cell: Cell) -> str:
