@@ -111,11 +111,11 @@ def agree() -> None:
         print(f"agree: {device}: one seed, same bits twice: {same}")
 
 
-def timed(device: str, n_rows: int, n_columns: int) -> None:
+def timed(device: str, n_rows: int, n_columns: int, epochs: int | None) -> None:
     X, y = make_friedman1(n_rows, n_columns, noise=1.0, random_state=0)
     data, tasks = TrainingData(X, y), lattice(n_rows)
     # No early stopping: all train as long, so that times can be compared.
-    net = NetRegressor(device=device, n_iter_no_change=None)
+    net = NetRegressor(device=device, epochs=epochs, n_iter_no_change=None)
     NetRegressor(device=device, epochs=2).fit(X, y)
     whole = NodeTask(np.arange(n_rows), tasks[0].test, 0)
 
@@ -231,9 +231,9 @@ def main() -> None:
     if "agree" in options.parts:
         agree()
     if "time" in options.parts:
-        timed("cpu", 1000, 20)
+        timed("cpu", 1000, 20, None)
         if HAS_CARD:
-            timed("cuda", 20_000, 50)
+            timed("cuda", 20_000, 50, 30)
         else:
             print("time: no graphics card: that part is skipped")
     if "accuracy" in options.parts:

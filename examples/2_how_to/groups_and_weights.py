@@ -19,7 +19,7 @@ weight = rng.uniform(0.5, 1.5, size=len(ill))
 
 learners = [
     ("logistic", make_pipeline(StandardScaler(), LogisticRegression())),
-    ("trees", ExtraTreesClassifier(60)),
+    ("trees", ExtraTreesClassifier(20)),
 ]
 stack = StackingClassifier(learners, scoring="roc_auc", random_state=0)
 honest = stack.fit(X, ill, sample_weight=weight, groups=patient)

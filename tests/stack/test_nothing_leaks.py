@@ -99,6 +99,7 @@ def what_predicts(stack, fold):
         found["choice"] = (own.option.candidate, own.option.point)
         found["stacker"] = vars(own.stacker)
         found["predictions"] = verdict.response.values[here]
+        found["expected errors"] = (own.scale, own.expected)
         (judgement,) = [j for j in deal.reading.judgements if j.fold == fold]
         features = stack._with_training_rows(None)[0].top.features
         # What the correction of the score rests on.

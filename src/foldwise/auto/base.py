@@ -25,11 +25,10 @@ from foldwise.auto.plan import (
     SHORT_TRIAL_SHARE,
     TRIAL_SHARE,
     FitPlan,
-    combining_seconds,
+    combining_time,
     is_small,
     plan_for,
     planned,
-    top_in_time,
     trial_seconds,
     with_quick,
 )
@@ -45,11 +44,13 @@ from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_data, listing
 from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
+from foldwise.stack.fit import ALL_SHARE
 from foldwise.stack.parameters import LIVE, without_live
 
 READ_FROM_STACK = (
-    "score_", "score_se_", "score_uncorrected_", "score_correction_", "fold_scores_",
-    "leaderboard_", "failures_", "n_fits_", "stacker_", "unjudged_folds_", "run_", "partial_",
+    "score_", "score_se_", "score_interval_", "score_uncorrected_", "score_correction_",
+    "score_note_", "p_stack_better_", "fold_scores_", "leaderboard_", "failures_", "n_fits_",
+    "stacker_", "unjudged_folds_", "run_", "partial_",
 )  # fmt: skip
 LEAST_SECONDS = 0.5
 CONSTANT = "constant"
@@ -159,8 +160,8 @@ class BaseAutoStack(BaseEstimator):
         def fit(members: dict[str, Any], *, thorough: bool, **changed: Any) -> Any:
             budget = changed.get("time_budget")
             if budget is not None:
-                time_for_it, left = top_in_time(data, plan.folds, len(members), preset, budget)
-                thorough, changed["time_budget"] = thorough and time_for_it, budget - left
+                _, everything = combining_time(data, plan.folds, len(members))
+                thorough = thorough and repeats * everything <= ALL_SHARE * budget
             on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
             stack = self._stack_class(
                 estimators=list(members.items()),
@@ -267,7 +268,7 @@ class BaseAutoStack(BaseEstimator):
             workers = 0 if short else effective_n_jobs(self.n_jobs)
             plan = plan_for(
                 names, seconds, budget=left, workers=max(workers, 1), folds=folds,
-                combining=lambda number: combining_seconds(data, number, 1),
+                combining=lambda number: combining_time(data, number, 1)[0],
             )  # fmt: skip
             return with_quick(plan, seconds, budget=left, workers=workers, small=small)
 

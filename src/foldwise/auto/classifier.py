@@ -56,6 +56,9 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         The classes.
     score_, score_se_ : float
         The honest score, greater is better, and its standard error.
+    score_interval_, score_note_, p_stack_better_ : tuple of float, str, float
+        Its 95 % interval, which rows it rests on if few, and the p-value of the stack being
+        better than the best single learner.
     score_uncorrected_, score_correction_ : float, ScoreCorrection
         The score of the judged models, which saw fewer rows, and what was done about it.
     leaderboard_ : DataFrame
@@ -134,7 +137,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         rows = self._new_rows(X)
         return np.asarray(self.stack_.predict_proba(rows))
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
+    def predict_set(self, X: Any, coverage: float = 0.9, *, by: Any = None) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters
@@ -143,6 +146,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
             New rows.
         coverage : float, default=0.9
             The share of new rows whose class should be in its set.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together.
 
         Returns
         -------
@@ -150,4 +155,4 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
             True for the classes in the set; never empty.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_set(rows, coverage)
+        return self.stack_.predict_set(rows, coverage, by=by)

@@ -16,9 +16,9 @@ import numpy as np
 
 from foldwise.arrays import IntArray
 from foldwise.auto.portfolio.member import TableProfile
-from foldwise.auto.presets import Preset
 from foldwise.engine.files import write_whole
 from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
+from foldwise.stack.fit import combining_seconds
 
 TRIAL_ROWS = 1000
 # A trial of a large problem is made only after a smaller one has told what it will take.
@@ -35,10 +35,6 @@ SINGLE_SHARE, SINGLE_SECONDS = 0.05, 1.0
 # The time for a first model while workers come up.
 FIRST_SHARE, FIRST_SECONDS = 0.2, 3.0
 SPENDABLE = 0.9
-# Seconds for each row, member and logit with one stacker; how many times that with all of them.
-COMBINING_RATE = 8e-6
-THOROUGH_TIMES = 3.5
-COMBINING_SHARE = 0.25
 # More folds help more than the last members of the portfolio.
 ENOUGH = 1 / 3
 USUAL_FOLDS = 5
@@ -233,29 +229,11 @@ def with_quick(
     return FitPlan(here, plan.folds, {**plan.skipped, **reasons}, here)
 
 
-def combining_seconds(data: TrainingData, folds: int, members: int) -> float:
-    """Return what choosing and judging one stacker takes.
-
-    Measured with up to 20,000 rows, 20 classes and 10 members: in proportion to rows, members and
-    logits, and to the square of the folds.
-    """
-    logits = max((data.n_classes or 2) - 1, 1)
+def combining_time(data: TrainingData, folds: int, members: int) -> tuple[float, float]:
+    """Return what one stacker takes, and all that a thorough preset puts on top."""
     # Of a single split the part held out is dealt into the usual folds.
-    share = HELD_OUT if folds == 1 else (folds / USUAL_FOLDS) ** 2
-    return COMBINING_RATE * data.X.shape[0] * members * logits * share
-
-
-def top_in_time(
-    data: TrainingData, folds: int, members: int, preset: Preset, budget: float
-) -> tuple[bool, float]:
-    """Return whether there is time for all that a preset puts on top, and what fits must leave."""
-    one = combining_seconds(data, folds, members) * preset.n_repeats
-    # Several stackers and calibrators, where there are classes.
-    all_of_it = one * (THOROUGH_TIMES if data.n_classes else 1.0)
-    thorough = preset.thorough and all_of_it <= COMBINING_SHARE * budget
-    # Of the time for several classes the stack keeps enough by itself.
-    leave = 0.0 if (data.n_classes or 0) > 2 else min(all_of_it if thorough else one, budget / 3)
-    return thorough, leave
+    share, dealt = (HELD_OUT, USUAL_FOLDS) if folds == 1 else (1.0, folds)
+    return combining_seconds(share * data.X.shape[0], data.n_classes, members, dealt)
 
 
 def _affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:

@@ -55,6 +55,9 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     ----------
     score_, score_se_ : float
         The honest score, greater is better, and its standard error.
+    score_interval_, score_note_, p_stack_better_ : tuple of float, str, float
+        Its 95 % interval, which rows it rests on if few, and the p-value of the stack being
+        better than the best single learner.
     score_uncorrected_, score_correction_ : float, ScoreCorrection
         The score of the judged models, which saw fewer rows, and what was done about it.
     leaderboard_ : DataFrame
@@ -124,7 +127,9 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         target = checked_values(self._owner, column_or_1d(values, warn=True))
         return target, target, None
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, by: Any = None, adaptive: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
         """Return prediction intervals by CV+ from the hold-out stacks.
 
         Parameters
@@ -133,6 +138,11 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
             New rows.
         coverage : float, default=0.9
             The share of new targets the intervals should hold.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together.
+        adaptive : bool, default=True
+            Whether intervals are as wide as the errors of such rows; False gives them nearly one
+            width.
 
         Returns
         -------
@@ -140,4 +150,4 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
             The ends.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_interval(rows, coverage)
+        return self.stack_.predict_interval(rows, coverage, by=by, adaptive=adaptive)

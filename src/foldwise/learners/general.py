@@ -3,12 +3,13 @@
 import copy
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
@@ -16,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.arrays import IntArray
 from foldwise.engine.executor import without_frames
+from foldwise.engine.processes.packing import let_go
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -26,6 +28,8 @@ from foldwise.learners.prepare import (
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 INNER_SHARE = 0.1
+# Of rows to predict, how many cells are taken at a time.
+BLOCK_CELLS = 4_000_000
 EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 
@@ -69,7 +73,7 @@ def fit_at_node(
     """
     fits: list[NodeFit | Exception] = []
     with config_context(enable_metadata_routing=False):
-        node = _Node(data, task)
+        node = _Node(data, task, alone=len(assignments) == 1)
         for assignment in assignments:
             try:
                 fits.append(node.fit(assignment))
@@ -115,12 +119,12 @@ def fit_together(
     """
     start = time.perf_counter()
     with config_context(enable_metadata_routing=False):
-        nodes = [_Node(data, task) for task in tasks]
+        nodes = [_Node(data, task, alone=True) for task in tasks]
         begun = [
             node.begin(Assignment(learner, method, task.seed))
             for node, task in zip(nodes, tasks, strict=True)
         ]
-        fit_all([one.last for one in begun], [{"X": b.X, "y": b.y, **b.arguments} for b in begun])
+        fit_all([one.last for one in begun], [one.called for one in begun])
         seconds = (time.perf_counter() - start) / len(tasks)
         return [node.finish(one, method, seconds) for node, one in zip(nodes, begun, strict=True)]
 
@@ -131,52 +135,77 @@ class _Begun:
 
     model: Any
     last: Any
-    X: Any
-    y: Any
-    arguments: dict[str, Any]
-    X_test: Any
+    key: str  # of the transformers before it
+    called: dict[str, Any]
+
+    def fit(self) -> None:
+        """Fit the last step, and let go of the rows."""
+        self.last.fit(self.called.pop("X"), self.called.pop("y"), **self.called)
+        self.called.clear()
 
 
 class _Node:
-    """The rows of one node, and the transformers already fitted on them."""
+    """The rows of one node, and the transformers already fitted on them.
 
-    def __init__(self, data: TrainingData, task: NodeTask) -> None:
-        self.data, self.task = data, task
+    ``alone``: Whether one learner only is fitted, so that nothing need be kept for another.
+    """
+
+    def __init__(self, data: TrainingData, task: NodeTask, *, alone: bool) -> None:
+        self.data, self.task, self.alone = data, task, alone
         self.y = take_rows(data.y, task.train)
         weight = data.sample_weight
         self.weight = None if weight is None else take_rows(weight, task.train)
-        raw = (
-            take_rows(data.X, task.train),
-            take_rows(data.X, task.test) if len(task.test) else None,
-        )
-        self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, *raw)}
+        # Rows that are many are asked about a block at a time.
+        cells = BLOCK_CELLS if alone and not issparse(data.X) else len(task.test) * data.X.shape[1]
+        step = max(1, cells // max(data.X.shape[1], 1))
+        self.blocks = [task.test[i : i + step] for i in range(0, len(task.test), step)]
+        whole = take_rows(data.X, task.test) if len(self.blocks) == 1 else None
+        self.transformed: dict[str, tuple[Any, Any, Any]] = {
+            "": (None, take_rows(data.X, task.train), whole)
+        }
+        let_go()
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
         begun = self.begin(assignment)
-        begun.last.fit(begun.X, begun.y, **begun.arguments)
+        begun.fit()
         return self.finish(begun, assignment.method, time.perf_counter() - start)
 
     def begin(self, assignment: Assignment) -> "_Begun":
         """Do all but the fit of the last step."""
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
-        X_train, X_test = self.rows_for(last, key)
+        X_train, _ = self.rows_for(last, key)
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
         data = TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups)
         called = fit_arguments(last, data, assignment.seed, in_order=self.task.in_order)
-        return _Begun(model, last, *called, X_test)
+        return _Begun(model, last, key, called)
 
     def finish(self, begun: "_Begun", method: str, seconds: float) -> NodeFit:
         """Ask the fitted last step."""
         start = time.perf_counter()
-        if begun.X_test is None:
-            predictions = np.empty((0, 0))
-        else:
-            n_train = len(self.task.train)
-            predictions = respond(begun.last, begun.X_test, method, self.data, n_train)
+        predictions = np.empty((0, 0))
+        if self.blocks:
+            ask = (method, self.data, len(self.task.train))
+            rows = self.asked(begun.model, begun.last, begun.key)
+            each = [respond(begun.last, block, *ask) for block in rows]
+            predictions = each[0] if len(each) == 1 else np.concatenate(each)
         model = begun.model if self.task.keep_model else None
         return NodeFit(predictions, model, seconds, time.perf_counter() - start)
+
+    def asked(self, model: Any, last: Any, key: str) -> Iterator[Any]:
+        """Yield the rows to predict as the last step wants them."""
+        if len(self.blocks) == 1:
+            yield self.rows_for(last, key)[1]
+            return
+        self.transformed.clear()
+        steps = model.steps[:-1] if last is not model else []
+        for rows in self.blocks:
+            X = take_rows(self.data.X, rows)
+            for _, step in steps:
+                X = X if step is None or step == "passthrough" else step.transform(X)
+            yield X
+        let_go()
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
@@ -196,6 +225,8 @@ class _Node:
                     X_train = step.fit(X_train, self.y).transform(X_train)
                 X_test = None if X_test is None else step.transform(X_test)
                 self.transformed[key] = (step, X_train, X_test)
+            if self.alone:
+                del self.transformed[parent]
             model.steps[index] = (name, self.transformed[key][0])
         return model.steps[-1][1], key
 
@@ -237,18 +268,18 @@ def fit_prepared(
     >>> fit_prepared(model, TrainingData(X, X.ravel()), 0).best_iteration_ < 100
     True
     """
-    X, y, arguments = fit_arguments(model, data, seed, in_order=in_order)
-    return model.fit(X, y, **arguments)
+    called = fit_arguments(model, data, seed, in_order=in_order)
+    return model.fit(called.pop("X"), called.pop("y"), **called)
 
 
 def fit_arguments(
     model: Any, data: TrainingData, seed: int | None, *, in_order: bool
-) -> tuple[Any, Any, dict[str, Any]]:
-    """Return what the ``fit`` of a model is called with."""
+) -> dict[str, Any]:
+    """Return what the ``fit`` of a model is called with, the rows as X and y."""
     X, y, weight = data.X, data.y, data.sample_weight
     named = weight_argument(model) or "sample_weight"
     if not stops_early_on_given_rows(model):
-        return X, y, {} if weight is None else {named: weight}
+        return {"X": X, "y": y} | ({} if weight is None else {named: weight})
     kept, held = rows_to_stop_on(data, seed, in_order=in_order)
     stop_on = take_rows(X, held), y[held]
     if has_fit_parameter(model, "eval_X"):
@@ -263,7 +294,7 @@ def fit_arguments(
         for name in EVALUATION_WEIGHTS:
             if has_fit_parameter(model, name):
                 arguments[name] = [weight[held]]
-    return take_rows(X, kept), y[kept], arguments
+    return {"X": take_rows(X, kept), "y": y[kept], **arguments}
 
 
 def rows_to_stop_on(

@@ -23,6 +23,7 @@ from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import without_rows
 from foldwise.learners import PickColumns, TrainingData
 from foldwise.scores.metric import Metric, Response, as_metric
+from foldwise.stack.bands import Part, levels_of, parts_of, rows_needed, too_few_groups
 from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_around
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack, prefit_stack
 from foldwise.stack.judge.judge import Contest
@@ -46,6 +47,7 @@ CHOICES = {
     "predict_with": ("auto", "folds", "refit", "pairs"),
     "hold_out": ("auto", "node", "mean"),
     "on_error": ("drop", "raise"),
+    "score_se": ("learners", "nested"),
 }
 KEEP: Any = "keep what it is"
 MOST_SEEDS = np.iinfo(np.int32).max
@@ -130,8 +132,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             verbose=int(self.verbose),
         )
         check_options(self._owner, run)
-        how = self._parameters("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error")
-        return StackOptions(self._owner, run, **how)
+        how = ("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error", "score_se")
+        return StackOptions(self._owner, run, **self._parameters(*how))
 
     def _parameters(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
@@ -436,14 +438,23 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         checks.check_number(self._owner, "coverage", coverage, above=0, below=1, try_=0.9)
         X, first = self._new_rows(X), self.deals_[0]
         self._check_judged(method)
-        grouped = first.problem.data.groups is not None
-        if grouped or first.reading.in_order:
-            warn(
-                f"{self._owner}: {method} has no guarantee "
-                f"{'with groups' if grouped else 'forward in time'}, where rows are not "
-                "exchangeable. Check its coverage on later or other data."
-            )
+        grouped, when = first.problem.data.groups is not None, "forward in time"
+        if grouped and too_few_groups(first, coverage):
+            when = f"with fewer than {rows_needed(coverage)} groups"
+        elif not first.reading.in_order:
+            return X
+        warn(
+            f"{self._owner}: {method} has no guarantee {when}, where rows are not exchangeable. "
+            "Check its coverage on later or other data."
+        )
         return X
+
+    def _parts(self, X: Any, coverage: float, by: Any) -> list[list[Part]]:
+        """Return the new rows by level, and the judged rows that speak for each, in each repeat."""
+        problem, levels = self.deals_[0].problem, None
+        if by is not None:
+            levels = levels_of(self._owner, by, self._X, X, problem.kept, problem.n_rows)
+        return parts_of(self._owner, self.deals_, X.shape[0], coverage, levels)
 
     def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
         """Return what the stacker's own predict says with further arguments."""

@@ -30,6 +30,7 @@ class StackParameters(BaseEstimator):
         hold_out: str = "auto",
         tune: Any = None,
         scoring: Any = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -50,6 +51,7 @@ class StackParameters(BaseEstimator):
         self.hold_out = hold_out
         self.tune = tune
         self.scoring = scoring
+        self.score_se = score_se
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.random_state = random_state

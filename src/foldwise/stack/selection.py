@@ -99,7 +99,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state
+    cv, predict_with, hold_out, tune, score_se, n_repeats, n_jobs, random_state
         As in stacking.
     on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
@@ -110,8 +110,8 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     ----------
     weights_ : Series
         The learners' weights by name; zero for those not picked.
-    score_, score_se_, score_uncorrected_, score_correction_, fold_scores_, leaderboard_, oof_,
-    stacker_, estimators_, deals_
+    score_, score_se_, score_interval_, score_uncorrected_, score_correction_, fold_scores_,
+    leaderboard_, oof_, stacker_, estimators_, deals_
         As in stacking: the score is honest, a judged fold is never looked at in selection.
 
     Notes
@@ -154,6 +154,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         hold_out: str = "auto",
         tune: Any = None,
         scoring: Any = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -210,7 +211,9 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, calibrate, threshold, n_repeats, n_jobs, random_state
+    cv, predict_with, hold_out, tune, calibrate, threshold, score_se, n_repeats
+        As in stacking.
+    n_jobs, random_state
         As in stacking.
     on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
@@ -221,8 +224,8 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     ----------
     weights_ : Series
         The learners' weights by name; zero for those not picked.
-    score_, score_se_, score_uncorrected_, score_correction_, fold_scores_, leaderboard_, oof_,
-    stacker_, estimators_, deals_
+    score_, score_se_, score_interval_, score_uncorrected_, score_correction_, fold_scores_,
+    leaderboard_, oof_, stacker_, estimators_, deals_
         As in stacking: the score is honest, a judged fold is never looked at in selection.
 
     Notes
@@ -263,6 +266,7 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         calibrate: Any = None,
         threshold: Any = None,
         scoring: Any = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,

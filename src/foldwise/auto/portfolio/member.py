@@ -100,6 +100,8 @@ class Contender:
         Fewest and most rows it is tried for.
     width : float
         Most columns, categories counted once a level, it is tried for.
+    cells : float
+        Most rows times columns it is tried for: what it makes of them is many times as large.
     crowded : bool
         Whether every class needs more rows than there are such columns.
     classes : int
@@ -124,6 +126,7 @@ class Contender:
     tier: int = 2
     rows: tuple[int, float] = (0, float("inf"))
     width: float = float("inf")
+    cells: float = float("inf")
     crowded: bool = False
     classes: float = float("inf")
     package: str = "sklearn"
@@ -138,6 +141,7 @@ class Contender:
         return (
             self.rows[0] <= profile.n_rows <= self.rows[1]
             and profile.width <= self.width
+            and profile.n_rows * profile.width <= self.cells
             and (not self.crowded or profile.smallest_class > 2 * profile.width)
             and (profile.n_classes or 0) <= self.classes
             and (self.takes_weights or not profile.weighted)

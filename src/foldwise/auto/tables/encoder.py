@@ -317,7 +317,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _output(self, cleaned: FloatArray, frame: pd.DataFrame) -> Any:
         binary = [source.transform(frame[source.name]) for source in self._binary]
-        values = _joined([cleaned, *binary], len(frame))
+        values = _joined([cleaned, *binary], len(frame)) if binary else cleaned
         if not self._kept:
             return values
         table = pd.DataFrame(values)

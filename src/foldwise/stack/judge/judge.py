@@ -1,6 +1,6 @@
 """Choosing the stacker without cheating, and judging what is deployed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from foldwise.folds import Block, Judgement, Reading, rows_inside
 from foldwise.learners import take_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.judge.calibrate import Correction, Corrector
+from foldwise.stack.judge.scale import ErrorScale, error_scale
 from foldwise.stack.stackers.candidates import (
     Candidate,
     respond,
@@ -53,8 +54,15 @@ class JudgedFold:
     option: Option  # the stacker chosen without looking at it
     stacker: Any  # the stacker fitted without it
     correction: Correction | None  # the calibration and threshold found without it
-    misfits: FloatArray  # how far off the fold's rows were, asked about as new rows are; sorted
-    weights: FloatArray | None = None  # of the misfits' rows, in the same order
+    misfits: FloatArray  # how far off the fold's rows were, asked about as new rows are
+    weights: FloatArray | None = None  # of the misfits' rows
+    scale: ErrorScale | None = None  # how far off rows are expected to be, found without it
+    expected: FloatArray | None = None  # what that says of the fold's rows
+
+    @property
+    def relative(self) -> FloatArray:
+        """How far off the fold's rows were, in terms of what was expected if that is known."""
+        return self.misfits if self.expected is None else self.misfits / self.expected
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the hold-out stack."""
@@ -73,12 +81,7 @@ class Verdict:
     target: Target | None = None  # what they should have been
     evaluation: Evaluation | None = None  # the honest score, and what each row adds to its error
     rows: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # the judged rows
-
-    @property
-    def misfits(self) -> tuple[list[FloatArray], list[FloatArray] | None]:
-        """How far off each judged fold's rows were, and their weights if they have any."""
-        weights = [fold.weights for fold in self.folds if fold.weights is not None]
-        return [fold.misfits for fold in self.folds], weights or None
+    scale: ErrorScale | None = None  # forward in time, by the errors of all judged rows
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the deployed stack."""
@@ -126,15 +129,19 @@ class Judge:
             self.contest.metric,
         )
         held = (self._held_out(option, folds, tried), target) if self.contest.corrects else None
+        stacker = self.fit(option, final)
+        judged_rows = [judgement.test for judgement in judgements]
+        scale = self._scale(stacker, judged_rows) if self.reading.in_order else None
         return Verdict(
             option,
-            self.fit(option, final),
+            stacker,
             self.correction(held),
             tuple(folds),
             response,
             target,
             self.contest.metric.evaluate(response, target),
-            rows_of([j.test for j in judgements]),
+            rows_of(judged_rows),
+            scale,
         )
 
     def _judged(
@@ -144,16 +151,32 @@ class Judge:
         held = self.inside(option, judgement.train) if self.contest.corrects else None
         correction = self.correction(held)
         response = corrected(response, correction)
-        asked_as_new = response
-        if judgement.fresh != judgement.test.refs or self._as_labels:
+        asked_as_new, scale = response, self._scale(stacker, judgement.train)
+        expected = None
+        if judgement.fresh != judgement.test.refs or self._as_labels or scale is not None:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
             asked_as_new = corrected(respond(stacker, features), correction)
-        target = self._target((judgement.test,))
+            expected = None if scale is None else scale.of(features)
+        target = self.target((judgement.test,))
         misfits = _misfits(asked_as_new, target)
-        order = np.argsort(misfits, kind="stable")
-        weights = None if target.weight is None else target.weight[order]
-        judged = JudgedFold(judgement.fold, option, stacker, correction, misfits[order], weights)
-        return judged, response
+        parts = (judgement.fold, option, stacker, correction)
+        return JudgedFold(*parts, misfits, target.weight, scale, expected), response
+
+    def _scale(self, stacker: Any, blocks: Sequence[Block]) -> ErrorScale | None:
+        """Return how far off rows are expected to be, where one number is predicted."""
+        problem, data = self.layer.problem, self.layer.problem.data
+        if problem.labels is not None or data.y.ndim > 1:
+            return None
+        weight = weights_of(blocks, data.sample_weight)
+        return error_scale(stacker, self.layer.features(blocks), data.y[rows_of(blocks)], weight)
+
+    def held_out(self, judgement: Judgement) -> Response:
+        """Return the response to a judged fold of the whole procedure, all choices included."""
+        option = self.choose_inside(judgement.train)
+        held = self.inside(option, judgement.train) if self.contest.corrects else None
+        stacker = self.fit(option, judgement.train)
+        response = self.respond(stacker, self.layer.features((judgement.test,)))
+        return corrected(response, self.correction(held))
 
     def _held_out(
         self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]
@@ -178,9 +201,10 @@ class Judge:
 
     def judged_target(self) -> Target:
         """Return what the judged rows should have been predicted as."""
-        return self._target([judgement.test for judgement in self.reading.judgements])
+        return self.target([judgement.test for judgement in self.reading.judgements])
 
-    def _target(self, blocks: Sequence[Block]) -> Target:
+    def target(self, blocks: Sequence[Block]) -> Target:
+        """Return what the blocks' rows should have been predicted as."""
         return self.layer.problem.target(rows_of(blocks), fold_numbers(blocks))
 
     @property
@@ -219,7 +243,7 @@ class Judge:
         return stacker
 
     def _fit_all(
-        self, candidates: Sequence[Candidate], blocks: Sequence[Block]
+        self, candidates: Iterable[Candidate], blocks: Sequence[Block]
     ) -> dict[Option, Any]:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
         data, features = self.layer.problem.data, self.layer.features(blocks)
@@ -259,7 +283,7 @@ class Judge:
             tests.append(test)
         if not tests:
             return None
-        return {o: joined(responses) for o, responses in held.items()}, self._target(tests)
+        return {o: joined(responses) for o, responses in held.items()}, self.target(tests)
 
 
 def _misfits(response: Response, target: Target) -> FloatArray:
