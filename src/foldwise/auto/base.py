@@ -261,11 +261,13 @@ class BaseAutoStack(BaseEstimator):
             seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
-            plan = plan_for(
-                names, seconds, budget=left, workers=max(workers, 1), folds=folds,
-                combining=lambda number: combining_time(data, number, 1)[0],
-            )  # fmt: skip
-            return with_quick(plan, seconds, budget=left, workers=workers, small=small)
+            known: dict[str, Any] = {
+                "budget": left,
+                "folds": folds,
+                "combining": lambda number: combining_time(data, number, 1)[0],
+            }
+            plan = plan_for(names, seconds, workers=max(workers, 1), **known)
+            return with_quick(plan, seconds, workers=workers, small=small, **known)
 
         if self.run_dir is None:
             return tried()
