@@ -1,4 +1,6 @@
-"""Try other stackers, another metric and one more learner without fitting again."""
+"""Try other stackers, another metric and one more learner without fitting again
+=============================================================================
+"""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier

@@ -1,4 +1,7 @@
-"""Numbers, words, dates and texts in one table: see what each column is, and stack on it.
+"""Numbers, words, dates and texts in one table
+============================================
+
+See what each column is, and stack on it.
 
 The encoder is the first step of each learner, so it is fitted again inside every node: nothing
 of a judged row reaches it. Learners with equal encoders share one.

@@ -1,4 +1,8 @@
-"""Which columns interact, and would chance have shown as much? H statistics with a null."""
+"""Which columns interact, and would chance have shown as much?
+============================================================
+
+H statistics with a null.
+"""
 
 import numpy as np
 import pandas as pd

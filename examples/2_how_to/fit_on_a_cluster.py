@@ -1,4 +1,7 @@
-"""Fit on a Dask cluster: give the client, or the scheduler's address, as the executor.
+"""Fit on a Dask cluster
+=====================
+
+Give the client, or the scheduler's address, as the executor.
 
 Here the cluster is two processes of this machine that listen on loopback only. Dask sends pickles
 and asks nobody who they are, so a cluster is trusted: keep it on a private network, or use TLS, as

@@ -1,4 +1,8 @@
-"""Patients with several visits each: rows of one patient stay together, weights go everywhere."""
+"""Patients with several visits each
+=================================
+
+Rows of one patient stay together, weights go everywhere.
+"""
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier

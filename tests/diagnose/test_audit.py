@@ -112,14 +112,16 @@ def test_a_stack_brings_its_own_metric_groups_and_nested_score() -> None:
     stack.fit(X, y, groups=np.arange(60) // 5)
     found = audit(stack, n_bootstrap=20, random_state=0)
     best = stack.restack("best")
-    assert found.nested == (best.score_, best.score_se_)
+    assert found.nested == (best.score_, *best.score_interval_)
     assert found.metric == "mean_absolute_error"
+    squared = audit(stack, scoring="neg_mean_squared_error", n_bootstrap=20, random_state=0)
+    assert squared.nested[0] == stack.restack("best", scoring="neg_mean_squared_error").score_
     table = stack.out_of_fold_table()
     alone = audit(table.predictions[0, :, :, 0], table.y, "neg_mean_absolute_error",
                   groups=np.arange(60) // 5, n_bootstrap=20, random_state=0)  # fmt: skip
     assert (found.score, alone.nested) == (alone.score, None)
     assert found.to_frame()["judged"].tolist()[-1] == "nested, by foldwise"
-    assert "Nested: " in repr(found)
+    assert "Nested, by foldwise: " in repr(found)
 
 
 def test_the_sentence_says_how_much_better_it_looks() -> None:

@@ -2,6 +2,7 @@
 
 import time
 from abc import abstractmethod
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -16,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array
+from foldwise.auto.bounded import bounded, with_booster
 from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
@@ -46,6 +48,7 @@ from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
 from foldwise.stack.fit import ALL_SHARE
 from foldwise.stack.parameters import LIVE, without_live
+from foldwise.stack.results.notebook import fitted_html
 
 READ_FROM_STACK = (
     "score_", "score_se_", "score_interval_", "score_uncorrected_", "score_correction_",
@@ -75,6 +78,7 @@ class BaseAutoStack(BaseEstimator):
         interpretable: bool = False,
         time_column: Any = None,
         predict_seconds: float | None = None,
+        kinds: Mapping[str, str] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         run_dir: Any = None,
@@ -89,6 +93,7 @@ class BaseAutoStack(BaseEstimator):
         self.interpretable = interpretable
         self.time_column = time_column
         self.predict_seconds = predict_seconds
+        self.kinds = kinds
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.run_dir = run_dir
@@ -160,6 +165,7 @@ class BaseAutoStack(BaseEstimator):
         learners, broken = _learners(members, profile, self.kinds_)
         small = is_small(profile)
         plan = self._plan(members, learners, data, preset, start, seed, small)
+        learners |= {name: bounded(learners[name], n) for name, n in plan.rounds.items()}
         ordered = self.time_column is not None
         repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
 
@@ -228,7 +234,7 @@ class BaseAutoStack(BaseEstimator):
         return rows.sorted(owner, times_of(owner, frame, self.time_column))
 
     def _checked_kinds(self, frame: pd.DataFrame, known: Kinds | None) -> Kinds:
-        kinds = known or column_kinds(frame)
+        kinds = known or column_kinds(frame, given=self.kinds)
         if len(kinds.dropped) == len(kinds):
             raise invalid_data(
                 self._owner,
@@ -274,6 +280,11 @@ class BaseAutoStack(BaseEstimator):
                 names, seconds, budget=left, workers=max(workers, 1), folds=folds,
                 combining=lambda number: combining_time(data, number, 1)[0],
             )  # fmt: skip
+            if workers and not small:
+                plan, seconds = with_booster(
+                    plan, learners, seconds, data,
+                    budget=left, workers=workers, folds=folds, seed=seed,
+                )  # fmt: skip
             return with_quick(plan, seconds, budget=left, workers=workers, small=small)
 
         if self.run_dir is None:
@@ -409,6 +420,9 @@ class BaseAutoStack(BaseEstimator):
         for name in LIVE:
             setattr(new, name, getattr(self, name))
         return new
+
+    def _html_repr(self) -> str:
+        return fitted_html(self) + str(super()._html_repr())
 
     def __getstate__(self) -> dict[str, Any]:
         return without_live(super().__getstate__())

@@ -41,6 +41,9 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         learners that are not worth their time are left out, chosen inside the folds. Unless the
         table is small, those that change the score by less than a tenth of its standard error
         always are.
+    kinds : mapping of str to str, or None, default=None
+        Kinds of columns that are known, as in :func:`foldwise.column_kinds`; others are told
+        from their cells.
     n_jobs : int or None, default=None
         Fits at a time, as in scikit-learn; each fit uses one core.
     random_state : int, RandomState instance or None, default=None

@@ -41,7 +41,7 @@ class Audit:
     models : DataFrame
         The score of each model, and its weight in the choice and on average over bootstraps.
     nested : tuple of float or None
-        For a foldwise stack, the nested score of the same choice and its standard error.
+        For a foldwise stack, the nested score of the same choice and the ends of its interval.
     n_rows, n_bootstrap : int
         How many rows were looked at, and how often they were drawn.
     """
@@ -54,7 +54,7 @@ class Audit:
     high: float
     confidence: float
     models: pd.DataFrame
-    nested: tuple[float, float] | None
+    nested: tuple[float, float, float] | None
     n_rows: int
     n_bootstrap: int
 
@@ -64,8 +64,7 @@ class Audit:
         rows.append(("on the rows it was chosen by", self.apparent, nan, nan))
         rows.append(("on rows it was not chosen by", self.score, self.low, self.high))
         if self.nested is not None:
-            score, error = self.nested
-            rows.append(("nested, by foldwise", score, score - 1.96 * error, score + 1.96 * error))
+            rows.append(("nested, by foldwise", *self.nested))
         return pd.DataFrame(rows, columns=["judged", "score", "low", "high"])
 
     def __repr__(self) -> str:
@@ -79,7 +78,8 @@ class Audit:
             f"{number(self.high)}): it looks {looks} than it is."
         )
         if self.nested is not None:
-            text += f" Nested: {number(self.nested[0])} ± {number(self.nested[1])}."
+            score, low, high = map(number, self.nested)
+            text += f" Nested, by foldwise: {score} ({low} to {high})."
         return text
 
     def __str__(self) -> str:
@@ -191,7 +191,7 @@ def audit(
         float(high),
         confidence,
         models.assign(weight=weights, mean_weight=np.mean(shares, axis=0)),
-        _nested(oof, choose),
+        _nested(oof, choose, scoring),
         len(everything),
         n_bootstrap,
     )
@@ -210,13 +210,13 @@ def _without_luck(
     return float(apparent + np.mean(again - of_chosen))
 
 
-def _nested(source: Any, choose: Any) -> tuple[float, float] | None:
+def _nested(source: Any, choose: Any, scoring: Any) -> tuple[float, float, float] | None:
     """Return the nested score of the same choice, where the models are a stack's of ours."""
     stack = getattr(source, "stack_", source)
     if not isinstance(choose, str) or not hasattr(stack, "restack"):
         return None
-    same = stack.restack(choose)
-    return same.score_, same.score_se_
+    same = stack.restack(choose, **({} if scoring is None else {"scoring": scoring}))
+    return (same.score_, *same.score_interval_)
 
 
 def _draws(

@@ -30,6 +30,11 @@ class Claim:
         that paired difference.
     why : str
         What makes it optimistic.
+
+    Examples
+    --------
+    >>> Claim("fit seen", -0.7, 0.3, 0.07, "its stacker was trained on the rows").gap
+    0.3
     """
 
     name: str

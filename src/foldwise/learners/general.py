@@ -45,6 +45,12 @@ class Assignment:
         What to ask the fitted model for.
     seed : int or None
         Fills every ``random_state`` that is None.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> Assignment(Ridge(), "predict").seed is None
+    True
     """
 
     learner: Any
@@ -70,6 +76,17 @@ def fit_at_node(
     -------
     list of NodeFit or Exception
         One for each assignment, in order; what a learner raised in the place of its fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from foldwise.learners import NodeTask, TrainingData
+    >>> data = TrainingData(np.arange(5.0)[:, None], np.arange(5.0))
+    >>> task = NodeTask(np.arange(4), np.array([4]))
+    >>> (fit,) = fit_at_node([Assignment(LinearRegression(), "predict")], data, task)
+    >>> fit.predictions.round(6)
+    array([[4.]])
     """
     fits: list[NodeFit | Exception] = []
     with config_context(enable_metadata_routing=False):

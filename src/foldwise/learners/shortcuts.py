@@ -70,13 +70,13 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
 
     Examples
     --------
-        >>> import numpy as np
+    >>> import numpy as np
     >>> from sklearn.linear_model import Lasso, Ridge
     >>> data = TrainingData(np.eye(3), np.arange(3.0))
-        >>> shortcut_for(Ridge(), data) is None
-        False
-        >>> shortcut_for(Lasso(), data) is None
-        True
+    >>> shortcut_for(Ridge(), data) is None
+    False
+    >>> shortcut_for(Lasso(), data) is None
+    True
     """
     scaled = _is_scaled(learner)
     last = learner.steps[-1][1] if scaled else learner

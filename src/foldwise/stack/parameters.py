@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 
 from foldwise._sklearn import VisualBlock
 from foldwise.stack.problem import as_layers
+from foldwise.stack.results.notebook import fitted_html
 
 # Live objects: neither copied nor pickled with a stack.
 LIVE = ("executor", "callback")
@@ -144,6 +145,9 @@ class StackParameters(BaseEstimator):
         if "_X" in state:
             state["_X"] = None
         return state
+
+    def _html_repr(self) -> str:
+        return fitted_html(self) + str(super()._html_repr())
 
     def _sk_visual_block_(self) -> Any:
         """Return what a notebook draws: layers side by side, the stacker below."""

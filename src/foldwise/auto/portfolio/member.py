@@ -91,7 +91,7 @@ class Contender:
     name : str
         Its name on the leaderboard.
     encoding : {"native", "ordinal", "onehot", "normal", "spline", "named"}
-        How it wants the table, see :mod:`foldwise.auto.portfolio.encodings`.
+        How it wants the table, see ``portfolio/encodings.py``.
     build : callable
         Returns the learner for a problem.
     tier : int

@@ -60,7 +60,7 @@ def error_scale(
     heard = tuple(m for m, name in enumerate(features.names) if name not in ignored)
     members = features.members[some][:, heard, 0]
     losses = np.average((members - y[:, None]) ** 2, axis=0, weights=weight)
-    shares = 1.0 / (losses + LEAST**2 * losses.max(initial=0.0) + np.finfo(np.float64).tiny)
+    shares = 1.0 / (losses + (LEAST**2 * losses.max(initial=0.0) or 1.0))
     shares = shares / shares.sum()
     errors = np.abs(members @ shares - y)
     usual = float(np.average(errors, weights=weight)) or 1.0

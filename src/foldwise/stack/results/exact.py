@@ -220,7 +220,7 @@ def heavy_tails(stack: FittedStack) -> str:
     if not len(rows):
         return ""
     named = f"row {rows[0]}" if len(rows) == 1 else f"the rows {listing(rows.tolist())}"
-    return f"more than half of the uncertainty is in {named}: the interval may be too narrow"
+    return f"more than half of the uncertainty is in {named}: it may be greater than it looks"
 
 
 def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreCorrection:
