@@ -162,6 +162,8 @@ class BaseAutoStack(BaseEstimator):
         )
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
+        budget = np.inf if self.time_budget is None else self.time_budget
+        members = tuple(member for member in members if member.least_seconds <= budget)
         learners, broken = _learners(members, profile, self.kinds_)
         small = is_small(profile)
         plan = self._plan(members, learners, data, preset, start, seed, small)
@@ -273,7 +275,9 @@ class BaseAutoStack(BaseEstimator):
         powers = {member.name: member.power for member in members}
 
         def tried() -> FitPlan:
-            seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
+            alone = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
+            shares = {member.name: member.together for member in members}
+            seconds = {name: took * shares[name] for name, took in alone.items()}
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
             plan = plan_for(

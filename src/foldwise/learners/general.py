@@ -3,7 +3,7 @@
 import copy
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +107,60 @@ def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str)
     return fit
 
 
+def fit_together(
+    learner: Any,
+    data: TrainingData,
+    tasks: Sequence[NodeTask],
+    method: str,
+    fit_all: Callable[[list[Any], list[dict[str, Any]]], Any],
+) -> list[NodeFit | None]:
+    """Fit one learner at all nodes at once, behind transformers that are fitted node by node.
+
+    Parameters
+    ----------
+    learner : estimator
+        Cloned for each node; a Pipeline's last step is what is fitted at once.
+    data : TrainingData
+        All rows.
+    tasks : sequence of NodeTask
+        The nodes.
+    method : str
+        What to ask the fitted models for.
+    fit_all : callable
+        Fits models in place, each with the arguments its ``fit`` would be called with.
+
+    Returns
+    -------
+    list of NodeFit
+        One for each task, in order.
+    """
+    start = time.perf_counter()
+    with config_context(enable_metadata_routing=False):
+        nodes = [_Node(data, task, alone=True) for task in tasks]
+        begun = [
+            node.begin(Assignment(learner, method, task.seed))
+            for node, task in zip(nodes, tasks, strict=True)
+        ]
+        fit_all([one.last for one in begun], [one.called for one in begun])
+        seconds = (time.perf_counter() - start) / len(tasks)
+        return [node.finish(one, method, seconds) for node, one in zip(nodes, begun, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A model whose last step is still to be fitted, and with what."""
+
+    model: Any
+    last: Any
+    key: str  # of the transformers before it
+    called: dict[str, Any]
+
+    def fit(self) -> None:
+        """Fit the last step, and let go of the rows."""
+        self.last.fit(self.called.pop("X"), self.called.pop("y"), **self.called)
+        self.called.clear()
+
+
 class _Node:
     """The rows of one node, and the transformers already fitted on them.
 
@@ -130,31 +184,31 @@ class _Node:
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
+        begun = self.begin(assignment)
+        begun.fit()
+        return self.finish(begun, assignment.method, time.perf_counter() - start)
+
+    def begin(self, assignment: Assignment) -> "_Begun":
+        """Do all but the fit of the last step."""
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
-        self.fit_last(last, key, assignment.seed)
-        fitted = time.perf_counter()
-        predictions = np.empty((0, 0))
-        if self.blocks:
-            ask = (assignment.method, self.data, len(self.task.train))
-            each = [respond(last, rows, *ask) for rows in self.asked(model, last, key)]
-            predictions = each[0] if len(each) == 1 else np.concatenate(each)
-        return NodeFit(
-            predictions,
-            model if self.task.keep_model else None,
-            fitted - start,
-            time.perf_counter() - fitted,
-        )
-
-    def fit_last(self, last: Any, key: str, seed: int | None) -> None:
         X_train, _ = self.rows_for(last, key)
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
-        fit_prepared(
-            last,
-            TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups),
-            seed,
-            in_order=self.task.in_order,
-        )
+        data = TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups)
+        called = fit_arguments(last, data, assignment.seed, in_order=self.task.in_order)
+        return _Begun(model, last, key, called)
+
+    def finish(self, begun: "_Begun", method: str, seconds: float) -> NodeFit:
+        """Ask the fitted last step."""
+        start = time.perf_counter()
+        predictions = np.empty((0, 0))
+        if self.blocks:
+            ask = (method, self.data, len(self.task.train))
+            rows = self.asked(begun.model, begun.last, begun.key)
+            each = [respond(begun.last, block, *ask) for block in rows]
+            predictions = each[0] if len(each) == 1 else np.concatenate(each)
+        model = begun.model if self.task.keep_model else None
+        return NodeFit(predictions, model, seconds, time.perf_counter() - start)
 
     def asked(self, model: Any, last: Any, key: str) -> Iterator[Any]:
         """Yield the rows to predict as the last step wants them."""
@@ -311,11 +365,19 @@ def fit_prepared(
     >>> fit_prepared(model, TrainingData(X, X.ravel()), 0).best_iteration_ < 100
     True
     """
+    called = fit_arguments(model, data, seed, in_order=in_order)
+    return model.fit(called.pop("X"), called.pop("y"), **called)
+
+
+def fit_arguments(
+    model: Any, data: TrainingData, seed: int | None, *, in_order: bool
+) -> dict[str, Any]:
+    """Return what the ``fit`` of a model is called with, the rows as X and y."""
     X, y, weight = data.X, data.y, data.sample_weight
     named = weight_argument(model) or "sample_weight"
     if not stops_early_on_given_rows(model):
-        return model.fit(X, y, **({} if weight is None else {named: weight}))
-    kept, held = _inner_split(data, seed, in_order=in_order)
+        return {"X": X, "y": y} | ({} if weight is None else {named: weight})
+    kept, held = rows_to_stop_on(data, seed, in_order=in_order)
     stop_on = take_rows(X, held), y[held]
     if has_fit_parameter(model, "eval_X"):
         arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
@@ -329,13 +391,28 @@ def fit_prepared(
         for name in EVALUATION_WEIGHTS:
             if has_fit_parameter(model, name):
                 arguments[name] = [weight[held]]
-    return model.fit(take_rows(X, kept), y[kept], **arguments)
+    return {"X": take_rows(X, kept), "y": y[kept], **arguments}
 
 
-def _inner_split(
-    data: TrainingData, seed: int | None, *, in_order: bool
+def rows_to_stop_on(
+    data: TrainingData, seed: int | None, *, in_order: bool = False
 ) -> tuple[IntArray, IntArray]:
-    """Set aside rows to stop on, so that no predicted row is used for it."""
+    """Set aside rows to stop on, so that no predicted row is used for it.
+
+    Parameters
+    ----------
+    data : TrainingData
+        The rows to fit on.
+    seed : int or None
+        Draws the rows.
+    in_order : bool, default=False
+        Whether rows follow each other in time: then the last of them are set aside.
+
+    Returns
+    -------
+    kept, held : ndarray of int
+        Rows to fit on and rows to stop on; groups are not torn, and no class is held only.
+    """
     rows, groups = np.arange(len(data.y)), data.groups
     if in_order:
         kept, held = np.split(rows, [len(rows) - math.ceil(INNER_SHARE * len(rows))])
