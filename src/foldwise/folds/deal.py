@@ -179,6 +179,11 @@ def own_splits(
     -------
     list of (train, test)
         The rows of every split.
+
+    Examples
+    --------
+    >>> len(own_splits(3, 9, None, None, seed=0, repeat=0, n_layers=1, owner="Stack"))
+    3
     """
     n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
     states = np.random.SeedSequence([seed, repeat]).generate_state(MOST_DRAWS).tolist()
