@@ -8,7 +8,7 @@ features scored on the very folds that chose it, show what is avoided.
 
 Fresh rows: `score_` against the loss on 100,000 fresh rows, for each `predict_with`.
 
-    python benchmarks/honesty.py [--quick]
+    python benchmarks/honesty.py [--quick] [--estimators]
 
 Exact: the corrected score against the known truth (known_truth.py), with the luck of the noise in
 the rows at hand taken out, for means of fold models and for models of all rows.
@@ -23,6 +23,7 @@ import warnings
 
 import numpy as np
 from known_truth import PROBLEMS as PROBLEMS_OF_KNOWN_TRUTH
+from own_scores import own_scores
 from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -237,9 +238,14 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer seeds")
     parser.add_argument("--seeds", type=int, help="number of seeds")
     parser.add_argument("--only", choices=["noise", "fresh", "exact"], help="one part")
+    parser.add_argument("--estimators", action="store_true", help="every estimator's own score")
     arguments = parser.parse_args()
     n_seeds = arguments.seeds or (6 if arguments.quick else 20)
     warnings.simplefilter("ignore")
+    if arguments.estimators:
+        good, ratio = own_scores(arguments.seeds or (6 if arguments.quick else 100))
+        print(f"ratio: {ratio:.3f}")
+        raise SystemExit(not good)
     results = {}
     for part, measure in (("noise", noise), ("fresh", fresh_rows), ("exact", exact)):
         if arguments.only not in (None, part):
