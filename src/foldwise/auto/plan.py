@@ -8,7 +8,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ class FitPlan:
     folds: int  # number of folds; 1 for a single split
     skipped: Mapping[str, str]  # members left out, with the reason
     here: tuple[str, ...] = ()  # members quick enough to be fitted in this process, first
+    rounds: Mapping[str, int] = field(default_factory=dict)  # of boosters bounded by time
 
 
 def fits_of(folds: int) -> float:
@@ -84,13 +85,13 @@ def trial_seconds(
     The first learner is tried in any case; unless the table is small, a larger trial is made only
     where a smaller one allows it.
     """
-    order = _trial_order(data, seed)
+    order = trial_order(data, seed)
     sizes = (len(order),) if small else _trial_sizes(data, len(order))
     seconds: dict[str, float] = {}
     start, warm, least = clock(), 0.0, 0.0
     if not small:
         # The first fit of all is slow for what it loads; that is not the learner's time.
-        _trial(next(iter(learners.values())), data, order[: sizes[0]], seed)
+        trial(next(iter(learners.values())), data, order[: sizes[0]], seed)
         warm = clock() - start
     for name, learner in learners.items():
         # But where it is slow for its columns, it is not made again.
@@ -104,7 +105,7 @@ def trial_seconds(
             known = False
             if (seconds or trials) and now - start + expected > limit:
                 break
-            if not _trial(learner, data, order[:size], seed):
+            if not trial(learner, data, order[:size], seed):
                 break
             trials.append((size, clock() - now))
         if trials:
@@ -131,7 +132,7 @@ def _grown(trials: Sequence[tuple[int, float]], n_rows: int, power: float) -> fl
     return took + rate * (n_rows**power - size**power)
 
 
-def _trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
+def trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
     """Fit a learner to some rows, and tell whether it could be."""
     method = "predict" if data.n_classes is None else "predict_proba"
     rows = np.sort(rows)
@@ -151,15 +152,15 @@ def _trial_sizes(data: TrainingData, most: int) -> tuple[int, ...]:
     return (*(size for size in smaller if size <= most / 2), most)
 
 
-def _trial_order(data: TrainingData, seed: int) -> IntArray:
+def trial_order(data: TrainingData, seed: int, most: int = TRIAL_ROWS) -> IntArray:
     """Return the rows of the largest trial; the first of them are a smaller one."""
     order = np.random.default_rng(seed).permutation(data.X.shape[0])
     if data.n_classes is None:
-        return order[:TRIAL_ROWS]
+        return order[:most]
     # One row of each class first: a learner must not meet fewer classes than there are.
     _, first = np.unique(data.y[order], return_index=True)
     rest = np.delete(order, first)
-    return np.concatenate([order[first], rest])[: max(TRIAL_ROWS, len(first))]
+    return np.concatenate([order[first], rest])[: max(most, len(first))]
 
 
 def plan_for(
@@ -191,14 +192,14 @@ def plan_for(
             name: took * fits_of(number) / workers + combining(number)
             for name, took in seconds.items()
         }
-        kept = _affordable(names, costs, spendable)
+        kept = affordable(names, costs, spendable)
         if len(kept) >= (ENOUGH if number <= USUAL_FOLDS else 1.0) * len(names):
             break
     first = [name for name in names if name in kept] or [
         min(names, key=lambda name: seconds.get(name, np.inf))
     ]
     # Estimates err: what may still fit comes last, and the run leaves it out if time is up.
-    hoped = _affordable(names, costs, OVERBOOKED * spendable)
+    hoped = affordable(names, costs, OVERBOOKED * spendable)
     later = [n for n in names if n not in first and (n in hoped or n not in seconds)]
     reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
     chosen = (*first, *later)
@@ -239,9 +240,9 @@ def with_quick(
         first = min(plan.names, key=lambda name: costs[name])
         most = first_time if workers else ONLY_SHARE * budget
         cheap = [first] if costs[first] <= most else []
-    quick = _affordable(cheap, costs, SPENDABLE * budget)
+    quick = affordable(cheap, costs, SPENDABLE * budget)
     if workers and (workers > 1 or len(quick) < len(plan.names)):
-        quick = _affordable(cheap, costs, first_time)
+        quick = affordable(cheap, costs, first_time)
     here = tuple(name for name in plan.names if name in quick)
     if workers:
         return replace(plan, here=here)
@@ -255,7 +256,8 @@ def with_quick(
         if fits * each + len(here) * combining(more) <= ONLY_SHARE * budget:
             number = more
             break
-    return FitPlan(here, number, {**plan.skipped, **reasons}, here)
+    skipped = {**plan.skipped, **reasons}
+    return replace(plan, names=here, folds=number, skipped=skipped, here=here)
 
 
 def combining_time(data: TrainingData, folds: int, members: int) -> tuple[float, float]:
@@ -265,7 +267,8 @@ def combining_time(data: TrainingData, folds: int, members: int) -> tuple[float,
     return combining_seconds(share * data.X.shape[0], data.n_classes, members, dealt)
 
 
-def _affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
+def affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
+    """Return the members that time suffices for, one after the other."""
     kept, spent = set(), 0.0
     for name in names:
         cost = seconds.get(name, np.inf)
@@ -304,7 +307,8 @@ def _noted(path: Path, key: str) -> FitPlan | None:
         if note["key"] != key:
             return None
         names, here = tuple(note["names"]), tuple(note["here"])
-        return FitPlan(names, int(note["folds"]), dict(note["skipped"]), here)
-    except (OSError, ValueError, KeyError, TypeError):
+        rounds = {str(name): int(number) for name, number in note["rounds"].items()}
+        return FitPlan(names, int(note["folds"]), dict(note["skipped"]), here, rounds)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         # No plan, or not one of ours: a new one is as good.
         return None

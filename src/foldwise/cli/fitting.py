@@ -28,6 +28,7 @@ from foldwise.cli.model_folder import (
 )
 from foldwise.cli.options import FILE, told_in_words
 from foldwise.cli.screen import note, number, print_frame, print_json, say
+from foldwise.wording import who_may_be_best
 
 SHOWN = 15
 FEWEST_ROWS = 10
@@ -75,6 +76,7 @@ class Fitted:
 @click.option("--time-column", metavar="COL", help="Judge by predicting later rows from earlier.")
 @click.option("--weight", metavar="COL", help="How much each row counts.")
 @click.option("--drop", multiple=True, metavar="COL", help="A column not to use; may be repeated.")
+@options.kind
 @options.seed
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, metavar="N",
               envvar="FOLDWISE_JOBS", help="Fits at a time; -1 for one a processor.")  # fmt: skip
@@ -87,6 +89,11 @@ def fit(as_json: bool, force: bool, **said: Any) -> None:
     """Fit a model to TABLE and show how good it is.
 
     TABLE is a CSV or Parquet file with names in its first line.
+
+    \b
+    $ foldwise fit houses.csv --target price
+    $ foldwise fit houses.csv --target price --out model --time 600
+    $ foldwise fit visits.csv --target ill --groups patient --kind ward=category
 
     An interrupted or killed run with --out is continued by foldwise resume. What is in DIR stays
     as it is until the new model is complete.
@@ -103,6 +110,9 @@ def resume(folder: Path, as_json: bool) -> None:
     """Continue a fit that was given --out DIR.
 
     Nothing that was finished is fitted again. The table must be as it was.
+
+    \b
+    $ foldwise resume model
     """
     fit_request(replace(pending_in(folder)[0], out=str(folder)), as_json=as_json, same=True)
 
@@ -128,6 +138,18 @@ def fit_request(request: Request, *, as_json: bool, same: bool) -> None:
         note("Nothing was written. Give --out DIR to keep the model and its report.")
     for path in fitted.written:
         say(f"Written: {path}")
+    if folder is not None:
+        say_what_next(folder, fitted)
+
+
+def say_what_next(folder: Path, fitted: Fitted) -> None:
+    """Say what can be done with a model that was kept."""
+    if getattr(fitted.model, "partial_", False):
+        note(f"To fit what is missing: foldwise resume {folder}")
+    report = folder / REPORT
+    note(f"Next: open {report} in a browser, or type" if report.exists() else "Next, type")
+    note(f"  foldwise predict {folder} NEW_ROWS.csv -o predictions.csv")
+    note(f"  foldwise explain {folder} NEW_ROWS.csv --row 1")
 
 
 def read_problem(request: Request, *, quiet: bool) -> Read:
@@ -142,6 +164,7 @@ def read_problem(request: Request, *, quiet: bool) -> Read:
     from foldwise.auto.tables.problem import table_problem
 
     asked = {name: getattr(request, name) for name in COLUMNS}
+    asked["kinds"] = options.kinds_of(request.kinds)
     frame = read_table(request.table)
     problem = table_problem(frame, **asked, fewest_rows=FEWEST_ROWS)
     for text in (*problem.notes, describe_columns(problem)):
@@ -216,6 +239,7 @@ def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool)
 
     kind = AutoStackRegressor if task == "regression" else AutoStackClassifier
     asked = {name: getattr(request, name) for name in PARAMETERS}
+    asked["kinds"] = options.kinds_of(request.kinds) or None
     return kind(**asked, run_dir=run_dir, verbose=0 if quiet else 1, on_interrupt="keep")
 
 
@@ -241,6 +265,9 @@ def outcome(fitted: Fitted, request: Request) -> dict[str, Any]:
         "metric": board.columns[1],
         "score": honest_value(board),
         "score_se": model.score_se_,
+        "score_interval": natural_interval(model),
+        "score_note": model.score_note_,
+        "p_stack_better": model.p_stack_better_,
         "partial": bool(getattr(model, "partial_", False)),
         "leaderboard": board.to_dict("records"),
         "failures": [str(failure) for failure in model.failures_],
@@ -257,13 +284,26 @@ def honest_value(board: Any) -> float:
     return float(stack.iloc[0])
 
 
+def natural_interval(model: Any) -> list[float]:
+    """Return the ends of the 95 % interval in the metric's natural sign."""
+    sign = -1.0 if math.isclose(model.score_, -honest_value(model.leaderboard_)) else 1.0
+    return sorted(sign * end for end in model.score_interval_)
+
+
 def score_line(model: Any) -> str:
     """Return the honest score of a model in words."""
     board = model.leaderboard_
     metric, value = str(board.columns[1]).replace("_", " "), honest_value(board)
     better = "lower" if math.isclose(model.score_, -value) else "higher"
-    spread = number(float(model.score_se_), 2)
-    return f"Honest score: {metric} {number(value)} ± {spread}, {better} is better"
+    spread, ends = number(float(model.score_se_), 2), map(number, natural_interval(model))
+    said = f"{number(value)} ± {spread} (95 % interval {' to '.join(ends)})"
+    return f"Honest score: {metric} {said}, {better} is better"
+
+
+def standings_line(model: Any) -> str:
+    """Return in words which models may be best."""
+    board = model.leaderboard_.dropna(subset=["se"])
+    return who_may_be_best(list(board["model"]), list(board["may_be_best"]), model.p_stack_better_)
 
 
 def show(fitted: Fitted) -> None:
@@ -274,6 +314,9 @@ def show(fitted: Fitted) -> None:
     say()
     say(score_line(model))
     say("(± is one standard error; no model, choice or weight that predicts a row has seen it)")
+    if model.score_note_:
+        say(f"Heavy tails: {model.score_note_}")
+    say(standings_line(model))
     say()
     print_frame(board_to_show(model.leaderboard_))
     say()
@@ -296,14 +339,24 @@ def board_to_show(board: Any) -> Any:
 @options.json
 @told_in_words
 def demo(out: Path, time_budget: float | None, as_json: bool) -> None:
-    """Fit an embedded table and write a report, in a minute."""
+    """Fit an embedded table and write a report, in a minute.
+
+    \b
+    $ foldwise demo
+    $ foldwise demo -o report.html --time 30
+    """
     check_place(out, "-o")
     from foldwise.engine import Clock
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
         request = Request(str(table), "rent", preset="fast", time_budget=time_budget)
         if not as_json:
-            note("800 flats that do not exist: what should each cost a month?")
+            note(
+                "800 flats that do not exist: what should each cost a month? Their rents were made"
+            )
+            note(
+                "of a part that lines see best and a part that trees see best, so a mix should win."
+            )
         read = read_problem(request, quiet=as_json)
         clock = Clock(time_budget)
         model = fit_model(request, read, None, after=True, quiet=as_json)
@@ -314,4 +367,4 @@ def demo(out: Path, time_budget: float | None, as_json: bool) -> None:
         return
     show(fitted)
     say(f"Written: {out}. Open it in a browser.")
-    say(f"Next: foldwise fit {table} --target rent --out flats")
+    note("Next, with a table of your own: foldwise fit TABLE.csv --target COLUMN --out model")

@@ -15,6 +15,8 @@ from foldwise.arrays import IntArray
 from foldwise.errors import Plain, invalid_parameter
 from foldwise.folds.lattice import EVERYTHING, Lattice, Node, bad_cv
 
+FEWEST_NESTED = 5
+
 
 @dataclass(frozen=True)
 class Ref:
@@ -27,6 +29,11 @@ class Ref:
     owner : int or None
         The fold whose tuned parameters the model has; None for those chosen over all folds.
         Learners that are not tuned do not look at it.
+
+    Examples
+    --------
+    >>> Ref(frozenset({0, 1})).node == frozenset({1, 0})
+    True
     """
 
     node: Node
@@ -45,6 +52,13 @@ class Block:
         Where the feature comes from.
     fold : int
         The fold the rows belong to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = Block(np.array([3, 4]), (Ref(frozenset({0})), Ref(frozenset({1}))))
+    >>> len(block.refs)
+    2
     """
 
     rows: IntArray
@@ -69,6 +83,15 @@ class Judgement:
     pairs : tuple of Ref
         The models without the fold and one more, which show how much a fold of rows is worth;
         empty forward in time, with a single split and where a fold cannot train for another.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> from foldwise.folds import deal, read_lattice
+    >>> lattice = deal(KFold(3), 6)
+    >>> judged = read_lattice(lattice).judgements[0]
+    >>> judged.test.rows, [block.rows.tolist() for block in judged.train]
+    (array([0, 1]), [[2, 3], [4, 5]])
     """
 
     fold: int
@@ -105,6 +128,8 @@ class Reading:
         The modes after "auto" is resolved.
     hold_out_given : bool
         Whether hold_out was not "auto".
+    nested : tuple of tuple of Judgement
+        For each judged fold, how each other one is judged without it; empty unless asked for.
     """
 
     judgements: tuple[Judgement, ...]
@@ -116,6 +141,7 @@ class Reading:
     predict_with: str = "folds"
     hold_out: str = "node"
     hold_out_given: bool = False
+    nested: tuple[tuple[Judgement, ...], ...] = ()
 
     @property
     def kept(self) -> frozenset[Node]:
@@ -136,7 +162,8 @@ class Reading:
             for j in self.judgements
             for block in (*j.train, j.test, Block(j.test.rows, j.fresh), *j.by_pairs)
         ]
-        return (*judged, *self.final)
+        nested = [block for each in self.nested for j in each for block in (*j.train, j.test)]
+        return (*judged, *nested, *self.final)
 
 
 def read_lattice(
@@ -146,6 +173,7 @@ def read_lattice(
     hold_out: str = "auto",
     n_layers: int = 1,
     inner: Lattice | None = None,
+    nested: bool = False,
     owner: str = "read_lattice",
 ) -> Reading:
     """Say what is read from which node.
@@ -162,6 +190,8 @@ def read_lattice(
         Layers of learners below the stacker.
     inner : Lattice or None
         For a single split: the deal of its test rows (numbered from 0).
+    nested : bool, default=False
+        Whether every fold is judged without each other one too, for the standard error.
     owner : str
         Who complains.
 
@@ -181,13 +211,35 @@ def read_lattice(
     [[0], [1], [2]]
     """
     given = hold_out != "auto"
+    if nested:
+        _check_nested(lattice, n_layers, owner)
     predict_with, hold_out = _resolve(lattice, predict_with, hold_out, owner)
     if lattice.kind == "single":
         return _read_single(lattice, inner, predict_with, n_layers, owner)
     if lattice.kind == "forward":
         return _read_forward(lattice, predict_with, n_layers, owner)
     reading = _read_partition(lattice, predict_with, hold_out, n_layers, owner)
+    if nested:
+        folds = range(lattice.n_folds)
+        each = [[_judgement(lattice, j, reading, {i}) for j in folds if j != i] for i in folds]
+        reading = replace(reading, nested=tuple(map(tuple, each)))
     return replace(reading, hold_out_given=given)
+
+
+def _check_nested(lattice: Lattice, n_layers: int, owner: str) -> None:
+    enough = lattice.n_folds >= FEWEST_NESTED and _leave_rows(lattice, 3)
+    if lattice.kind == "partition" and n_layers == 1 and enough:
+        return
+    got = {"forward": "folds forward in time", "single": "a single split"}.get(lattice.kind)
+    got = got or (f"{n_layers} layers" if n_layers > 1 else f"{lattice.n_folds} folds")
+    raise invalid_parameter(
+        owner,
+        "score_se",
+        must=f"be 'learners' unless cv deals {FEWEST_NESTED} folds or more, in no order, for one "
+        "layer",
+        got=Plain(f"'nested' with {got}"),
+        fix="Use 'learners'.",
+    )
 
 
 def _resolve(lattice: Lattice, predict_with: str, hold_out: str, owner: str) -> tuple[str, str]:
@@ -223,42 +275,46 @@ def _read_partition(
     if lattice.n_folds < fewest or not _leave_rows(lattice, fewest - 1):
         raise _too_few_folds(lattice.n_folds, fewest, n_layers, predict_with, owner)
     one = lattice.canonical
-
-    def pair(i: int, j: int) -> Node:
-        return one(frozenset({i, j}))
-
+    modes = Reading((), (), (), predict_with=predict_with, hold_out=hold_out)
     judgements = []
     if _leave_rows(lattice, n_layers + 1):
-        for i in folds:
-            others = [j for j in folds if j != i]
-            inside = [rows_inside(lattice.tests[j], lattice.trains[i]) for j in others]
-            train = tuple(
-                Block(rows, (Ref(pair(i, j), i),), j)
-                for j, rows in zip(others, inside, strict=True)
-                if len(rows)
-            )
-            alone, mean = (Ref(one(frozenset({i})), i),), tuple(Ref(pair(i, j), i) for j in others)
-            test = Block(lattice.tests[i], mean if hold_out == "mean" else alone, i)
-            fresh = mean if predict_with == "pairs" else alone
-            pairs = mean if len(train) == len(others) else ()
-            judgements.append(Judgement(i, train, test, fresh, pairs))
+        judgements = [_judgement(lattice, i, modes) for i in folds]
     if predict_with == "pairs":
         # Each row once, as judged: stackers that count or split rows would overfit copies of it.
-        own = [tuple(Ref(pair(i, j), i) for i in folds if i != j) for j in folds]
+        own = [tuple(Ref(one(frozenset({i, j})), i) for i in folds if i != j) for j in folds]
         final = tuple(Block(lattice.tests[j], own[j], j) for j in folds)
         deployed = tuple(ref for refs in own for ref in refs)
     else:
         singles = tuple(Ref(one(frozenset({j})), j) for j in folds)
         final = tuple(Block(lattice.tests[j], (singles[j],), j) for j in folds)
         deployed = (Ref(EVERYTHING),) if predict_with == "refit" else singles
-    return Reading(
-        tuple(judgements),
-        final,
-        deployed,
+    return replace(
+        modes,
+        judgements=tuple(judgements),
+        final=final,
+        deployed=deployed,
         trainable=lattice.trains,
-        predict_with=predict_with,
-        hold_out=hold_out,
     )
+
+
+def _judgement(
+    lattice: Lattice, i: int, modes: Reading, away: Iterable[int] = EVERYTHING
+) -> Judgement:
+    """Return how fold i is judged, over the lattice or what is left of it without some folds."""
+    without = frozenset({i, *away})
+    seen, others = lattice.rows(without), [j for j in range(lattice.n_folds) if j not in without]
+    inside = [rows_inside(lattice.tests[j], seen) for j in others]
+    refs = [Ref(lattice.canonical(without | {j}), i) for j in others]
+    train = tuple(
+        Block(rows, (ref,), j)
+        for j, ref, rows in zip(others, refs, inside, strict=True)
+        if len(rows)
+    )
+    alone, mean = (Ref(lattice.canonical(without), i),), tuple(refs)
+    rows = rows_inside(lattice.tests[i], lattice.rows(frozenset(away)))
+    test = Block(rows, mean if modes.hold_out == "mean" else alone, i)
+    fresh = mean if modes.predict_with == "pairs" else alone
+    return Judgement(i, train, test, fresh, mean if len(train) == len(others) else ())
 
 
 def _leave_rows(lattice: Lattice, size: int) -> bool:
@@ -281,6 +337,14 @@ def first_folds(lattice: Lattice, n_layers: int) -> list[int]:
     -------
     list of int
         One a layer; the number of folds where there is none to predict.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import TimeSeriesSplit
+    >>> from foldwise.folds import deal
+    >>> lattice = deal(TimeSeriesSplit(3), 8)
+    >>> first_folds(lattice, 2)
+    [0, 1]
     """
     firsts = [0]
     for _ in range(n_layers - 1):
@@ -369,6 +433,12 @@ def rows_inside(rows: IntArray, train: IntArray) -> IntArray:
     -------
     ndarray of int
         Sorted row numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows_inside(np.array([1, 2, 3]), np.array([0, 2, 3]))
+    array([2, 3])
     """
     place = np.minimum(np.searchsorted(train, rows), len(train) - 1)
     inside = train[place] == rows
@@ -433,6 +503,14 @@ def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, .
     -------
     tuple of Block
         One for each fold that has such rows.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> from foldwise.folds import deal
+    >>> lattice = deal(KFold(3), 6)
+    >>> [(block.fold, block.rows.tolist()) for block in upper_blocks(lattice, frozenset({0}))]
+    [(0, [2, 3]), (0, [4, 5])]
     """
     if lattice.kind == "forward":
         last = min(node) if node else lattice.n_folds

@@ -231,6 +231,12 @@ def over_all_classes(
     -------
     ndarray of shape (n_samples, n_classes)
         The values as they are where columns do not stand for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> over_all_classes(np.array([[0.4, 0.6]]), [0, 2], 3, 8, "predict_proba").round(3)
+    array([[0.364, 0.091, 0.545]])
     """
     codes = np.asarray(seen, dtype=np.intp)
     if values.shape[1] == 1 and len(codes) == 2 and n_classes > 2:
@@ -288,6 +294,13 @@ def take_rows(X: Any, rows: IntArray) -> Any:
     -------
     array, sparse matrix or data frame
         Of the kind of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> take_rows(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0]))
+    array([[3.],
+           [1.]])
     """
     if not isinstance(X, np.ndarray):
         values = _one_array(X)
@@ -355,6 +368,16 @@ def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -
     -------
     ndarray of shape (n_samples, width)
         One column a target, or one a class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from foldwise.learners import TrainingData
+    >>> data = TrainingData(np.eye(2), np.array([1.0, 3.0]))
+    >>> respond(LinearRegression().fit(data.X, data.y), data.X, "predict", data, 2).round(6)
+    array([[1.],
+           [3.]])
     """
     values = np.asarray(getattr(model, method)(X), dtype=np.float64)
     n_rows = n_samples(X)

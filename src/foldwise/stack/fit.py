@@ -1,6 +1,6 @@
 """The algorithm of stacking, top to bottom: deal the rows, read the lattice, fit, choose, judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -27,7 +27,8 @@ from foldwise.stack.judge.in_time import (
     TimedJudge,
     judged_in_time,
 )
-from foldwise.stack.judge.judge import Contest, Judge, Verdict
+from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
+from foldwise.stack.judge.thrift import seconds_of
 from foldwise.stack.problem import Entry, StackProblem, plain
 from foldwise.stack.results.fold_models import Recoded
 from foldwise.stack.stackers.means import MemberStacker
@@ -58,6 +59,7 @@ class StackOptions:
     tune: Any
     n_repeats: int
     on_error: str
+    score_se: str = "learners"
     seed: int = 0  # everything random is keyed to it
 
 
@@ -104,22 +106,25 @@ class FittedStack:
             verdict=replace(self.verdict, target=target and replace(target, X=X)),
         )
 
-    def fresh(self, X: Any, refs: Sequence[Ref], stacker: Any = None) -> Features:
+    def fresh(
+        self, X: Any, refs: Sequence[Ref], judged: Verdict | JudgedFold | None = None
+    ) -> Features:
         """Return the top features of new rows, the mean over some nodes.
 
-        Learners that the stacker gives no weight need not be asked.
+        Learners that the stacker does not read, or gives no weight, need not be asked.
         """
+        names = () if judged is None else judged.names
         if len(self.layers) == 1:
-            ignored: frozenset[str] = frozenset()
-            if isinstance(stacker, MemberStacker):
-                ignored = stacker.ignored([entry.name for entry in self.top.entries])
-            return self.top.fresh(X, refs, X, ignored)
+            top, ignored = self.top.of(names), frozenset[str]()
+            if judged is not None and isinstance(judged.stacker, MemberStacker):
+                ignored = judged.stacker.ignored([entry.name for entry in top.entries])
+            return top.fresh(X, refs, X, ignored)
         each = [self._chain(X, ref) for ref in dict.fromkeys(Ref(ref.node) for ref in refs)]
         outputs = [
             np.mean([features.outputs[m] for features in each], axis=0)
             for m in range(len(self.top.entries))
         ]
-        return replace(each[0], outputs=outputs)
+        return replace(each[0], outputs=outputs).of(names)
 
     def _chain(self, X: Any, ref: Ref) -> Features:
         features = self.layers[0].fresh(X, (ref,), X)
@@ -127,15 +132,25 @@ class FittedStack:
             features = layer.fresh(features.matrix, (ref,), X)
         return features
 
+    def without_idle_models(self) -> "FittedStack":
+        """Return the stack without the top models that no stacker reads."""
+        if not self.verdict.names:
+            return self
+        read = {*self.verdict.names, *(name for fold in self.verdict.folds for name in fold.names)}
+        table = copy(self.top.table)
+        table.keep_models([cell for cell in table.models if cell[0] in read])
+        layers = (*self.layers[:-1], replace(self.top, table=table))
+        return replace(self, layers=layers, judge=replace(self.judge, layer=layers[-1]))
+
     def respond(self, X: Any) -> Response:
         """Return the deployed stack's response to new rows."""
         verdict = self.verdict
-        return verdict.respond(self.fresh(X, self.reading.deployed, verdict.stacker))
+        return verdict.respond(self.fresh(X, self.reading.deployed, verdict))
 
-    def hold_out_responses(self, X: Any) -> list[Response]:
-        """Return the response to new rows of each stack that was judged."""
-        pairs = zip(self.reading.judgements, self.verdict.folds, strict=True)
-        return [j.respond(self.fresh(X, judgement.fresh, j.stacker)) for judgement, j in pairs]
+    def hold_outs(self, X: Any) -> Iterator[tuple[JudgedFold, Features]]:
+        """Yield each stack that was judged, and the features of new rows that it reads."""
+        for judgement, judged in zip(self.reading.judgements, self.verdict.folds, strict=True):
+            yield judged, self.fresh(X, judgement.fresh, judged)
 
 
 def fit_stacks(
@@ -155,6 +170,9 @@ def fit_stacks(
     ]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
     if options.tune is not None:
+        if options.score_se == "nested":
+            must, fix = "be 'learners' with tune", "Wrap the learner in GridSearchCV instead."
+            raise invalid_parameter(options.owner, "score_se", must=must, got="nested", fix=fix)
         check_tune(options.owner, options.tune, layers, lattices[0].kind, lattices[0].n_folds)
     _warn_of_limits(options.owner, problem, deals, len(layers), contest.metric)
     total = _n_fits(layers, deals, options.tune or {}, before)
@@ -212,6 +230,10 @@ def judged_stack(
     until: float = float("inf"),
 ) -> FittedStack:
     """Choose and judge the stacker on top of fitted learners, or raise OutOfTimeError."""
+    thrift = contest.thrift
+    if thrift is not None and np.isfinite(thrift.seconds):
+        costs = seconds_of(layers[-1], reading.deployed)
+        contest = replace(contest, thrift=replace(thrift, costs=costs))
     judge = Judge(layers[-1], reading, contest, seed)
     verdict = TimedJudge(layers[-1], reading, contest, seed, until).verdict()
     return FittedStack(lattice, layers, judge, verdict)
@@ -221,8 +243,8 @@ def prefit_stack(
     problem: StackProblem, layers: list[list[Entry]], contest: Contest, options: StackOptions
 ) -> FittedStack:
     """Put a stacker on learners that are fitted already."""
-    if len(layers) > 1 or options.tune is not None:
-        must = "not be 'prefit' with several layers or tune"
+    if len(layers) > 1 or options.tune is not None or options.score_se == "nested":
+        must = "not be 'prefit' with several layers, tune or score_se='nested'"
         raise invalid_parameter(options.owner, "cv", must=must, got=options.cv, fix="Use cv=5.")
     warn(
         f"{options.owner}: no honest score with cv='prefit', the learners may have seen these "
@@ -266,6 +288,7 @@ def _read(lattice: Lattice, problem: StackProblem, options: StackOptions, n_laye
         hold_out=options.hold_out,
         n_layers=n_layers,
         inner=_inner(lattice, problem, options) if lattice.kind == "single" else None,
+        nested=options.score_se == "nested",
         owner=options.owner,
     )
     return Dealt(lattice, reading, needs_of(reading, lattice, n_layers))

@@ -1,4 +1,3 @@
-import multiprocessing
 import os
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from foldwise.engine.executor import TaskLostError
 from foldwise.engine.processes import futures
 from foldwise.engine.processes.futures import Futures
 from foldwise.errors import InvalidParameterError
+from tests.forked import server
 
 
 class AtOnce(Executor):
@@ -105,7 +105,7 @@ def test_an_executor_that_takes_nothing_loses_every_task() -> None:
 
 
 def test_a_pool_that_breaks_is_an_error_and_no_learners_fault() -> None:
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as pool:
+    with ProcessPoolExecutor(1, mp_context=server()) as pool:
         executor = Futures(pool, owner="Stack")
         executor.place(dies, None)
         executor.submit(0, 1.0)
@@ -124,13 +124,15 @@ def test_stacks_inside_each_other_may_share_a_pool_of_threads(between: bool) -> 
     with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as other:
 
         def stack(learner: Any, executor: Any) -> StackingRegressor:
-            return StackingRegressor([("only", learner)], cv=3, random_state=0, executor=executor)
+            return StackingRegressor(
+                [("only", learner)], "mean", cv=3, random_state=0, executor=executor
+            )
 
         inner = stack(Ridge(), pool)
         outer = stack(stack(inner, other) if between else inner, pool)
         plain = stack(stack(stack(Ridge(), None), None) if between else stack(Ridge(), None), None)
         # The pool itself may be where it is fitted.
-        found = pool.submit(outer.fit, X, y).result(60)
+        found = pool.submit(outer.fit, X, y).result(300)
         np.testing.assert_array_equal(found.oof_, plain.fit(X, y).oof_)
         if not between:
             np.testing.assert_array_equal(outer.fit(X, y).oof_, found.oof_)

@@ -91,7 +91,7 @@ class Contender:
     name : str
         Its name on the leaderboard.
     encoding : {"native", "ordinal", "onehot", "normal", "spline", "named"}
-        How it wants the table, see :mod:`foldwise.auto.portfolio.encodings`.
+        How it wants the table, see ``portfolio/encodings.py``.
     build : callable
         Returns the learner for a problem.
     tier : int
@@ -114,6 +114,10 @@ class Contender:
         Its time grows with this power of the number of rows.
     log : bool
         Whether it is the variant for the logarithm of a skewed positive target.
+    together : float
+        What a fit costs among those of all nodes, relative to one alone.
+    least_seconds : float
+        The shortest time budget it is tried for: some libraries take seconds to load.
     """
 
     name: str
@@ -129,6 +133,8 @@ class Contender:
     takes_weights: bool = True
     power: float = 1.0
     log: bool = False
+    together: float = 1.0
+    least_seconds: float = 0.0
 
     def suits(self, profile: TableProfile) -> bool:
         """Tell whether it is worth trying for a problem."""

@@ -27,6 +27,17 @@ def in_log(build: Callable[[TableProfile], Any]) -> Callable[[TableProfile], Any
 
 
 MANY = float("inf")
+NEURAL = Contender(
+    "neural",
+    "numbers",
+    smooth.neural,
+    2,
+    rows=(200, 100_000),
+    package="torch",
+    power=0.7,
+    together=0.3,
+    least_seconds=20.0,
+)
 # Splines make eleven columns of one: 440 MB of these.
 CELLS = 5_000_000
 REGRESSORS = (
@@ -34,6 +45,7 @@ REGRESSORS = (
     Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("ridge_spline", "spline", smooth.ridge, 1, width=600, cells=CELLS),
+    NEURAL,
     Contender("boosted_linear", "squash", trees.linear_leaves, 2, rows=(100, MANY), width=200),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(1000, 4999)),
     Contender("boosted_shallow", "native", trees.shallow, 2),
@@ -81,6 +93,7 @@ CLASSIFIERS = (
     Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
+    NEURAL,
     Contender("kernel", "onehot", smooth.soft_kernel, 2, rows=(50, 50_000)),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(80, 4999)),
     Contender("logistic_spline", "spline", smooth.cautious_logistic, 2, width=600, cells=CELLS),

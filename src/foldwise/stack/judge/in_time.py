@@ -83,7 +83,11 @@ def _steps(contest: Contest, problem: StackProblem) -> list[Contest]:
     first, several = contest.candidates[0], len(contest.candidates) > 1 or bool(contest.methods)
     alone = replace(contest, candidates=(first,), methods=())
     plain = isinstance(first.estimator, WeightedMean) and len(first.grid) == 1
-    mean = replace(alone, candidates=candidates_from("mean", problem, contest.metric, ""))
+    # A first answer is to be there at once, unless it must be a cheap one.
+    thrift = contest.thrift if contest.thrift and contest.thrift.seconds < float("inf") else None
+    mean = replace(
+        alone, candidates=candidates_from("mean", problem, contest.metric, ""), thrift=thrift
+    )
     steps = [] if plain else [mean]
     # Decision values cannot be scored as probabilities before they are calibrated.
     if several and not (contest.methods and response_kind(first.estimator) == "decision"):
