@@ -280,16 +280,18 @@ class BaseAutoStack(BaseEstimator):
             seconds = {name: took * shares[name] for name, took in alone.items()}
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
-            plan = plan_for(
-                names, seconds, budget=left, workers=max(workers, 1), folds=folds,
-                combining=lambda number: combining_time(data, number, 1)[0],
-            )  # fmt: skip
+            known: dict[str, Any] = {
+                "budget": left,
+                "folds": folds,
+                "combining": lambda number: combining_time(data, number, 1)[0],
+            }
+            plan = plan_for(names, seconds, workers=max(workers, 1), **known)
             if workers and not small:
                 plan, seconds = with_booster(
                     plan, learners, seconds, data,
                     budget=left, workers=workers, folds=folds, seed=seed,
                 )  # fmt: skip
-            return with_quick(plan, seconds, budget=left, workers=workers, small=small)
+            return with_quick(plan, seconds, workers=workers, small=small, **known)
 
         if self.run_dir is None:
             return tried()
