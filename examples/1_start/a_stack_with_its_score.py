@@ -1,4 +1,8 @@
-"""A stack that knows its own error: fit once, read the score, look at the leaderboard."""
+"""A stack that knows its own error
+================================
+
+Fit once, read the score, look at the leaderboard.
+"""
 
 import time
 

@@ -1,4 +1,6 @@
-"""A table of any columns in, a good stack with an honest score out."""
+"""A table of any columns in, a good stack with an honest score out
+================================================================
+"""
 
 import numpy as np
 import pandas as pd

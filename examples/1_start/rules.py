@@ -1,4 +1,8 @@
-"""A model one can read: rules for diabetes progression, and why a patient got a prediction."""
+"""A model one can read
+====================
+
+Rules for diabetes progression, and why a patient got a prediction.
+"""
 
 from sklearn.datasets import load_diabetes
 from sklearn.metrics import r2_score

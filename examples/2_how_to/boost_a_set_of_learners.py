@@ -1,4 +1,7 @@
-"""Boost a set of learners: each round keeps the one that lowers the loss most.
+"""Boost a set of learners
+=======================
+
+Each round keeps the one that lowers the loss most.
 
 A straight line plus a wave: the ridge takes the line, the trees take the wave, and either alone
 needs more rounds for less. The loss is Huber's, because some rows are far off.

@@ -1,4 +1,6 @@
-"""Try other stackers, another metric and one more learner without fitting again."""
+"""Try other stackers, another metric and one more learner without fitting again
+=============================================================================
+"""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
@@ -13,7 +15,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 stack = StackingClassifier(
     [
         ("logistic", make_pipeline(StandardScaler(), LogisticRegression())),
-        ("forest", RandomForestClassifier(60)),
+        ("forest", RandomForestClassifier(20)),
     ],
     random_state=0,
 ).fit(X, y)

@@ -1,4 +1,7 @@
-"""Which columns matter? Three answers to one question, on the diabetes data.
+"""Which columns matter?
+=====================
+
+Three answers to one question, on the diabetes data.
 
 Best subset: one model, and nothing about how sure it is.
 Averaging CV: how often each column was chosen on ten folds.

@@ -1,4 +1,5 @@
-"""Find the number of rounds on folds, then boost all rows for that many, scaled.
+"""Find the number of rounds on folds, then boost all rows for that many, scaled
+=============================================================================
 
 The rows that decide when to stop lie inside the training rows, never among those predicted
 later. With five folds each model sees four fifths of the rows; the refit on all of them gets a

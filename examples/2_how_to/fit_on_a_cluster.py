@@ -1,4 +1,7 @@
-"""Fit on a Dask cluster: give the client, or the scheduler's address, as the executor.
+"""Fit on a Dask cluster
+=====================
+
+Give the client, or the scheduler's address, as the executor.
 
 Here the cluster is two processes of this machine that listen on loopback only. Dask sends pickles
 and asks nobody who they are, so a cluster is trusted: keep it on a private network, or use TLS, as
@@ -25,7 +28,7 @@ class Slow(RegressorMixin, BaseEstimator):
         self.max_depth = max_depth
 
     def fit(self, X, y):
-        time.sleep(0.1)
+        time.sleep(0.06)
         self.tree_ = DecisionTreeRegressor(max_depth=self.max_depth, random_state=0).fit(X, y)
         return self
 

@@ -1,4 +1,8 @@
-"""Stack a time series: every model is judged on what came after its training rows."""
+"""Stack a time series
+===================
+
+Every model is judged on what came after its training rows.
+"""
 
 import numpy as np
 from sklearn.linear_model import Ridge

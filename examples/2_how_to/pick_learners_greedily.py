@@ -1,4 +1,6 @@
-"""Pick a few of many learners greedily, and compare with other ways to combine them."""
+"""Pick a few of many learners greedily, and compare with other ways to combine them
+=================================================================================
+"""
 
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Lasso, Ridge

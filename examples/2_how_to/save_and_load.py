@@ -1,4 +1,6 @@
-"""Save a stack, see what is in the file, load it, and watch a damaged copy being refused."""
+"""Save a stack, see what is in the file, load it, and watch a damaged copy being refused
+======================================================================================
+"""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""Look inside a stack: how alike its models err, what each is worth, and who could go."""
+"""Look inside a stack
+===================
+
+How alike its models err, what each is worth, and who could go.
+"""
 
 import argparse
 

@@ -1,4 +1,7 @@
-"""See when more learners no longer help: the variance of a bagged prediction.
+"""See when more learners no longer help
+=====================================
+
+The variance of a bagged prediction.
 
 The variance of a mean of n learners is ρσ² + (1−ρ)σ²/n. One fit tells both parts, so it tells how
 far more learners can go. Drawing fewer features at each split lowers ρ, and with it the floor.

@@ -1,4 +1,8 @@
-"""Make a fitted forest smaller, faster and often better: drop the trees the lasso does not need."""
+"""Make a fitted forest smaller, faster and often better
+=====================================================
+
+Drop the trees the lasso does not need.
+"""
 
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import RandomForestRegressor

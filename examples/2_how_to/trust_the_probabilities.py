@@ -1,4 +1,5 @@
-"""Probabilities that mean what they say, and a decision that costs least.
+"""Probabilities that mean what they say, and a decision that costs least
+======================================================================
 
 Naive Bayes and many rounds of boosting rank well but are far too sure. `calibrate="auto"` puts
 that right on the stack's own out-of-fold predictions, and a threshold is tuned for costs; both

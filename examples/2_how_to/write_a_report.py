@@ -1,4 +1,7 @@
-"""Write a report: one HTML file to send to a colleague, with nothing to install or to load.
+"""Write a report
+==============
+
+One HTML file to send to a colleague, with nothing to install or to load.
 
 Run with ``--save report.html`` to keep it; without, it is written to a temporary folder.
 """

@@ -1,4 +1,7 @@
-"""The "bet on sparsity": lasso against ridge on sparse and dense truths.
+"""The "bet on sparsity"
+=====================
+
+Lasso against ridge on sparse and dense truths.
 
 The Elements of Statistical Learning, section 16.2.2: 50 rows, 300 columns. The truth has Gaussian
 coefficients on 10, 30 or all 300 columns; the noise is loud or quiet. The lasso wins where the

@@ -1,4 +1,7 @@
-"""Boosting as a path to the largest margin (Schapire et al. 1998; Rosset, Zhu, Hastie 2004).
+"""Boosting as a path to the largest margin
+========================================
+
+After Schapire et al. 1998; Rosset, Zhu, Hastie 2004.
 
 Long after the last training row is right, AdaBoost goes on to raise the smallest margin. Against
 the L1 norm of its coefficients that is the path of an L1-regularised fit.

@@ -1,4 +1,7 @@
-"""The width of a sampling scheme: smaller samples make trees differ, and the lasso profit.
+"""The width of a sampling scheme
+==============================
+
+Smaller samples make trees differ, and the lasso profit.
 
 Elements of Statistical Learning, section 16.3.1. Trees without memory (bagging) on ever smaller
 parts of the rows: too narrow, and they look alike, so that there is nothing to choose from.

@@ -1,4 +1,8 @@
-"""The lattice at work: 15 fits where the reference does 30, and what each of them is for."""
+"""The lattice at work
+===================
+
+15 fits where the reference does 30, and what each of them is for.
+"""
 
 import numpy as np
 from sklearn.datasets import make_friedman1

@@ -1,4 +1,5 @@
 """When does averaging cross-validation help, and when does Bayesian model averaging?
+==================================================================================
 
 Jung and Hu (2015) average the models that did best on each fold. This draws many small data
 sets of four kinds and measures how far the coefficients of each method are from the truth,

@@ -138,7 +138,7 @@ class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
         pseudo-residuals and keeps the one that lowers the training loss most.
     loss : str or Loss, default="squared"
         "squared", "absolute", "huber", "quantile", "poisson", "tweedie", or a loss of your own
-        (:class:`~foldwise.boost.CustomLoss`). Poisson and Tweedie predict exp(F).
+        (:class:`~foldwise.losses.CustomLoss`). Poisson and Tweedie predict exp(F).
     n_estimators : int, default=100
         Rounds at most.
     learning_rate : float, default=0.1

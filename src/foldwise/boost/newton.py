@@ -212,7 +212,7 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
     ----------
     loss : str or Loss, default="squared"
         "squared", "absolute", "huber", "quantile", "poisson", "tweedie", or a loss of your own
-        (:class:`~foldwise.boost.CustomLoss`). Poisson and Tweedie predict exp(F).
+        (:class:`~foldwise.losses.CustomLoss`). Poisson and Tweedie predict exp(F).
     n_estimators : int, default=100
         Rounds at most.
     learning_rate : float, default=0.1
@@ -241,7 +241,7 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         Columns that hold categories. "from_dtype" takes the text and category columns of a data
         frame. A value not seen in ``fit`` counts as missing.
     quantile : float, default=0.9
-        Level of the quantile loss; of the threshold of Huber's, set once from |y − median|.
+        Level of the quantile loss; of the threshold of Huber's, set once from ``|y − median|``.
     power : float, default=1.5
         Power of the Tweedie loss, at least 1 and below 2.
     early_stopping : bool, default=False

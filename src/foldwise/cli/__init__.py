@@ -12,6 +12,10 @@ def main(arguments: Any = None) -> None:
     ----------
     arguments : list of str or None
         What was typed after the command; None for this process's own.
+
+    Examples
+    --------
+    >>> main(["--version"])  # doctest: +SKIP
     """
     try:
         from foldwise.cli.app import app

@@ -76,6 +76,7 @@ class Fitted:
 @click.option("--time-column", metavar="COL", help="Judge by predicting later rows from earlier.")
 @click.option("--weight", metavar="COL", help="How much each row counts.")
 @click.option("--drop", multiple=True, metavar="COL", help="A column not to use; may be repeated.")
+@options.kind
 @options.seed
 @click.option("--jobs", "n_jobs", type=int, default=-1, show_default=True, metavar="N",
               envvar="FOLDWISE_JOBS", help="Fits at a time; -1 for one a processor.")  # fmt: skip
@@ -88,6 +89,11 @@ def fit(as_json: bool, force: bool, **said: Any) -> None:
     """Fit a model to TABLE and show how good it is.
 
     TABLE is a CSV or Parquet file with names in its first line.
+
+    \b
+    $ foldwise fit houses.csv --target price
+    $ foldwise fit houses.csv --target price --out model --time 600
+    $ foldwise fit visits.csv --target ill --groups patient --kind ward=category
 
     An interrupted or killed run with --out is continued by foldwise resume. What is in DIR stays
     as it is until the new model is complete.
@@ -104,6 +110,9 @@ def resume(folder: Path, as_json: bool) -> None:
     """Continue a fit that was given --out DIR.
 
     Nothing that was finished is fitted again. The table must be as it was.
+
+    \b
+    $ foldwise resume model
     """
     fit_request(replace(pending_in(folder)[0], out=str(folder)), as_json=as_json, same=True)
 
@@ -129,6 +138,18 @@ def fit_request(request: Request, *, as_json: bool, same: bool) -> None:
         note("Nothing was written. Give --out DIR to keep the model and its report.")
     for path in fitted.written:
         say(f"Written: {path}")
+    if folder is not None:
+        say_what_next(folder, fitted)
+
+
+def say_what_next(folder: Path, fitted: Fitted) -> None:
+    """Say what can be done with a model that was kept."""
+    if getattr(fitted.model, "partial_", False):
+        note(f"To fit what is missing: foldwise resume {folder}")
+    report = folder / REPORT
+    note(f"Next: open {report} in a browser, or type" if report.exists() else "Next, type")
+    note(f"  foldwise predict {folder} NEW_ROWS.csv -o predictions.csv")
+    note(f"  foldwise explain {folder} NEW_ROWS.csv --row 1")
 
 
 def read_problem(request: Request, *, quiet: bool) -> Read:
@@ -143,6 +164,7 @@ def read_problem(request: Request, *, quiet: bool) -> Read:
     from foldwise.auto.tables.problem import table_problem
 
     asked = {name: getattr(request, name) for name in COLUMNS}
+    asked["kinds"] = options.kinds_of(request.kinds)
     frame = read_table(request.table)
     problem = table_problem(frame, **asked, fewest_rows=FEWEST_ROWS)
     for text in (*problem.notes, describe_columns(problem)):
@@ -217,6 +239,7 @@ def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool)
 
     kind = AutoStackRegressor if task == "regression" else AutoStackClassifier
     asked = {name: getattr(request, name) for name in PARAMETERS}
+    asked["kinds"] = options.kinds_of(request.kinds) or None
     return kind(**asked, run_dir=run_dir, verbose=0 if quiet else 1, on_interrupt="keep")
 
 
@@ -316,14 +339,24 @@ def board_to_show(board: Any) -> Any:
 @options.json
 @told_in_words
 def demo(out: Path, time_budget: float | None, as_json: bool) -> None:
-    """Fit an embedded table and write a report, in a minute."""
+    """Fit an embedded table and write a report, in a minute.
+
+    \b
+    $ foldwise demo
+    $ foldwise demo -o report.html --time 30
+    """
     check_place(out, "-o")
     from foldwise.engine import Clock
 
     with as_file(files("foldwise.cli") / "data" / "flats.csv") as table:
         request = Request(str(table), "rent", preset="fast", time_budget=time_budget)
         if not as_json:
-            note("800 flats that do not exist: what should each cost a month?")
+            note(
+                "800 flats that do not exist: what should each cost a month? Their rents were made"
+            )
+            note(
+                "of a part that lines see best and a part that trees see best, so a mix should win."
+            )
         read = read_problem(request, quiet=as_json)
         clock = Clock(time_budget)
         model = fit_model(request, read, None, after=True, quiet=as_json)
@@ -334,4 +367,4 @@ def demo(out: Path, time_budget: float | None, as_json: bool) -> None:
         return
     show(fitted)
     say(f"Written: {out}. Open it in a browser.")
-    say(f"Next: foldwise fit {table} --target rent --out flats")
+    note("Next, with a table of your own: foldwise fit TABLE.csv --target COLUMN --out model")

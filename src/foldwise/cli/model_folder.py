@@ -30,6 +30,7 @@ class Request:
     time_column: str | None = None  # as typed
     weight: str | None = None  # as typed
     drop: tuple[str, ...] = ()  # as typed
+    kinds: tuple[str, ...] = ()  # as typed
     random_state: int = 0  # as typed
     n_jobs: int = 1  # as typed
     executor: str | None = None  # as typed
@@ -83,7 +84,7 @@ def different(before: Request, now: Request) -> list[str]:
 
 def as_noted(request: Request) -> dict[str, Any]:
     """Return a request as it is noted, wherever it is typed from."""
-    said = {**asdict(request), "drop": list(request.drop)}
+    said = {**asdict(request), "drop": list(request.drop), "kinds": list(request.kinds)}
     return {**said, "table": str(Path(request.table).resolve())}
 
 
@@ -156,7 +157,8 @@ def _read_note(first: Path, second: Path) -> tuple[Request, dict[str, Any]]:
     try:
         said = json.loads(note.read_text("utf-8"))
         table = said.pop(TABLE, {})
-        request = Request(**{**said, "drop": tuple(said["drop"])})
+        lists = {name: tuple(said.get(name, ())) for name in ("drop", "kinds")}
+        request = Request(**{**said, **lists})
         if not isinstance(request.table, str) or not isinstance(request.target, str):
             raise TypeError("a name is not text")
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -25,13 +25,23 @@ BACKGROUND_ROWS = 200
 @click.option("--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True),
               metavar="SHARE", help="Add intervals (or sets of classes) that hold this share of "
               "the truth, such as 0.9.")  # fmt: skip
+@options.json
 @told_in_words
 def predict(
-    model: Path, table: Path, out: Path | None, proba: bool, interval: float | None
+    model: Path,
+    table: Path,
+    out: Path | None,
+    proba: bool,
+    interval: float | None,
+    as_json: bool,
 ) -> None:
     """Predict the rows of TABLE with MODEL.
 
     MODEL is the folder given to foldwise fit as --out.
+
+    \b
+    $ foldwise predict model new.csv
+    $ foldwise predict model new.csv --interval 0.9 -o predictions.csv
     """
     from foldwise.auto.tables import read_table
 
@@ -42,6 +52,10 @@ def predict(
     fitted = load_model(model)
     X = rows_for(fitted, read_table(table, like=_read_as(fitted)))
     predictions = predicted(fitted, X, proba=proba, interval=interval)
+    if as_json:
+        print_json({"predictions": predictions.to_dict("records")})
+    if out is None and as_json:
+        return
     if out is None:
         with standard_output() as screen:
             harmless(predictions).to_csv(screen, index=False)
@@ -133,6 +147,9 @@ def leaderboard(model: Path, as_json: bool) -> None:
     """Show how the learners of MODEL did.
 
     All are judged on the same rows with the same honesty.
+
+    \b
+    $ foldwise leaderboard model
     """
     fitted = load_model(model)
     if as_json:
@@ -147,9 +164,15 @@ def leaderboard(model: Path, as_json: bool) -> None:
 @click.argument("model", type=FILE)
 @click.option("-o", "--out", type=FILE, help="The HTML file; else report.html in MODEL.")
 @click.option("--table", type=FILE, help="Rows with the target, for the figures about columns.")
+@options.json
 @told_in_words
-def report(model: Path, out: Path | None, table: Path | None) -> None:
-    """Write the report on MODEL."""
+def report(model: Path, out: Path | None, table: Path | None, as_json: bool) -> None:
+    """Write the report on MODEL.
+
+    \b
+    $ foldwise report model
+    $ foldwise report model --table new_rows_with_target.csv -o report.html
+    """
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
     from foldwise.report import write_report
@@ -167,6 +190,9 @@ def report(model: Path, out: Path | None, table: Path | None) -> None:
         )
         X, y = rows_for(fitted, problem.X), problem.y
     written = write_report(fitted, out or model / REPORT, X, y)
+    if as_json:
+        print_json({"written": str(written)})
+        return
     say(f"Written: {written}")
 
 
@@ -180,6 +206,9 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     """Show why MODEL predicts a row as it does.
 
     What each column of row N of TABLE adds to the average prediction.
+
+    \b
+    $ foldwise explain model new.csv --row 1
     """
     from foldwise.auto.tables import read_table
     from foldwise.diagnose.row_effects import row_effects

@@ -19,22 +19,29 @@ N_TREES = 200
 @click.command()
 @click.argument("table", type=FILE)
 @click.option("--target", metavar="COL", help="The column to be predicted.")
+@options.kind
 @options.json
 @told_in_words
-def inspect(table: Path, target: str | None, as_json: bool) -> None:
-    """Show what would be done with each column of TABLE."""
+def inspect(table: Path, target: str | None, kinds: tuple[str, ...], as_json: bool) -> None:
+    """Show what would be done with each column of TABLE.
+
+    \b
+    $ foldwise inspect houses.csv --target price
+    $ foldwise inspect houses.csv --kind code=category
+    """
     from foldwise.auto.tables import column_kinds, read_table
     from foldwise.auto.tables.problem import table_problem
 
     frame = read_table(table)
-    problem = None if target is None else table_problem(frame, target)
-    kinds = column_kinds(frame) if problem is None else problem.kinds
+    given = options.kinds_of(kinds)
+    problem = None if target is None else table_problem(frame, target, kinds=given)
+    found = column_kinds(frame, given=given) if problem is None else problem.kinds
     read_as = frame.attrs.get("read_as", {})
     if as_json:
         told = {
             "n_rows": len(frame),
             "read_as": read_as,
-            "columns": kinds.to_frame().to_dict("records"),
+            "columns": found.to_frame().to_dict("records"),
             "task": None if problem is None else problem.task,
             "notes": [] if problem is None else list(problem.notes),
         }
@@ -45,7 +52,7 @@ def inspect(table: Path, target: str | None, as_json: bool) -> None:
         what = "a quantity" if problem.task == "regression" else "classes"
         say(f"Target {target!r}: {what}. {' '.join(problem.notes)}".rstrip())
     say()
-    print_frame(kinds.to_frame())
+    print_frame(found.to_frame())
 
 
 def _how_read(read_as: dict[str, str]) -> str:
@@ -66,7 +73,11 @@ def _how_read(read_as: dict[str, str]) -> str:
 @options.json
 @told_in_words
 def rules(table: Path, target: str, task: str, most: int, random_state: int, as_json: bool) -> None:
-    """Fit a short list of readable rules to TABLE."""
+    """Fit a short list of readable rules to TABLE.
+
+    \b
+    $ foldwise rules houses.csv --target price --most 6
+    """
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
 
@@ -130,17 +141,19 @@ def cross_validated(model: Any, X: Any, y: Any, task: str, seed: int) -> tuple[s
     judge it honestly.
     """
     import numpy as np
-    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+    from sklearn.model_selection import cross_val_predict
 
+    from foldwise.folds import own_splits
     from foldwise.scores.metric import Response, Target, as_metric
 
     classify = task != "regression"
-    kind, method = (StratifiedKFold, "predict_proba") if classify else (KFold, "predict")
-    folds = kind(N_FOLDS, shuffle=True, random_state=seed)
+    classes, codes = np.unique(y, return_inverse=True)
+    dealt = codes if classify else None
+    folds = own_splits(N_FOLDS, len(y), dealt, None, seed, 0, 0, "rules")
+    method = "predict_proba" if classify else "predict"
     values = cross_val_predict(model, X, y, cv=folds, method=method).reshape(len(y), -1)
     target = Target(y, None, None, np.zeros(len(y), int))
     if classify:
-        classes, codes = np.unique(y, return_inverse=True)
         target = Target(codes, classes, None, target.fold)
         # A class may be missing from the rows a fold's model saw.
         values = np.maximum(values, 1.0 / (len(y) + len(classes)))

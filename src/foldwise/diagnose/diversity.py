@@ -109,7 +109,7 @@ def diversity(source: Any) -> Diversity:
     -----
     The measures say the same in different words, and none predicts what an ensemble gains
     [1]_: for that, see :func:`ambiguity` and :func:`model_values`. What is not defined is set:
-    see :mod:`foldwise.diagnose.measures`.
+    see ``diagnose/measures.py``.
 
     References
     ----------

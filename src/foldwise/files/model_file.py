@@ -125,6 +125,17 @@ def load(path: Any, *, trusted: Sequence[Any] = ()) -> Any:
     prove where a file comes from); and for CatBoost's models, and estimators of
     scikit-learn beyond trees, forests, boosting, neighbours, support vectors, k-means and
     the common encoders, that forged numbers cannot trip compiled code when they predict.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from foldwise import save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]), f"{folder}/line.foldwise")
+    ...     line = load(f"{folder}/line.foldwise")
+    >>> line.predict([[2.0]]).round(6)
+    array([2.])
     """
     manifest, members = read_archive(Path(path), SCHEMA)
     if "model.json" not in members:
@@ -152,11 +163,22 @@ def read_manifest(path: Any) -> dict[str, Any]:
     Parameters
     ----------
     path : str or Path
-        A file written by :func:`save`.
+        A file written by :func:`foldwise.save`.
 
     Returns
     -------
     dict
         Format, schema, versions, class, features, who holds training rows, and members.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from foldwise import save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0]), f"{folder}/line.foldwise")
+    ...     manifest = read_manifest(f"{folder}/line.foldwise")
+    >>> manifest["n_features"]
+    1
     """
     return read_archive(Path(path), SCHEMA)[0]

@@ -29,6 +29,11 @@ class Ref:
     owner : int or None
         The fold whose tuned parameters the model has; None for those chosen over all folds.
         Learners that are not tuned do not look at it.
+
+    Examples
+    --------
+    >>> Ref(frozenset({0, 1})).node == frozenset({1, 0})
+    True
     """
 
     node: Node
@@ -47,6 +52,13 @@ class Block:
         Where the feature comes from.
     fold : int
         The fold the rows belong to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = Block(np.array([3, 4]), (Ref(frozenset({0})), Ref(frozenset({1}))))
+    >>> len(block.refs)
+    2
     """
 
     rows: IntArray
@@ -71,6 +83,15 @@ class Judgement:
     pairs : tuple of Ref
         The models without the fold and one more, which show how much a fold of rows is worth;
         empty forward in time, with a single split and where a fold cannot train for another.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> from foldwise.folds import deal, read_lattice
+    >>> lattice = deal(KFold(3), 6)
+    >>> judged = read_lattice(lattice).judgements[0]
+    >>> judged.test.rows, [block.rows.tolist() for block in judged.train]
+    (array([0, 1]), [[2, 3], [4, 5]])
     """
 
     fold: int
@@ -316,6 +337,14 @@ def first_folds(lattice: Lattice, n_layers: int) -> list[int]:
     -------
     list of int
         One a layer; the number of folds where there is none to predict.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import TimeSeriesSplit
+    >>> from foldwise.folds import deal
+    >>> lattice = deal(TimeSeriesSplit(3), 8)
+    >>> first_folds(lattice, 2)
+    [0, 1]
     """
     firsts = [0]
     for _ in range(n_layers - 1):
@@ -404,6 +433,12 @@ def rows_inside(rows: IntArray, train: IntArray) -> IntArray:
     -------
     ndarray of int
         Sorted row numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows_inside(np.array([1, 2, 3]), np.array([0, 2, 3]))
+    array([2, 3])
     """
     place = np.minimum(np.searchsorted(train, rows), len(train) - 1)
     inside = train[place] == rows
@@ -468,6 +503,14 @@ def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, .
     -------
     tuple of Block
         One for each fold that has such rows.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import KFold
+    >>> from foldwise.folds import deal
+    >>> lattice = deal(KFold(3), 6)
+    >>> [(block.fold, block.rows.tolist()) for block in upper_blocks(lattice, frozenset({0}))]
+    [(0, [2, 3]), (0, [4, 5])]
     """
     if lattice.kind == "forward":
         last = min(node) if node else lattice.n_folds

@@ -210,7 +210,7 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
     score_ : float
         Minus the mean squared error ("poisson": minus the mean deviance, "huber": minus the mean
         loss) of the training rows, each judged by trees and a penalty it had no part in; see
-        :class:`foldwise.rules.RuleFitRegressor`. NaN where there is no such thing: a shared
+        :class:`foldwise.RuleFitRegressor`. NaN where there is no such thing: a shared
         dictionary, the trees of a fitted model, two folds.
     score_se_ : float
         Its standard error, from rows or groups.

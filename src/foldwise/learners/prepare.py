@@ -8,15 +8,19 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from foldwise._sklearn import n_samples, take
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.engine.processes.packing import let_go
 from foldwise.learners.tasks import TrainingData
 
 ALIGNMENT = 64
+# Of rows that are copied, how much at a time.
+BLOCK_BYTES = 2**25
 # LightGBM has four names for it.
 EARLY_STOPPING = (
     "early_stopping_rounds", "early_stopping_round", "early_stopping", "n_iter_no_change",
@@ -227,6 +231,12 @@ def over_all_classes(
     -------
     ndarray of shape (n_samples, n_classes)
         The values as they are where columns do not stand for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> over_all_classes(np.array([[0.4, 0.6]]), [0, 2], 3, 8, "predict_proba").round(3)
+    array([[0.364, 0.091, 0.545]])
     """
     codes = np.asarray(seen, dtype=np.intp)
     if values.shape[1] == 1 and len(codes) == 2 and n_classes > 2:
@@ -284,13 +294,42 @@ def take_rows(X: Any, rows: IntArray) -> Any:
     -------
     array, sparse matrix or data frame
         Of the kind of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> take_rows(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0]))
+    array([[3.],
+           [1.]])
     """
     if not isinstance(X, np.ndarray):
-        return take(X, rows)
+        values = _one_array(X)
+        if values is None or not values.flags.c_contiguous:
+            return take(X, rows)
+        return type(X)(take_rows(values, rows), index=X.index.take(rows), columns=X.columns)
     if X.dtype.hasobject or not X.flags.c_contiguous:
         return _at_boundary(X[rows])
     copied = _room(X.dtype, (len(rows), *X.shape[1:]))
-    return np.take(X, rows, axis=0, out=copied, mode="clip")
+    step = max(1, BLOCK_BYTES // max(X[:1].nbytes, 1))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        np.take(X, rows[part], axis=0, out=copied[part], mode="clip")
+        if start + step < len(rows):
+            let_go()
+    return copied
+
+
+def _one_array(X: Any) -> Any:
+    """Return the array that a large pandas frame keeps all of its cells in; None if it does not."""
+    if type(X) is not pd.DataFrame or 8 * X.size <= BLOCK_BYTES or len(set(X.dtypes)) > 1:
+        return None
+    # A frame of several parts would be copied: a few rows show whether it is one.
+    few: Any = X.iloc[:2].to_numpy()
+    root = few
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    whole = few.dtype.kind == "f" and root.nbytes >= few.itemsize * X.size
+    return X.to_numpy() if whole else None
 
 
 def _at_boundary(array: Array) -> Array:
@@ -329,6 +368,16 @@ def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -
     -------
     ndarray of shape (n_samples, width)
         One column a target, or one a class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from foldwise.learners import TrainingData
+    >>> data = TrainingData(np.eye(2), np.array([1.0, 3.0]))
+    >>> respond(LinearRegression().fit(data.X, data.y), data.X, "predict", data, 2).round(6)
+    array([[1.],
+           [3.]])
     """
     values = np.asarray(getattr(model, method)(X), dtype=np.float64)
     n_rows = n_samples(X)

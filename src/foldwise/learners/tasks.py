@@ -26,6 +26,12 @@ class TrainingData:
         Groups, for inner splits that must keep them together.
     shared : dict
         What one learner's shortcut worked out and another's may use.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> TrainingData(np.eye(3), np.arange(3.0)).n_classes is None
+    True
     """
 
     X: Any
@@ -50,6 +56,12 @@ class NodeTask:
         Whether the fitted model is needed afterwards.
     in_order : bool
         Whether rows follow each other in time, so that rows to stop early on are the last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> NodeTask(np.arange(4), np.array([4])).keep_model
+    True
     """
 
     train: IntArray

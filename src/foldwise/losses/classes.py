@@ -18,7 +18,14 @@ def _log_odds(y: FloatArray, weight: FloatArray) -> float:
 
 
 class Logistic(Loss):
-    """Cross-entropy of P(y = 1) = 1 / (1 + exp(−F)), y in {0, 1}."""
+    """Cross-entropy of P(y = 1) = 1 / (1 + exp(−F)), y in {0, 1}.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Logistic().gradient(np.array([0.0, 1.0]), np.zeros(2))
+    array([ 0.5, -0.5])
+    """
 
     name = "logistic"
 
@@ -53,7 +60,14 @@ class Logistic(Loss):
 
 
 class Exponential(Loss):
-    """AdaBoost's loss exp(−s F) with s = ±1, where F is half the log-odds; y in {0, 1}."""
+    """AdaBoost's loss exp(−s F) with s = ±1, where F is half the log-odds; y in {0, 1}.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Exponential().value(np.array([0.0, 1.0]), np.zeros(2))
+    array([1., 1.])
+    """
 
     name = "exponential"
 
@@ -85,6 +99,12 @@ class Multinomial(Loss):
     ----------
     n_classes : int
         K.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Multinomial(2).value(np.array([0, 1]), np.zeros((2, 2))).round(3)
+    array([0.693, 0.693])
     """
 
     name = "multinomial"

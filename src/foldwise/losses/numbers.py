@@ -74,7 +74,14 @@ def robust_spread(y: FloatArray, weight: FloatArray) -> float:
 
 
 class Squared(Loss):
-    """Half the squared error, ½ (y − F)²."""
+    """Half the squared error, ½ (y − F)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Squared().value(np.array([1.0, 2.0]), np.array([1.0, 0.0]))
+    array([0., 2.])
+    """
 
     name = "squared"
 
@@ -102,6 +109,12 @@ class Quantile(Loss):
     ----------
     level : float, default=0.5
         The quantile, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(Quantile(0.9).constant(np.arange(101.0), np.ones(101)))
+    90.0
     """
 
     name = "quantile"
@@ -130,7 +143,14 @@ class Quantile(Loss):
 
 
 class Absolute(Quantile):
-    """The absolute error |y − F|, twice the pinball loss of the median."""
+    """The absolute error ``|y − F|``, twice the pinball loss of the median.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Absolute().gradient(np.zeros(3), np.array([-2.0, 0.0, 5.0]))
+    array([-1.,  0.,  1.])
+    """
 
     name = "absolute"
 
@@ -161,6 +181,12 @@ class Huber(Loss):
     References
     ----------
     .. [1] Friedman (2001). Greedy function approximation: a gradient boosting machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Huber(threshold=1.0).value(np.zeros(2), np.array([0.5, 3.0]))
+    array([0.125, 2.5  ])
     """
 
     name = "huber"
@@ -220,6 +246,12 @@ class Tweedie(Loss):
     ----------
     power : float, default=1.5
         Power of the variance function, 1 ≤ power < 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(Tweedie(1.5).inverse_link(np.float64(0.0)))
+    1.0
     """
 
     name = "tweedie"
@@ -278,7 +310,14 @@ class Tweedie(Loss):
 
 
 class Poisson(Tweedie):
-    """Half the Poisson deviance of a positive mean exp(F), less what only depends on y."""
+    """Half the Poisson deviance of a positive mean exp(F), less what only depends on y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Poisson().gradient(np.array([0.0, 3.0]), np.zeros(2))
+    array([ 1., -2.])
+    """
 
     name = "poisson"
 

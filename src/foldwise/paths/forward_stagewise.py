@@ -75,7 +75,7 @@ class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
     See Also
     --------
     foldwise.paths.stagewise_path : The steps.
-    foldwise.paths.stagewise_lasso_path : Their limit.
+    foldwise.paths.monotone_lasso_path : Their limit.
 
     References
     ----------

@@ -39,6 +39,12 @@ def plot_coefficients(model: Any, X: Any = None, *, top: int | None = None, ax: 
     -------
     matplotlib Axes
         The axes, for titles and saving.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> axes = plot_coefficients(LinearRegression().fit(np.eye(3), np.arange(3.0)))
     """
     import matplotlib.pyplot as plt
 

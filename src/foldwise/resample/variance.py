@@ -48,7 +48,7 @@ def infinitesimal_jackknife(
     answers : ndarray of shape (n_learners, n_points)
         What each learner says about each point.
     factor : float, default=1.0
-        For draws without replacement, see :func:`subsample_factor`.
+        For draws without replacement, see ``subsample_factor``.
 
     Returns
     -------

@@ -141,7 +141,7 @@ class RuleFitBase(TreeSum):
 
         Notes
         -----
-        A term counts |coefficient| times its standard deviation over the training rows; in a
+        A term counts ``|coefficient|`` times its standard deviation over the training rows; in a
         region, its mean distance from an average row. A rule's importance is shared equally
         by its columns.
         """

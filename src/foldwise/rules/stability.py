@@ -27,7 +27,7 @@ class Stability:
         The model's ``rules_`` (rules only) with a column "frequency": the share of refits that
         kept a rule on the same columns selecting nearly the same rows (or nearly the others).
     dice : float
-        Mean over refits of the Dice-Sørensen index, 2 |A ∩ B| / (|A| + |B|), between the
+        Mean over refits of the Dice-Sørensen index, ``2 |A ∩ B| / (|A| + |B|)``, between the
         model's rules and the refit's: 1 for always the same rules.
     """
 

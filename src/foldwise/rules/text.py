@@ -46,7 +46,7 @@ def rule_text(rule: Rule, columns: Columns) -> str:
 
 
 def rule_query(rule: Rule, columns: Columns) -> str:
-    """Return the rule for :meth:`pandas.DataFrame.query`.
+    """Return the rule for ``pandas.DataFrame.query``.
 
     Parameters
     ----------

@@ -202,7 +202,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "stack_")
         return np.asarray(self.stack_.predict_proba(X))
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
+    def predict_set(self, X: Any, coverage: float = 0.9, *, by: Any = None) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters
@@ -211,6 +211,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             New rows.
         coverage : float, default=0.9
             The share of new rows whose class should be in its set.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together.
 
         Returns
         -------
@@ -218,7 +220,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             True for the classes in the set; never empty.
         """
         check_is_fitted(self, "stack_")
-        return self.stack_.predict_set(X, coverage)
+        return self.stack_.predict_set(X, coverage, by=by)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 
 from foldwise._sklearn import VisualBlock
 from foldwise.stack.problem import as_layers
+from foldwise.stack.results.notebook import fitted_html
 
 # Live objects: neither copied nor pickled with a stack.
 LIVE = ("executor", "callback")
@@ -30,6 +31,8 @@ class StackParameters(BaseEstimator):
         hold_out: str = "auto",
         tune: Any = None,
         scoring: Any = None,
+        prune: float = 0.0,
+        predict_seconds: float | None = None,
         score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
@@ -51,6 +54,8 @@ class StackParameters(BaseEstimator):
         self.hold_out = hold_out
         self.tune = tune
         self.scoring = scoring
+        self.prune = prune
+        self.predict_seconds = predict_seconds
         self.score_se = score_se
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
@@ -140,6 +145,9 @@ class StackParameters(BaseEstimator):
         if "_X" in state:
             state["_X"] = None
         return state
+
+    def _html_repr(self) -> str:
+        return fitted_html(self) + str(super()._html_repr())
 
     def _sk_visual_block_(self) -> Any:
         """Return what a notebook draws: layers side by side, the stacker below."""

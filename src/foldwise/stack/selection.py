@@ -38,11 +38,11 @@ class BaseSelection(BaseStacking):
         check_is_fitted(self, "deals_")
         each = []
         for stack in self.deals_:
-            names = [entry.name for entry in stack.top.entries]
-            own = stack.verdict.stacker.weights_
+            every = [entry.name for entry in stack.top.entries]
+            names, own = stack.verdict.names or every, stack.verdict.stacker.weights_
             shown = linear_weights(stack.verdict.stacker, [1] * len(names))
             mean = shown if own.ndim == 1 else own.mean(axis=0)
-            each.append(pd.Series(mean, index=names))
+            each.append(pd.Series(mean, index=names).reindex(every, fill_value=0.0))
         return pd.concat(each, axis=1).mean(axis=1)
 
     def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
@@ -101,6 +101,8 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
     cv, predict_with, hold_out, tune, score_se, n_repeats, n_jobs, random_state
         As in stacking.
+    prune, predict_seconds
+        As in stacking.
     on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
     scoring : None, str or callable, default=None
@@ -154,6 +156,8 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         hold_out: str = "auto",
         tune: Any = None,
         scoring: Any = None,
+        prune: float = 0.0,
+        predict_seconds: float | None = None,
         score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
@@ -215,6 +219,8 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         As in stacking.
     n_jobs, random_state
         As in stacking.
+    prune, predict_seconds
+        As in stacking.
     on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
     scoring : None, str or callable, default=None
@@ -266,6 +272,8 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         calibrate: Any = None,
         threshold: Any = None,
         scoring: Any = None,
+        prune: float = 0.0,
+        predict_seconds: float | None = None,
         score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,

@@ -62,6 +62,13 @@ class ColumnKind:
         Missing cells, and different ones among the others.
     date_format : str
         How dates are written, "" if they are dates already or the column is none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from foldwise import column_kinds
+    >>> column_kinds(pd.DataFrame({"unit": ["kg", "g"]}))["unit"].kind
+    'category'
     """
 
     name: str

@@ -43,6 +43,7 @@ def table_problem(
     groups: str | None = None,
     weight: str | None = None,
     drop: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
     fewest_rows: int = 1,
 ) -> TableProblem:
     """Take a table apart into features, target, weights and groups.
@@ -73,13 +74,15 @@ def table_problem(
     y, found, said = _read_target(table[target], task)
     used = {target, groups, weight, *drop}
     X = table[[name for name in table.columns if name not in used]]
-    kinds = column_kinds(X)
-    _check_usable(target, kinds)
+    known = dict(kinds or {})
+    check_columns(OWNER, "kind", known, X.columns)
+    found_kinds = column_kinds(X, given=known)
+    _check_usable(target, found_kinds)
     return TableProblem(
         X,
         y,
         found,
-        kinds,
+        found_kinds,
         None if weight is None else checked_weights(OWNER, numbers_of(table[weight]), len(X)),
         None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X)),
         (*notes, *said),

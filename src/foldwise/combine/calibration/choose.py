@@ -156,6 +156,14 @@ def cross_calibrated(
         All of them; forward in time those after the first fold.
     probabilities : ndarray of shape (n_rows, n_classes)
         In the order of ``rows``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> logits, y = np.array([[-2.0], [-1.0], [1.0], [2.0]] * 2), np.array([0, 1, 0, 1] * 2)
+    >>> rows, p = cross_calibrated("temperature", logits, y, np.repeat([0, 1], 4))
+    >>> rows.tolist(), p.shape
+    ([0, 1, 2, 3, 4, 5, 6, 7], (8, 2))
     """
     rows, parts = [np.empty(0, dtype=np.intp)], []
     for train, test in _splits(fold, in_order):

@@ -44,6 +44,14 @@ class OneAgainstRest(CalibrationMap):
     ----------
     maps : tuple of CalibrationMap
         In the order of the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> logits, y = np.eye(3)[[0, 1, 2, 0]], np.array([0, 1, 2, 1])
+    >>> map_ = fit_calibrator("platt", logits, y)
+    >>> type(map_).__name__, map_.predict(logits).sum(axis=1)
+    ('OneAgainstRest', array([1., 1., 1., 1.]))
     """
 
     maps: tuple[CalibrationMap, ...]

@@ -160,10 +160,17 @@ def _weight(target: Target) -> FloatArray:
 
 def _shares(stack: FittedStack) -> FloatArray:
     """Return how much of the stack each learner is; equally much where that is not known."""
-    widths = stack.top.features(stack.reading.final[:1]).widths
-    weights = np.abs(linear_weights(stack.verdict.stacker, widths))
+    weights = np.abs(list(weights_by_learner(stack).values()))
     known = np.isfinite(weights).all() and weights.any()
     return weights if known else np.ones(len(weights))
+
+
+def weights_by_learner(stack: FittedStack) -> dict[str, float]:
+    """Return each learner's weight in the deployed stacker, 0 for those it does not read."""
+    features = stack.top.features(stack.reading.final[:1])
+    read = features.of(stack.verdict.names)
+    found = zip(read.names, linear_weights(stack.verdict.stacker, read.widths), strict=True)
+    return {**dict.fromkeys(features.names, 0.0), **dict(found)}
 
 
 def _fold_of_units(stack: FittedStack) -> IntArray:
@@ -227,7 +234,8 @@ def _tops(stack: FittedStack) -> dict[str, Top]:
     judge, folds = stack.judge, stack.verdict.folds
 
     def by_stack(i: int, features: Features) -> Response:
-        return corrected(judge.respond(folds[i].stacker, features), folds[i].correction)
+        own = features.of(folds[i].names)
+        return corrected(judge.respond(folds[i].stacker, own), folds[i].correction)
 
     def by_learner(m: int) -> Top:
         return lambda _, features: features.alone(m)

@@ -14,8 +14,14 @@ from foldwise.scores.interval import degrees_of_freedom, score_interval
 from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
-from foldwise.stack.results.exact import Board, board_of, correction, heavy_tails, widening
-from foldwise.stack.stackers.candidates import linear_weights
+from foldwise.stack.results.exact import (
+    Board,
+    board_of,
+    correction,
+    heavy_tails,
+    weights_by_learner,
+    widening,
+)
 from foldwise.stack.table.read import column_names
 
 
@@ -129,11 +135,7 @@ def _scores(title: str, boards: Sequence[Board], metric: Metric) -> dict[str, fl
 
 
 def _weights(stacks: Sequence[FittedStack]) -> dict[str, float]:
-    each = []
-    for stack in stacks:
-        widths = stack.top.features(stack.reading.final[:1]).widths
-        names = [entry.name for entry in stack.top.entries]
-        each.append(dict(zip(names, linear_weights(stack.verdict.stacker, widths), strict=True)))
+    each = [weights_by_learner(stack) for stack in stacks]
     return {name: _mean(weights.get(name, np.nan) for weights in each) for name in each[0]}
 
 

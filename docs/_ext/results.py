@@ -1,0 +1,94 @@
+"""The page of benchmarks, made from the files that ``benchmarks/record.py`` wrote."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "generated" / "benchmarks.md"
+ABOUT = """# Benchmarks
+
+Every number here was printed by a script of the repository and kept, with the machine, the day and
+the commit, by `benchmarks/record.py`; this page is made from those files. To check one, run its
+command. A *ratio* compares with a peer or a goal in the same run: ours is better above 1.
+"""
+SCRIPTS = """
+## The scripts
+
+Run them with `python benchmarks/NAME.py`; `python benchmarks/record.py NAME` records the result for
+this page.
+Tables of real data are not part of the repository: `FOLDWISE_DATA` names a folder of Parquet files
+with a column `target`.
+
+| script | what it measures |
+|---|---|
+"""
+
+
+def picture(ratios: list[dict[str, Any]]) -> str:
+    """Return bars of ratios on a scale of doublings, 1 in the middle line."""
+    from math import log2
+
+    shown = [entry for entry in ratios if entry["ratio"] > 0]
+    if len(shown) < 2:
+        return ""
+    far = max(1.0, *(abs(log2(entry["ratio"])) for entry in shown))
+    size = f"0 0 640 {26 * len(shown) + 8}"
+    lines = [f'<svg class="ratios" viewBox="{size}" role="img" aria-label="ratios">']
+    for k, entry in enumerate(shown):
+        y, step = 26 * k + 4, 130 * log2(entry["ratio"]) / far
+        good = "good" if entry["ratio"] >= 1 else "bad"
+        x, width = (460 + min(step, 0), max(abs(step), 1.5))
+        label = entry["what"] if len(entry["what"]) <= 46 else entry["what"][:45] + "…"
+        escaped = label.replace("&", "&amp;").replace("<", "&lt;")
+        at, anchor = (x + width + 5, "start") if step >= 0 else (x - 5, "end")
+        lines += [
+            f'<text x="318" y="{y + 14}" text-anchor="end">{escaped}</text>',
+            f'<rect class="{good}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}" height="14"/>',
+            f'<text x="{at:.1f}" y="{y + 14}" text-anchor="{anchor}">{entry["ratio"]:g}</text>',
+        ]
+    lines.append(f'<line x1="460" x2="460" y1="0" y2="{26 * len(shown) + 8}"/></svg>')
+    return "".join(lines)
+
+
+def part(result: dict[str, Any]) -> str:
+    """Return the part of the page about one benchmark."""
+    name = Path(result["script"]).stem.replace("_", " ")
+    facts = (
+        f"{result['date']}, commit `{result['commit']}`, {result['machine']}; {result['versions']}"
+    )
+    lines = [
+        f"\n## {name.capitalize()}\n",
+        result["about"],
+        "",
+        f"`{result['command']}`: {facts}.",
+        "",
+    ]
+    drawn = picture(result["ratios"])
+    if drawn:
+        lines += ["```{raw} html", drawn, "```", ""]
+    return "\n".join([*lines, "```text", *result["output"], "```", ""])
+
+
+def scripts() -> str:
+    """Return a line on every script, its own first sentence."""
+    lines = []
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        about = path.read_text(encoding="utf-8").split('"""')
+        if "__main__" in about[-1] and len(about) > 1:
+            said = " ".join(about[1].strip().split("\n\n")[0].split())
+            lines.append(f"| `{path.name}` | {said} |")
+    return SCRIPTS + "\n".join(lines) + "\n"
+
+
+def write_page(_: Any, __: Any) -> None:
+    """Write the page."""
+    files = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
+    PAGE.write_text("".join([ABOUT, *map(part, found), scripts()]), encoding="utf-8")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("config-inited", write_page)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,34 @@
+"""What a notebook shows of a fitted stack: its score and its leaderboard."""
+
+import html
+import math
+from typing import Any
+
+from foldwise.wording import direction, metric_name, number, with_error
+
+SHOWN = ("model", "se", "difference", "difference_se", "weight")
+
+
+def fitted_html(model: Any) -> str:
+    """Return the honest score and the leaderboard of a stack as HTML; nothing before it is fitted.
+
+    Examples
+    --------
+    >>> fitted_html(object())
+    ''
+    """
+    board = getattr(model, "leaderboard_", None)
+    if board is None:
+        return ""
+    metric = str(board.columns[1])
+    value = float(board.loc[board["model"] == "stack", metric].iloc[0])
+    said = "No honest score: the folds cannot give one."
+    if math.isfinite(value):
+        sign = -1 if math.isclose(model.score_, -value) else 1
+        score = f"{metric_name(metric)} {with_error(value, float(model.score_se_))}"
+        said = f"Honest score: {score} ({direction(sign)})"
+    shown = board[[name for name in board.columns if name in (*SHOWN, metric)]]
+    table = shown.to_html(index=False, border=0, float_format=number, na_rep="")
+    title, owner = html.escape(said), type(model).__name__
+    more = 'The whole story: <code>foldwise.write_report(model, "report.html")</code>'
+    return f"<p><b>{owner}</b>. {title}</p>{table}<p>{more}</p>"
