@@ -29,6 +29,7 @@ extensions = [
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+toc_object_entries_show_parents = "hide"
 templates_path = ["_templates"]
 nitpicky = True
 # Names that the engine keeps to itself.
