@@ -57,7 +57,6 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "ignore_pattern": "__",
     "plot_gallery": True,
-    "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
     "remove_config_comments": True,
