@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parent
 WINDOWS = os.name == "nt"
 CACHES = (".mypy_cache", ".ruff_cache", ".pytest_cache", ".import_linter_cache")
 SITE = ("docs/_build", "docs/generated", "docs/gallery", "build", "dist")
+# The plain package brings gigabytes of CUDA on Linux; this build has 0.2.
+TORCH = "torch==2.13.0+cpu"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -85,6 +87,18 @@ def test() -> None:
         target()
 
 
+def test_nets() -> None:
+    """Run the tests of the networks, in an environment with torch's build for processors."""
+    try:
+        home = environment(ROOT / ".venv-nets", TORCH, "--editable", ".[dev]")
+    except SystemExit:
+        print(f"{TORCH} cannot be installed: the tests of the networks are skipped.")
+        return
+    tests = ("tests/nets", "src/foldwise/nets", "tests/test_together.py", "-k", "nets or Net")
+    pytest = ("-m", "pytest", "-q", "-n", "2", "--dist", "worksteal")
+    run(program(home, "python"), *pytest, *tests, **ONE_THREAD)
+
+
 def demo() -> None:
     """Fit a table that comes along and write foldwise-demo.html."""
     run(program(developer(), "foldwise"), "demo")
@@ -133,19 +147,19 @@ def package() -> None:
 
 def clean() -> None:
     """Remove everything that was made."""
-    for name in (".venv", ".venv-docs", *CACHES, *SITE):
+    for name in (".venv", ".venv-docs", ".venv-nets", *CACHES, *SITE):
         shutil.rmtree(ROOT / name, ignore_errors=True)
 
 
-TARGETS = (test, demo, docs, package, lint, types, shape, unit, format, setup, clean)
+TARGETS = (test, test_nets, demo, docs, package, lint, types, shape, unit, format, setup, clean)
 
 
 def main() -> None:
     """Run the targets that were named."""
-    known = {target.__name__: target for target in TARGETS}
+    known = {target.__name__.replace("_", "-"): target for target in TARGETS}
     named = sys.argv[1:]
     if not named or any(name not in known for name in named):
-        lines = [f"  {name:8s} {target.__doc__}" for name, target in known.items()]
+        lines = [f"  {name:9s} {target.__doc__}" for name, target in known.items()]
         sys.exit("python make.py TARGET ...\n" + "\n".join(lines))
     for name in named:
         known[name]()

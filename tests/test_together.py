@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import foldwise
 
 REGRESSORS = {
-    "AveragedCVRegressor": {},
+    "AveragedCVRegressor": {"cv": 2},
     "BaggingRegressor": {"n_estimators": 5},
     "BayesianModelAveragingRegressor": {},
     "BestSubsetRegressor": {},
@@ -19,16 +19,17 @@ REGRESSORS = {
         "estimators": [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3))],
         "cv": 3,
     },
-    "ForwardStagewiseRegressor": {},
+    "ForwardStagewiseRegressor": {"cv": 2},
     "GradientBoostingRegressor": {"n_estimators": 10},
-    "ISLERegressor": {"n_estimators": 20},
-    "LassoPathRegressor": {},
+    "ISLERegressor": {"n_estimators": 20, "cv": 2},
+    "LassoPathRegressor": {"cv": 2},
+    "NetRegressor": {"width": 16, "epochs": 20},
     "NewtonBoostingRegressor": {"n_estimators": 10},
-    "RuleFitRegressor": {"n_estimators": 10},
+    "RuleFitRegressor": {"n_estimators": 10, "cv": 2},
 }
 CLASSIFIERS = {
     "AdaBoostClassifier": {"n_estimators": 5},
-    "AveragedCVClassifier": {},
+    "AveragedCVClassifier": {"cv": 2},
     "BaggingClassifier": {"n_estimators": 5},
     "BayesianModelAveragingClassifier": {},
     "CalibratedClassifier": {"estimator": DecisionTreeClassifier(max_depth=3), "cv": 3},
@@ -36,12 +37,13 @@ CLASSIFIERS = {
         "estimators": [("logit", LogisticRegression()), ("tree", DecisionTreeClassifier())],
         "cv": 3,
     },
-    "ForwardStagewiseClassifier": {},
+    "ForwardStagewiseClassifier": {"cv": 2},
     "GradientBoostingClassifier": {"n_estimators": 10},
-    "ISLEClassifier": {"n_estimators": 20},
-    "LassoPathClassifier": {},
+    "ISLEClassifier": {"n_estimators": 20, "cv": 2},
+    "LassoPathClassifier": {"cv": 2},
+    "NetClassifier": {"width": 16, "epochs": 20},
     "NewtonBoostingClassifier": {"n_estimators": 10},
-    "RuleFitClassifier": {"n_estimators": 10},
+    "RuleFitClassifier": {"n_estimators": 10, "cv": 2},
 }
 
 
@@ -52,10 +54,16 @@ def test_no_estimator_is_left_out() -> None:
     assert named == stacks | others | REGRESSORS.keys() | CLASSIFIERS.keys()
 
 
+def learner_named(name: str, parameters: dict[str, Any]) -> Any:
+    if name.startswith("Net"):
+        pytest.importorskip("torch")
+    return getattr(foldwise, name)(**parameters)
+
+
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_a_regressor_works_inside_a_stack(name: str) -> None:
     X, y = make_friedman1(90, n_features=6, random_state=0)
-    learner: Any = getattr(foldwise, name)(**REGRESSORS[name])
+    learner = learner_named(name, REGRESSORS[name])
     stack = foldwise.StackingRegressor(
         [("ours", learner), ("ridge", Ridge())], "nnls", cv=3, random_state=0, on_error="raise"
     ).fit(X, y, sample_weight=np.linspace(0.5, 1.5, len(y)))
@@ -66,7 +74,7 @@ def test_a_regressor_works_inside_a_stack(name: str) -> None:
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_classifier_works_inside_a_stack(name: str) -> None:
     X, y = make_classification(120, 6, random_state=1)
-    learner: Any = getattr(foldwise, name)(**CLASSIFIERS[name])
+    learner = learner_named(name, CLASSIFIERS[name])
     stack = foldwise.StackingClassifier(
         [("ours", learner), ("logistic", LogisticRegression())],
         "mean",

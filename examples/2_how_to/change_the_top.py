@@ -15,7 +15,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 stack = StackingClassifier(
     [
         ("logistic", make_pipeline(StandardScaler(), LogisticRegression())),
-        ("forest", RandomForestClassifier(60)),
+        ("forest", RandomForestClassifier(20)),
     ],
     random_state=0,
 ).fit(X, y)

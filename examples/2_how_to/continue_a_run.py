@@ -24,8 +24,8 @@ from foldwise.engine import describe
 X, y = make_friedman1(300, random_state=0)
 learners = [
     ("ridge", Ridge()),
-    ("forest", RandomForestRegressor(20)),
-    ("trees", ExtraTreesRegressor(20)),
+    ("forest", RandomForestRegressor(10)),
+    ("trees", ExtraTreesRegressor(10)),
 ]
 
 

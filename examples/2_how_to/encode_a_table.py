@@ -24,7 +24,7 @@ print(f"\nNot used: {', '.join(kinds.dropped)}\n")
 
 for_lines = TableEncoder(kinds, categories="onehot", scale="standard", task="regression")
 for_trees = TableEncoder(kinds, numbers="keep", categories="keep", task="regression")
-boosting = LGBMRegressor(n_estimators=100, min_data_per_group=10, n_jobs=1, verbosity=-1)
+boosting = LGBMRegressor(n_estimators=40, min_data_per_group=10, n_jobs=1, verbosity=-1)
 stack = StackingRegressor(
     [
         ("ridge", make_pipeline(for_lines, RidgeCV([0.1, 1.0, 10.0, 100.0]))),

@@ -28,7 +28,7 @@ class Slow(RegressorMixin, BaseEstimator):
         self.max_depth = max_depth
 
     def fit(self, X, y):
-        time.sleep(0.1)
+        time.sleep(0.06)
         self.tree_ = DecisionTreeRegressor(max_depth=self.max_depth, random_state=0).fit(X, y)
         return self
 

@@ -30,6 +30,8 @@ _HOMES: dict[str, str] = {
     "ISLERegressor": "foldwise.isle",
     "LassoPathClassifier": "foldwise.paths",
     "LassoPathRegressor": "foldwise.paths",
+    "NetClassifier": "foldwise.nets",
+    "NetRegressor": "foldwise.nets",
     "NewtonBoostingClassifier": "foldwise.boost",
     "NewtonBoostingRegressor": "foldwise.boost",
     "RuleFitClassifier": "foldwise.rules",

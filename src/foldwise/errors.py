@@ -6,7 +6,8 @@
     ├── InvalidParameterError (ValueError)   an argument of an estimator or function
     ├── InvalidDataError      (ValueError)   X, y, sample_weight or groups
     ├── UnsupportedError      (TypeError)    something a learner cannot do
-    └── AllLearnersFailedError (ValueError)  nothing is left to combine
+    ├── AllLearnersFailedError (ValueError)  nothing is left to combine
+    └── MissingPackageError   (ImportError)  something that is not always installed
 
     FoldwiseWarning (UserWarning)
     ├── FoldsWarning          fewer folds than asked for, rows or classes missing from some
@@ -42,6 +43,10 @@ class UnsupportedError(FoldwiseError, TypeError):
 
 class AllLearnersFailedError(FoldwiseError, ValueError):
     """Every learner failed, so nothing is left to combine."""
+
+
+class MissingPackageError(FoldwiseError, ImportError):
+    """A package that is not always installed is needed."""
 
 
 class FoldwiseWarning(UserWarning):

@@ -249,3 +249,42 @@ def verdict(gain: float, error: float) -> str:
     if abs(distance) < 1:
         return "about as good as"
     return f"{'clearly' if abs(distance) >= 2 else 'probably'} {word} than"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value to read.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(0.41), p_value(0.00002)
+    ('p = 0.031', 'p = 0.41', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: float) -> str:
+    """Return in words whether the stack beats every learner, and which models may be best.
+
+    ``inside``: Which models cannot be told from the best one at 95 %. ``p``: The p-value of the
+    stack being better than the best single learner.
+
+    Examples
+    --------
+    >>> who_may_be_best(["stack", "a", "b"], [True, True, False], 0.02)
+    'The stack beats the best single learner (p = 0.02). The stack and a may be best; b is not.'
+    >>> who_may_be_best(["a", "stack"], [True, True], 0.6).split(". ")
+    ['The stack cannot be told from the best single learner (p = 0.6)', 'Any model may be best.']
+    """
+    told = "beats" if p <= 0.05 else "cannot be told from" if p < 0.95 else "is no better than"
+    said = "" if math.isnan(p) else f"The stack {told} the best single learner ({p_value(p)}). "
+    named = {"stack": "the stack", "plain mean": "the plain mean"}
+    sides: dict[bool, list[str]] = {True: [], False: []}
+    for model, may in zip(models, inside, strict=True):
+        # It is one of the learners, chosen for each fold.
+        if model != "best single":
+            sides[bool(may)].append(named.get(model, shortened(model)))
+    if not sides[False]:
+        return f"{said}Any model may be best."
+    best, others = (enumerated(sides[side]) for side in (True, False))
+    out = f"{others} {'is' if len(sides[False]) == 1 else 'are'} not"
+    return f"{said}{best[0].upper()}{best[1:]} may be best; {out}."

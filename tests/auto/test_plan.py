@@ -7,14 +7,13 @@ from foldwise.auto.plan import (
     FILE,
     TRIAL_ROWS,
     FitPlan,
+    combining_time,
     fits_of,
     plan_for,
     planned,
-    top_in_time,
     trial_seconds,
     with_quick,
 )
-from foldwise.auto.presets import PRESETS
 from foldwise.folds import deal, needs_of, read_lattice
 from foldwise.learners import TrainingData
 
@@ -199,7 +198,7 @@ def test_a_trial_that_a_smaller_one_forbids_is_not_made() -> None:
 def test_classes_rows_and_folds_make_combining_long() -> None:
     few = TrainingData(np.zeros((1000, 1)), np.arange(1000.0))
     many = TrainingData(np.zeros((20_000, 1)), np.arange(20_000) % 20, n_classes=20)
-    preset = PRESETS["balanced"]
-    assert top_in_time(few, 5, 10, preset, 10.0)[0]
-    assert not top_in_time(many, 5, 10, preset, 60.0)[0]
-    assert top_in_time(many, 5, 10, preset, 600.0)[0]
+    assert combining_time(few, 5, 10) == pytest.approx((0.08, 0.08))
+    assert combining_time(few, 10, 10) == pytest.approx((0.32, 0.32))
+    assert combining_time(many, 5, 10) == pytest.approx((30.4, 608.0))
+    assert combining_time(many, 1, 10) == pytest.approx((6.08, 121.6))

@@ -33,6 +33,14 @@ def test_inspect_tells_machines_the_same(typed, flats):
     assert len(told["columns"]) == 12
 
 
+@pytest.fixture
+def few_trees(monkeypatch):
+    """Rules from a few small trees, scored on two folds."""
+    monkeypatch.setattr(tables, "N_TREES", 30)
+    monkeypatch.setattr(tables, "N_FOLDS", 2)
+
+
+@pytest.mark.usefixtures("few_trees")
 def test_rules_are_few_whole_and_honest(typed, flats):
     result = typed("rules", flats, "--target", "rent", "--most", 3)
     assert result.code == 0, result.err
@@ -42,6 +50,7 @@ def test_rules_are_few_whole_and_honest(typed, flats):
     assert result.last == "Not used: listing_id, listed, description, currency."
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_rules_add_up_to_the_prediction_as_the_words_say(typed, flats):
     told = typed("rules", flats, "--target", "rent", "--most", 3, "--json").json
     assert 1 <= len(told["rules"]) <= 3
@@ -51,9 +60,8 @@ def test_rules_add_up_to_the_prediction_as_the_words_say(typed, flats):
     assert told["intercepts"][0] + mean == pytest.approx(make_flats(80)["rent"].mean(), rel=1e-6)
 
 
-def test_classes_are_named(typed, hostile, monkeypatch):
-    monkeypatch.setattr(tables, "N_TREES", 10)
-    monkeypatch.setattr(tables, "N_FOLDS", 2)
+@pytest.mark.usefixtures("few_trees", "short_paths")
+def test_classes_are_named(typed, hostile):
     told = typed("rules", hostile, "--target", "class", "--most", 2, "--json").json
     assert any(name == "coef_ünï" for name in told["rules"][0])
 

@@ -1,37 +1,34 @@
 """A Dask cluster of real processes on loopback, to be killed by tests."""
 
+import importlib
 import json
-import os
-import signal
-import subprocess
-import sys
+import threading
 import time
 from pathlib import Path
 from typing import Self
 
-ROOT = Path(__file__).parents[2]
-START_SECONDS = 60.0
+from tests.forked import THREADS, Forked
+
+START_SECONDS = 120.0
 
 
 class LocalProcesses:
-    """A scheduler and workers as separate processes that listen on loopback only."""
+    """A scheduler and workers as separate processes that listen on loopback only.
+
+    With ``replaced``, a worker takes the place of each that dies, as nannies see to it.
+    """
 
     def __init__(
-        self, folder: Path, n_workers: int = 2, *, nanny: bool = False, allowed_failures: int = 3
+        self, folder: Path, n_workers: int = 2, *, replaced: bool = False, allowed_failures: int = 3
     ) -> None:
         self.file = folder / "scheduler.json"
         self.folder = folder
-        self.nanny = nanny
-        self.environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
-            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": str(allowed_failures),
-            # More than one, so that it shows whether tasks keep to one.
-            "OMP_NUM_THREADS": "2",
-            "OPENBLAS_NUM_THREADS": "2",
-        }
-        self.scheduler: subprocess.Popen[bytes] | None = None
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.replaced = replaced
+        self.settings = {"distributed.scheduler.allowed-failures": allowed_failures}
+        self.over = threading.Event()
+        self.keeper = threading.Thread(target=self._replace)
+        self.scheduler: Forked | None = None
+        self.workers: list[Forked] = []
         self.n_workers = n_workers
 
     def __enter__(self) -> Self:
@@ -40,26 +37,33 @@ class LocalProcesses:
         wait_until(lambda: self.file.exists() and self.file.read_text().rstrip().endswith("}"))
         for _ in range(self.n_workers):
             self.add_worker()
+        if self.replaced:
+            self.keeper.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.over.set()
+        if self.replaced:
+            self.keeper.join()
         for process in [*self.workers, self.scheduler]:
-            if process.poll() is None:
-                # A nanny and its worker are one group.
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait(timeout=10)
+            process.kill()
+            process.wait()
+
+    def _replace(self) -> None:
+        while not self.over.wait(0.05):
+            if self.workers[-1].poll() is not None:
+                self.add_worker()
 
     @property
     def address(self) -> str:
         return json.loads(self.file.read_text())["address"]
 
-    def add_worker(self) -> subprocess.Popen[bytes]:
-        kind = "--nanny" if self.nanny else "--no-nanny"
+    def add_worker(self) -> Forked:
         worker = self._start(
             "dask_worker",
             "--nthreads",
             "1",
-            kind,
+            "--no-nanny",
             "--local-directory",
             str(self.folder),
             "--preload",
@@ -68,24 +72,23 @@ class LocalProcesses:
         self.workers.append(worker)
         return worker
 
-    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [
-            sys.executable, "-m", f"distributed.cli.{name}",
+    def _start(self, name: str, *arguments: str) -> Forked:
+        options = [
             "--scheduler-file", str(self.file),
             "--host", "127.0.0.1",
             "--dashboard-address", "127.0.0.1:0",
             *arguments,
         ]  # fmt: skip
-        log = (self.folder / f"{name}-{time.monotonic_ns()}.log").open("wb")
-        with log:
-            return subprocess.Popen(
-                command,
-                env=self.environment,
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        log = self.folder / f"{name}-{time.monotonic_ns()}.log"
+        # More threads than one, so that it shows whether tasks keep to one.
+        return Forked(_dask, name, options, self.settings, env=THREADS, log=str(log))
+
+
+def _dask(name: str, options: list[str], settings: dict[str, int]) -> None:
+    import dask
+
+    dask.config.set(settings)
+    importlib.import_module(f"distributed.cli.{name}").main(options)
 
 
 def wait_until(condition, seconds: float = START_SECONDS) -> None:

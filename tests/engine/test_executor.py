@@ -1,11 +1,11 @@
 """What every executor must do, tried on each of them."""
 
-import multiprocessing
 import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError
 from foldwise.engine.processes.futures import Futures, Threads
 from foldwise.engine.processes.pool import Processes
+from tests.forked import server
 
-LONG = 60.0
+LONG = 120.0
 
 
 def work(shared: Any, job: Any) -> Any:
@@ -30,17 +31,18 @@ def work(shared: Any, job: Any) -> Any:
             return {pool["num_threads"] for pool in threadpool_info()}
         case "aligned":
             return shared.ctypes.data % 64, shared.flags.writeable
-        case float():
-            time.sleep(job)
-            return job
+        case Path():
+            until = time.monotonic() + LONG
+            while not job.exists() and time.monotonic() < until:
+                time.sleep(0.02)
+            return "there"
     return float(shared.sum()) + job
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ProcessPoolExecutor]:
     """Give one pool to all tests: its processes take seconds to come up."""
-    context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(2, mp_context=context) as made:
+    with ProcessPoolExecutor(2, mp_context=server()) as made:
         yield made
 
 
@@ -121,12 +123,13 @@ def test_data_elsewhere_is_aligned_and_cannot_be_changed(executor: Executor) -> 
     assert all_of(executor, 1)[0].result == (0, False)
 
 
-def test_a_cancelled_task_comes_back_with_the_reason(executor: Executor) -> None:
+def test_a_cancelled_task_comes_back_with_the_reason(executor: Executor, tmp_path: Path) -> None:
     executor.place(work, np.ones(4))
-    executor.submit(0, 0.5)
+    executor.submit(0, tmp_path / "there")
     if is_elsewhere(executor):
         time.sleep(0.1)
     executor.cancel(0, "enough")
+    (tmp_path / "there").touch()
     finished = all_of(executor, 1)[0]
     assert isinstance(finished.error, TaskEndedError)
     assert str(finished.error) == "enough"
@@ -134,17 +137,18 @@ def test_a_cancelled_task_comes_back_with_the_reason(executor: Executor) -> None
     assert all_of(executor, 1)[1].result == 5.0
 
 
-def test_waiting_ends_in_time(executor: Executor) -> None:
+def test_waiting_ends_in_time(executor: Executor, tmp_path: Path) -> None:
     if executor.capacity == 1:
         pytest.skip("here waiting is working")
     executor.place(work, np.ones(4))
     executor.submit(0, 0)
     all_of(executor, 1)
-    executor.submit(1, 1.0)
+    executor.submit(1, tmp_path / "there")
     start = time.monotonic()
     assert executor.wait(0.1) == []
-    assert time.monotonic() - start < 0.8
-    assert all_of(executor, 1)[1].result == 1.0
+    assert time.monotonic() - start < LONG
+    (tmp_path / "there").touch()
+    assert all_of(executor, 1)[1].result == "there"
 
 
 def test_nothing_is_done_before_it_is_waited_for() -> None:

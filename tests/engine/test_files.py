@@ -2,8 +2,6 @@ import errno
 import os
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from foldwise.engine.files import (
     remove_leftovers,
     write_whole,
 )
+from tests.forked import Forked
 
 HEADER = {"key": "k", "about": {"learner": "ridge"}}
 PAYLOAD = bytes(range(256)) * 3
@@ -107,15 +106,14 @@ write_whole(Path(sys.argv[1]), parts())
 def test_a_writer_that_is_killed_leaves_nothing_behind(tmp_path: Path) -> None:
     path = tmp_path / "model"
     path.write_bytes(b"old")
-    killed = subprocess.run([sys.executable, "-c", KILLED, path, "unnamed"], check=False)
-    assert killed.returncode == -signal.SIGKILL
+    assert Forked(KILLED, path, "unnamed", log=os.devnull).wait() == -signal.SIGKILL
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_a_killed_writer_left_is_cleared_away_by_the_next(tmp_path: Path) -> None:
     path = tmp_path / "model"
-    subprocess.run([sys.executable, "-c", KILLED, path, "named"], check=False)
+    assert Forked(KILLED, path, "named", log=os.devnull).wait() == -signal.SIGKILL
     assert [file.suffix for file in tmp_path.iterdir()] == [".part"]
     write_whole(path, [b"first"])
     write_whole(path, [b"second"])

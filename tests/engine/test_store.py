@@ -1,7 +1,5 @@
 import os
 import stat
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer
 from foldwise.engine import store as store_module
 from foldwise.engine.store import RESULTS, RunStore, describe
 from foldwise.errors import FoldwiseWarning, InvalidParameterError
+from tests.forked import Forked
 
-ROOT = Path(__file__).parents[2]
 ABOUT = {"learner": "ridge", "node": [0, 1], "seconds": 0.5}
 
 
@@ -212,19 +210,13 @@ for i in range(60):
 
 def test_two_processes_may_write_one_run(tmp_path: Path) -> None:
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", TWO_WRITERS, str(tmp_path / "run")],
-            env={"PYTHONPATH": str(ROOT / "src")},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        Forked(f"import warnings; warnings.simplefilter('error'){TWO_WRITERS}", tmp_path / "run")
         for _ in range(2)
     ]
     for process in processes:
         assert process.stdout.readline() == "ready\n"
     for process in processes:
-        process.communicate("go\n", timeout=60)
+        process.communicate("go\n")
     assert [process.returncode for process in processes] == [0, 0]
     store = RunStore(tmp_path / "run")
     assert [store.get(str(i)) for i in range(60)] == [[i] * 1000 for i in range(60)]
@@ -244,16 +236,9 @@ for i in range(10**6):
 def test_a_writer_killed_at_any_moment_leaves_whole_files_only(tmp_path: Path) -> None:
     for attempt in range(2):
         run_dir = tmp_path / str(attempt)
-        process = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(run_dir)],
-            env={"PYTHONPATH": str(ROOT / "src")},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.05 + 0.037 * attempt)
-        process.kill()
-        process.communicate(timeout=20)
+        with Forked(WRITER, run_dir) as process:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.05 + 0.037 * attempt)
         store = RunStore(run_dir)
         for file in result_files(run_dir):
             assert file.suffix == ".fit", "what was half-written is cleared away"

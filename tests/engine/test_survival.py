@@ -6,9 +6,11 @@ Slow because processes are started, killed and waited for; every wait has a dead
 import json
 import os
 import resource
+import runpy
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,11 +29,12 @@ from foldwise.engine.dask import executor as dask_module
 from foldwise.errors import FoldwiseWarning, InvalidParameterError, LearnerFailedWarning
 from tests.engine.cluster import LocalProcesses
 from tests.engine.slow import Killer, SlowTree
+from tests.forked import Forked
 
 ROOT = Path(__file__).parents[2]
 X, Y = make_friedman1(150, random_state=0)
 N_FITS = 30
-DEADLINE = 170
+DEADLINE = 600
 
 
 def learners(seconds: float = 0.0, size: int = 0) -> list[tuple[str, Any]]:
@@ -75,6 +78,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_module, "TICK_SECONDS", 0.2)
     # A busy machine starts workers late.
     monkeypatch.setattr(cluster_module, "WARN_SECONDS", 300.0)
+    monkeypatch.setattr(cluster_module, "NO_WORKER_SECONDS", 300.0)
 
 
 class After:
@@ -94,19 +98,17 @@ def result_files(run_dir: Path) -> list[Path]:
     return sorted((run_dir / "results").glob("*.fit"))
 
 
-def test_a_run_killed_at_ten_moments_continues_with_the_same_bits_and_repeats_nothing() -> None:
+def kill_and_resume(*options: str) -> None:
+    sys.argv = ["kill_and_resume.py", *options]
+    runpy.run_path(str(ROOT / "benchmarks" / "kill_and_resume.py"), run_name="__main__")
+
+
+def test_a_run_killed_at_any_moment_continues_with_the_same_bits_and_repeats_nothing() -> None:
     # What is checked after each kill is said, and asserted, in the script.
-    run = subprocess.run(
-        [sys.executable, "benchmarks/kill_and_resume.py", "--quick", "--seconds", "0.01"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": "src", "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=DEADLINE,
-    )
-    assert run.returncode == 0, run.stderr
-    assert "10 kills, 10 continuations with the bits of a run never killed" in run.stdout
+    run = Forked(kill_and_resume, "--kills", "4", "--seconds", "0.01")
+    said, errors = run.communicate(timeout=DEADLINE)
+    assert run.returncode == 0, errors
+    assert "4 kills, 4 continuations with the bits of a run never killed" in said
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +138,7 @@ def test_a_cluster_that_loses_workers_gives_the_same_bits(
     cluster: LocalProcesses, undisturbed: tuple[bytes, bytes, float], disturb: Callable[..., None]
 ) -> None:
     model = stack(
-        learners(0.15), executor=cluster.address, callback=After(4, lambda: disturb(cluster))
+        learners(0.1), executor=cluster.address, callback=After(4, lambda: disturb(cluster))
     ).fit(X, Y)
     assert bits(model) == undisturbed
     assert model.failures_ == {}
@@ -147,8 +149,8 @@ def test_a_cluster_that_loses_workers_gives_the_same_bits(
 def test_a_learner_that_kills_its_worker_is_dropped_with_the_cause(
     tmp_path: Path, undisturbed: tuple[bytes, bytes, float]
 ) -> None:
-    with LocalProcesses(tmp_path, 1, nanny=True, allowed_failures=0) as nannies:
-        model = stack([*learners(0.05), ("killer", Killer())], executor=nannies.address)
+    with LocalProcesses(tmp_path, 1, replaced=True, allowed_failures=0) as cluster:
+        model = stack([*learners(0.05), ("killer", Killer())], executor=cluster.address)
         with pytest.warns(LearnerFailedWarning, match="'killer' was dropped"):
             model.fit(X, Y)
     assert list(model.failures_) == ["killer"]
@@ -237,31 +239,19 @@ def test_a_learner_more_refits_nothing_else_and_a_changed_one_only_itself(tmp_pa
     assert (other.run_.reused, other.run_.fits) == (20, 0)
 
 
-TWO = """
-import json, sys
-sys.path.insert(0, ".")
-from tests.engine import test_survival as t
-print("ready", flush=True)
-sys.stdin.readline()
-model = t.stack(t.learners(0.02), run_dir=sys.argv[1]).fit(t.X, t.Y)
-print(json.dumps([model.predict(t.X[:50]).tobytes().hex(), model.run_.fits, model.run_.reused]))
-"""
+def one_of_two(run_dir: Path) -> None:
+    warnings.simplefilter("error", UserWarning)
+    print("ready", flush=True)  # noqa: T201
+    sys.stdin.readline()
+    model = stack(learners(0.02), run_dir=run_dir).fit(X, Y)
+    told = [model.predict(X[:50]).tobytes().hex(), model.run_.fits, model.run_.reused]
+    print(json.dumps(told))  # noqa: T201
 
 
 def test_two_processes_on_one_run_do_not_disturb_each_other(
     tmp_path: Path, undisturbed: tuple[bytes, bytes, float]
 ) -> None:
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error::UserWarning", "-c", TWO, str(tmp_path / "run")],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": "src", "OMP_NUM_THREADS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
+    processes = [Forked(one_of_two, tmp_path / "run") for _ in range(2)]
     for process in processes:
         assert process.stdout.readline() == "ready\n"
     for process in processes:
@@ -269,6 +259,7 @@ def test_two_processes_on_one_run_do_not_disturb_each_other(
         process.stdin.flush()
     for process in processes:
         output, _ = process.communicate(timeout=DEADLINE)
+        assert process.returncode == 0
         predictions, fits, reused = json.loads(output)
         assert bytes.fromhex(predictions) == undisturbed[0]
         assert fits + reused == N_FITS

@@ -15,7 +15,7 @@ from tests.files.conftest import X
 from tests.files.hostile import forged, members_of, nothing_is_run
 
 EASY = settings(
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,7 @@ ESTIMATORS = [
     name
     for name in foldwise.__all__
     if name.endswith(("Regressor", "Classifier")) and not name.startswith(("Stacking", "Auto"))
+    if find_spec("torch") or not name.startswith("Net")
 ]
 
 

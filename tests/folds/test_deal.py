@@ -48,10 +48,35 @@ def test_one_seed_is_one_deal() -> None:
     assert not same_deal(deal(5, 50, seed=3), deal(5, 50, seed=4))
 
 
-def test_an_int_with_classes_is_stratified() -> None:
-    classes = np.repeat([0, 1, 2], [10, 20, 30])
-    for test in deal(5, 60, classes=classes).tests:
-        assert np.bincount(classes[test]).tolist() == [2, 4, 6]
+def test_folds_do_not_tell_the_class_shares_of_the_fold_they_judge() -> None:
+    def gain(seed: int) -> float:
+        """How much more often than a fresh coin flip the commoner class of the others is right."""
+        y = (np.random.default_rng(seed).random(30) < 0.5).astype(int)
+        lattice = deal(5, 30, classes=y, seed=seed)
+        pairs = zip(lattice.trains, lattice.tests, strict=True)
+        return float(
+            np.sum([(y[test] == (y[train].mean() > 0.5)).sum() for train, test in pairs]) / 30 - 0.5
+        )
+
+    gains = np.array([gain(seed) for seed in range(600)])
+    assert abs(gains.mean()) < 2 * gains.std() / np.sqrt(600)
+
+
+def test_no_class_is_missing_from_any_node_and_only_a_rare_one_is_spread_evenly() -> None:
+    for rare in (10, 9):
+        classes = np.repeat([0, 1], [60, rare])
+        for seed in range(60):
+            lattice = deal(5, 60 + rare, classes=classes, seed=seed, n_layers=2)
+            held = np.array([classes[test].sum() for test in lattice.tests])
+            assert np.count_nonzero(held) >= 4
+            even = held.max() - held.min() <= 1
+            assert even or rare == 10
+
+
+def test_groups_with_a_common_class_are_dealt_as_groups_without() -> None:
+    groups = np.repeat(np.arange(40), 3)
+    classes = (np.random.default_rng(0).random(40) < 0.5).astype(int)[groups]
+    assert same_deal(deal(5, 120, classes=classes, groups=groups), deal(5, 120, groups=groups))
 
 
 def test_an_int_with_groups_tears_no_group_apart() -> None:

@@ -13,12 +13,12 @@ from foldwise.isle import choice
 from foldwise.isle.choice import mean_score
 
 REGRESSORS = [
-    RuleFitRegressor(n_estimators=20, random_state=0),
-    RuleFitRegressor(n_estimators=20, max_terms=4, random_state=0),
-    RuleFitRegressor(n_estimators=20, loss="huber", random_state=0),
-    ISLERegressor(n_estimators=20, random_state=0),
-    ISLERegressor(n_estimators=20, post="stagewise", choose="1se", random_state=0),
-    ISLERegressor(n_estimators=20, post="shrink", random_state=0),
+    RuleFitRegressor(n_estimators=8, random_state=0),
+    RuleFitRegressor(n_estimators=8, max_terms=4, random_state=0),
+    RuleFitRegressor(n_estimators=8, loss="huber", random_state=0),
+    ISLERegressor(n_estimators=8, random_state=0),
+    ISLERegressor(n_estimators=8, post="stagewise", choose="1se", random_state=0),
+    ISLERegressor(n_estimators=8, post="shrink", random_state=0),
 ]
 
 
@@ -105,6 +105,7 @@ def test_there_is_no_score_where_none_can_be_honest():
         assert np.isnan(model.score_se_)
 
 
+@pytest.mark.usefixtures("short_paths")
 @pytest.mark.parametrize("kind", [ISLEClassifier, RuleFitClassifier])
 def test_a_class_missing_from_some_training_rows_is_no_trouble(kind):
     X = np.random.default_rng(0).normal(size=(40, 3))

@@ -49,7 +49,7 @@ def friedman():
 @pytest.mark.parametrize("trees", ["lightgbm", "sklearn"])
 def test_fewer_trees_predict_better_than_a_constant_by_far(friedman, trees):
     X, y = friedman
-    isle = ISLERegressor(n_estimators=200, trees=trees, random_state=0).fit(X[:400], y[:400])
+    isle = ISLERegressor(n_estimators=200, trees=trees, cv=2, random_state=0).fit(X[:400], y[:400])
     assert isle.n_trees_grown_ == 200
     assert isle.n_trees_ < 170
     assert len(isle.trees_) == isle.n_trees_
@@ -59,7 +59,7 @@ def test_fewer_trees_predict_better_than_a_constant_by_far(friedman, trees):
 def test_unused_trees_are_gone_and_predictions_are_those_of_all_trees(friedman):
     X, y = friedman
     forest = RandomForestRegressor(50, max_leaf_nodes=10, random_state=0).fit(X, y)
-    isle = ISLERegressor.from_fitted(forest, random_state=0).fit(X, y)
+    isle = ISLERegressor.from_fitted(forest, cv=2, random_state=0).fit(X, y)
     by_tree = np.column_stack([tree.predict(X) for tree in forest.estimators_])
     # The kept trees' leaves hold coefficient times value: regress to read coefficients off.
     kept = [
@@ -85,7 +85,7 @@ def test_unused_trees_are_gone_and_predictions_are_those_of_all_trees(friedman):
 def test_sklearn_ensembles_are_read(friedman, model):
     X, y = friedman
     model = clone(model).fit(X[:400], y[:400])
-    isle = ISLERegressor.from_fitted(model, random_state=0).fit(X[400:], y[400:])
+    isle = ISLERegressor.from_fitted(model, cv=2, random_state=0).fit(X[400:], y[400:])
     assert isle.n_trees_grown_ == 40
     plain = np.mean((y[400:] - model.predict(X[400:])) ** 2)
     assert np.mean((y[400:] - isle.predict(X[400:])) ** 2) < 1.02 * plain
@@ -96,9 +96,9 @@ def test_lightgbm_models_are_read_and_shortened(friedman):
 
     X, y = friedman
     model = LGBMRegressor(n_estimators=60, num_leaves=6, n_jobs=1, verbose=-1).fit(X, y)
-    isle = ISLERegressor.from_fitted(model, post="shrink", random_state=0).fit(X, y)
+    isle = ISLERegressor.from_fitted(model, post="shrink", cv=2, random_state=0).fit(X, y)
     assert isle.n_trees_ == 60
-    smaller = ISLERegressor.from_fitted(model, random_state=0).fit(X, y)
+    smaller = ISLERegressor.from_fitted(model, cv=2, random_state=0).fit(X, y)
     assert smaller.trees_.finder.booster.num_trees() == smaller.n_trees_ < 60
     assert np.mean((y - smaller.predict(X)) ** 2) < np.mean((y - model.predict(X)) ** 2) * 1.1
 
@@ -109,7 +109,7 @@ def test_lightgbm_models_of_several_classes_are_read():
 
     X, y = load_iris(return_X_y=True)
     model = LGBMClassifier(n_estimators=20, num_leaves=4, min_child_samples=5, n_jobs=1, verbose=-1)
-    isle = ISLEClassifier.from_fitted(model.fit(X, y), random_state=0).fit(X, y)
+    isle = ISLEClassifier.from_fitted(model.fit(X, y), cv=2, random_state=0).fit(X, y)
     assert isle.n_trees_grown_ == 60
     assert isle.score(X, y) > 0.95
 
@@ -118,7 +118,7 @@ def test_xgboost_models_are_read_and_shortened(friedman):
     xgboost = pytest.importorskip("xgboost")
     X, y = friedman
     model = xgboost.XGBRegressor(n_estimators=60, max_depth=3).fit(X, y)
-    isle = ISLERegressor.from_fitted(model, random_state=0).fit(X, y)
+    isle = ISLERegressor.from_fitted(model, cv=2, random_state=0).fit(X, y)
     assert isle.trees_.finder.booster.num_boosted_rounds() == isle.n_trees_ < 60
     columns = isle.trees_.columns(X)
     assert_allclose(columns.sum(axis=1) + isle.intercepts_[0], isle.predict(X), rtol=1e-5)
@@ -128,7 +128,7 @@ def test_xgboost_models_are_read_and_shortened(friedman):
 def test_classifier_forests_give_probabilities_not_votes():
     X, y = make_classification(600, random_state=0)
     forest = RandomForestClassifier(50, max_leaf_nodes=8, random_state=0).fit(X[:300], y[:300])
-    isle = ISLEClassifier.from_fitted(forest, random_state=0).fit(X[300:], y[300:])
+    isle = ISLEClassifier.from_fitted(forest, cv=2, random_state=0).fit(X[300:], y[300:])
     assert_allclose(isle.predict_proba(X)[:, 1], expit(isle.decision_function(X)))
     assert isle.n_trees_ < 50
 
@@ -138,7 +138,7 @@ def test_forests_of_several_classes_are_read():
     X, y = load_iris(return_X_y=True)
     labels = np.array(["a", "b", "c"])[y]
     forest = RandomForestClassifier(30, max_leaf_nodes=4, random_state=0).fit(X, labels)
-    isle = ISLEClassifier.from_fitted(forest, random_state=0).fit(X, labels)
+    isle = ISLEClassifier.from_fitted(forest, cv=2, random_state=0).fit(X, labels)
     assert isle.predict_proba(X).shape == (150, 3)
     assert isle.score(X, labels) > 0.95
     assert isle.n_trees_ < 30
@@ -147,7 +147,7 @@ def test_forests_of_several_classes_are_read():
 def test_an_unfitted_ensemble_is_cloned_and_fitted(friedman):
     X, y = friedman
     forest = RandomForestRegressor(20, max_leaf_nodes=8, random_state=0)
-    isle = ISLERegressor(forest, random_state=0).fit(X, y)
+    isle = ISLERegressor(forest, cv=2, random_state=0).fit(X, y)
     assert isle.n_trees_grown_ == 20
     assert not hasattr(forest, "estimators_")
 
@@ -155,7 +155,7 @@ def test_an_unfitted_ensemble_is_cloned_and_fitted(friedman):
 def test_cloning_keeps_the_fitted_model(friedman):
     X, y = friedman
     forest = RandomForestRegressor(20, max_leaf_nodes=8, random_state=0).fit(X, y)
-    isle = clone(ISLERegressor.from_fitted(forest, random_state=0)).fit(X, y)
+    isle = clone(ISLERegressor.from_fitted(forest, cv=2, random_state=0)).fit(X, y)
     assert isle.n_trees_grown_ == 20
 
 
@@ -186,7 +186,7 @@ def test_shrinking_is_hardly_worse_than_the_ensemble_on_rows_it_has_not_seen(fri
 def test_stagewise_drops_trees_too(friedman):
     X, y = friedman
     forest = RandomForestRegressor(50, max_leaf_nodes=8, random_state=0).fit(X, y)
-    isle = ISLERegressor.from_fitted(forest, post="stagewise", random_state=0).fit(X, y)
+    isle = ISLERegressor.from_fitted(forest, post="stagewise", cv=2, random_state=0).fit(X, y)
     assert isle.n_trees_ < 50
     assert np.mean((y - isle.predict(X)) ** 2) < 1.05 * np.mean((y - forest.predict(X)) ** 2)
 
@@ -195,7 +195,7 @@ def test_counts_have_positive_means():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))
     y = rng.poisson(np.exp(1 + (X[:, 0] > 0)))
-    isle = ISLERegressor(loss="poisson", n_estimators=50, random_state=0).fit(X, y)
+    isle = ISLERegressor(loss="poisson", n_estimators=50, cv=2, random_state=0).fit(X, y)
     assert (isle.predict(X) > 0).all()
     assert_allclose(isle.predict(X).mean(), y.mean(), rtol=0.01)
 
@@ -203,7 +203,7 @@ def test_counts_have_positive_means():
 def test_a_smaller_sample_is_wider(friedman):
     X, y = friedman
     # Hardly any memory: the trees differ by their row samples alone.
-    shared = {"n_estimators": 60, "learning_rate": 1e-6, "random_state": 0}
+    shared = {"n_estimators": 60, "learning_rate": 1e-6, "cv": 2, "random_state": 0}
     widths = [
         ISLERegressor(subsample=share, **shared).fit(X, y).width_ for share in (1.0, 0.5, 0.05)
     ]
@@ -216,7 +216,7 @@ def test_a_smaller_sample_is_wider(friedman):
 def test_the_summary_says_how_much_smaller_it_is(friedman):
     X, y = friedman
     forest = RandomForestRegressor(100, random_state=0).fit(X[:400], y[:400])
-    isle = ISLERegressor.from_fitted(forest, random_state=0).fit(X[400:], y[400:])
+    isle = ISLERegressor.from_fitted(forest, cv=2, random_state=0).fit(X[400:], y[400:])
     text = isle.summary()
     assert text.startswith(f"trees   {isle.n_trees_} of 100\n")
     assert isle.n_leaves_ < isle.n_leaves_grown_
@@ -225,7 +225,7 @@ def test_the_summary_says_how_much_smaller_it_is(friedman):
 
 def test_a_pickled_model_predicts_the_same(friedman):
     X, y = friedman
-    isle = ISLERegressor(n_estimators=50, random_state=0).fit(X, y)
+    isle = ISLERegressor(n_estimators=50, cv=2, random_state=0).fit(X, y)
     again = pickle.loads(pickle.dumps(isle))
     assert_allclose(again.predict(X), isle.predict(X))
 

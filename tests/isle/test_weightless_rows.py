@@ -31,6 +31,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.usefixtures("short_paths")
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("given_splits", [False, True])
 def test_rows_of_weight_zero_change_no_bit(model, given_splits):

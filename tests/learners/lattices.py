@@ -29,7 +29,7 @@ def lattice(splits: Any, depth: int = 2) -> list[NodeTask]:
     return tasks
 
 
-def plain(n_rows: int, n_folds: int = 5, depth: int = 2) -> list[NodeTask]:
+def plain(n_rows: int, n_folds: int = 3, depth: int = 2) -> list[NodeTask]:
     folds = KFold(n_folds, shuffle=True, random_state=0)
     return lattice(folds.split(np.zeros(n_rows)), depth)
 

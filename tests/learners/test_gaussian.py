@@ -124,7 +124,8 @@ def test_rows_that_tell_nothing_apart_are_left_to_the_general_way():
 def test_a_column_constant_at_some_nodes_agrees_or_is_declined(name):
     data = problem()
     data.X[:, 1] = 0.25
-    data.X[plain(200)[0].test, 1] += np.random.default_rng(0).normal(size=40)
+    apart = plain(200)[0].test
+    data.X[apart, 1] += np.random.default_rng(0).normal(size=len(apart))
     assert_agrees(LEARNERS[name], data, plain(200), "predict_proba", must_try=False)
 
 

@@ -2,6 +2,7 @@ import gc
 import weakref
 
 import numpy as np
+import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier, LGBMRegressor
 from scipy.sparse import csr_array
@@ -51,6 +52,31 @@ def _no_fits_yet():
 def fit_all(*learners, data=None, task=TASK, method="predict"):
     data = TrainingData(X, Y) if data is None else data
     return fit_at_node([Assignment(learner, method, task.seed) for learner in learners], data, task)
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_rows_that_are_many_are_predicted_a_block_at_a_time(frame, monkeypatch):
+    asked = []
+
+    class Asked(Ridge):
+        def predict(self, X):
+            asked.append(len(X))
+            return super().predict(X)
+
+    table = pd.DataFrame(X) if frame else X
+    learners = [
+        Asked(),
+        Pipeline([("scale", StandardScaler()), ("skip", None), ("ridge", Asked())]),
+    ]
+    for learner in learners:
+        data = TrainingData(table, Y)
+        (whole,) = fit_all(learner, data=data)
+        monkeypatch.setattr("foldwise.learners.general.BLOCK_CELLS", 3 * 15)
+        (blocks,) = fit_all(learner, data=data)
+        monkeypatch.undo()
+        assert asked == [40, 15, 15, 10]
+        asked.clear()
+        np.testing.assert_allclose(blocks.predictions, whole.predictions, rtol=1e-13)
 
 
 def test_a_transformer_in_front_of_several_learners_is_fitted_once_a_node():

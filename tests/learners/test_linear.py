@@ -47,7 +47,7 @@ def test_agrees_on_every_kind_of_lattice(name, deal):
 
 
 def test_agrees_on_triples():
-    assert_agrees(Ridge(), problem(), plain(160, depth=3))
+    assert_agrees(Ridge(), problem(), plain(160, 5, depth=3))
 
 
 def test_penalties_may_differ_between_targets():

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +21,7 @@ from foldwise.learners.prepare import (
     fitted,
     prepared,
     stops_early_on_given_rows,
+    take_rows,
     weight_argument,
 )
 
@@ -168,3 +171,24 @@ def test_a_model_made_from_numbers_predicts_and_knows_its_columns():
     assert model.random_state == 5
     np.testing.assert_array_equal(model.predict(FRAME), [10.5, 11.5, 2.5])
     assert not hasattr(learner, "coef_")
+
+
+@pytest.mark.parametrize("kind", ["array", "frame", "several", "columns"])
+def test_many_rows_are_taken_as_few_are(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    table: Any = {
+        "array": X,
+        "frame": pd.DataFrame(X, columns=list("abc"), index=np.arange(100) * 2),
+        "several": pd.DataFrame({"a": X[:, 0], "b": X[:, 1]}),
+        "columns": pd.DataFrame(np.asfortranarray(X)),
+    }[kind]
+    rows = np.array([3, 4, 50, 99, 7])
+    few = take_rows(table, rows)
+    monkeypatch.setattr("foldwise.learners.prepare.BLOCK_BYTES", 50)
+    many = take_rows(table, rows)
+    if kind == "array":
+        assert (many == X[rows]).all()
+    else:
+        pd.testing.assert_frame_equal(many, few)
+        pd.testing.assert_frame_equal(many, table.iloc[rows])
+    assert not np.shares_memory(np.asarray(many), X)

@@ -66,7 +66,7 @@ def test_a_shortcut_stands_behind_a_scaler_only_if_it_says_so():
     scaled = make_pipeline(StandardScaler(), Level())
     register(Level, yes, nothing)
     assert shortcut_for(scaled, DATA) is None
-    register(Level, yes, nothing, behind_scaler=True)
+    register(Level, yes, nothing, behind="scaler")
     assert shortcut_for(scaled, DATA) is not None
 
 

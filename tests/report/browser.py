@@ -15,7 +15,7 @@ FLAGS = (
     "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
     "--remote-debugging-pipe",
 )  # fmt: skip
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def chromium() -> str | None:

@@ -17,7 +17,7 @@ from foldwise.rules.rulefit import RuleFitClassifier, RuleFitRegressor
 @pytest.fixture(scope="module")
 def fitted():
     X, y = make_friedman1(200, random_state=0)
-    return RuleFitRegressor(n_estimators=40, random_state=0).fit(X, y), X
+    return RuleFitRegressor(n_estimators=40, cv=2, random_state=0).fit(X, y), X
 
 
 def test_contributions_add_up_to_the_prediction(fitted):
@@ -44,7 +44,7 @@ def test_the_text_adds_up_too(fitted):
 
 def test_the_most_probable_class_is_explained_unless_another_is_asked_for():
     X, y = load_iris(return_X_y=True)
-    model = RuleFitClassifier(n_estimators=20, random_state=0).fit(X, y)
+    model = RuleFitClassifier(n_estimators=20, cv=2, random_state=0).fit(X, y)
     scores = model.decision_function(X[:1])[0]
     assert_allclose(model.explain(X[0]).decision, scores.max())
     assert_allclose(model.explain(X[0], output=2).decision, scores[2])
@@ -59,7 +59,7 @@ def test_only_one_row_is_explained(fitted):
 @pytest.fixture(scope="module")
 def friedman():
     X, y = make_friedman1(300, noise=0.5, random_state=0)
-    model = RuleFitRegressor(n_estimators=60, random_state=0).fit(X, y)
+    model = RuleFitRegressor(n_estimators=60, cv=2, random_state=0).fit(X, y)
     return model, X, y
 
 
@@ -92,7 +92,7 @@ def test_a_region_has_its_own_importances():
     rng = np.random.default_rng(0)
     X = rng.random((400, 3))
     y = np.where(X[:, 0] > 0.5, 10 * X[:, 1], 0) + rng.normal(scale=0.1, size=400)
-    model = RuleFitRegressor(n_estimators=100, random_state=0).fit(X, y)
+    model = RuleFitRegressor(n_estimators=100, cv=2, random_state=0).fit(X, y)
     right = model.importances(X[X[:, 0] > 0.5])
     left = model.importances(X[X[:, 0] <= 0.5])
     assert right["x1"] > left["x1"]

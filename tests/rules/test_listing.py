@@ -13,7 +13,7 @@ def fitted():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"<b>a</b>": rng.normal(size=200), "c & d": rng.normal(size=200)})
     y = 2.0 * (X["<b>a</b>"] > 0.3) - (X["c & d"] < 0) + rng.normal(scale=0.1, size=200)
-    return RuleFitRegressor(n_estimators=30, random_state=0).fit(X, y)
+    return RuleFitRegressor(n_estimators=30, cv=2, random_state=0).fit(X, y)
 
 
 class Cells(HTMLParser):
@@ -58,7 +58,7 @@ def test_long_lists_are_cut_in_text(fitted):
 @pytest.mark.usefixtures("short_paths")
 def test_several_classes_have_a_coefficient_each():
     X, y = load_iris(return_X_y=True)
-    model = RuleFitClassifier(n_estimators=10, random_state=0).fit(X, y)
+    model = RuleFitClassifier(n_estimators=10, cv=2, random_state=0).fit(X, y)
     assert {"coef_0", "coef_1", "coef_2"} <= set(model.rules_.columns)
     assert '<th class="n">coef_2</th>' in model.to_html()
 

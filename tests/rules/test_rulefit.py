@@ -70,7 +70,7 @@ def people():
 @pytest.fixture(scope="module")
 def fitted(people):
     X, y = people
-    return RuleFitRegressor(n_estimators=200, random_state=0).fit(X, y)
+    return RuleFitRegressor(n_estimators=200, cv=2, random_state=0).fit(X, y)
 
 
 def test_each_rule_read_by_pandas_selects_exactly_the_rows_of_the_model(people, fitted):
@@ -131,7 +131,7 @@ def test_polars_gives_the_same_model(people, fitted):
             for name in X
         }
     )
-    same = RuleFitRegressor(n_estimators=200, random_state=0).fit(frame, y)
+    same = RuleFitRegressor(n_estimators=200, cv=2, random_state=0).fit(frame, y)
     assert_allclose(same.predict(frame), fitted.predict(X), rtol=1e-10)
 
 
@@ -158,14 +158,14 @@ def test_sparse_input_gives_the_dense_model():
     rng = np.random.default_rng(0)
     X = rng.poisson(0.5, size=(300, 6)).astype(float)
     y = X[:, 0] * (X[:, 1] > 0) + rng.normal(scale=0.1, size=300)
-    dense = RuleFitRegressor(n_estimators=50, random_state=0).fit(X, y)
-    thin = RuleFitRegressor(n_estimators=50, random_state=0).fit(sparse.csr_matrix(X), y)
+    dense = RuleFitRegressor(n_estimators=50, cv=2, random_state=0).fit(X, y)
+    thin = RuleFitRegressor(n_estimators=50, cv=2, random_state=0).fit(sparse.csr_matrix(X), y)
     assert_allclose(thin.predict(sparse.csr_matrix(X)), dense.predict(X), rtol=1e-8)
 
 
 def test_binary_probabilities_are_the_logistic_of_the_sum():
     X, y = load_breast_cancer(return_X_y=True)
-    rules = RuleFitClassifier(n_estimators=50, random_state=0).fit(X, y)
+    rules = RuleFitClassifier(n_estimators=50, cv=2, random_state=0).fit(X, y)
     decision = rules.decision_function(X)
     assert_allclose(rules.predict_proba(X)[:, 1], expit(decision))
     # At the lasso's optimum the mean probability is the share of the class.
@@ -174,7 +174,7 @@ def test_binary_probabilities_are_the_logistic_of_the_sum():
 
 def test_binary_probabilities_beat_the_class_shares_on_new_rows_by_far():
     X, y = load_breast_cancer(return_X_y=True)
-    rules = RuleFitClassifier(n_estimators=100, random_state=0)
+    rules = RuleFitClassifier(n_estimators=100, cv=2, random_state=0)
     p = cross_val_predict(
         rules, X, y, cv=KFold(3, shuffle=True, random_state=0), method="predict_proba"
     )
@@ -185,7 +185,7 @@ def test_binary_probabilities_beat_the_class_shares_on_new_rows_by_far():
 def test_several_classes_have_probabilities_that_sum_to_one_and_text_labels():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    rules = RuleFitClassifier(n_estimators=30, random_state=0).fit(X, names)
+    rules = RuleFitClassifier(n_estimators=30, cv=2, random_state=0).fit(X, names)
     p = rules.predict_proba(X)
     assert_allclose(p, softmax(rules.decision_function(X), axis=1))
     assert (rules.predict(X) == names).mean() > 0.95
@@ -196,7 +196,7 @@ def test_counts_have_positive_means_that_match_the_total():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y = rng.poisson(np.exp(0.5 + (X[:, 0] > 0) - 0.5 * X[:, 1]))
-    rules = RuleFitRegressor(loss="poisson", n_estimators=50, random_state=0).fit(X, y)
+    rules = RuleFitRegressor(loss="poisson", n_estimators=50, cv=2, random_state=0).fit(X, y)
     mean = rules.predict(X)
     assert (mean > 0).all()
     assert_allclose(mean.mean(), y.mean(), rtol=0.01)
@@ -215,8 +215,8 @@ def test_huber_is_not_moved_by_outliers():
     X, y = make_friedman1(400, random_state=0)
     wild = y.copy()
     wild[::20] += 500
-    robust = RuleFitRegressor(loss="huber", n_estimators=100, random_state=0).fit(X, wild)
-    plain = RuleFitRegressor(n_estimators=100, random_state=0).fit(X, wild)
+    robust = RuleFitRegressor(loss="huber", n_estimators=100, cv=2, random_state=0).fit(X, wild)
+    plain = RuleFitRegressor(n_estimators=100, cv=2, random_state=0).fit(X, wild)
     error = [np.median(np.abs(y - model.predict(X))) for model in (robust, plain)]
     assert error[0] < error[1] / 3
 
@@ -225,8 +225,8 @@ def test_rows_of_weight_zero_are_not_there():
     X, y = make_friedman1(200, random_state=0)
     weight = np.r_[np.ones(150), np.zeros(50)]
     y[150:] = 1e6
-    with_zeros = RuleFitRegressor(n_estimators=30, random_state=0).fit(X, y, weight)
-    without = RuleFitRegressor(n_estimators=30, random_state=0).fit(X[:150], y[:150])
+    with_zeros = RuleFitRegressor(n_estimators=30, cv=2, random_state=0).fit(X, y, weight)
+    without = RuleFitRegressor(n_estimators=30, cv=2, random_state=0).fit(X[:150], y[:150])
     assert_array_equal(with_zeros.predict(X), without.predict(X))
 
 
@@ -243,7 +243,7 @@ def test_weights_act_like_repetition_on_average():
         return np.mean([fit(seed).predict(test) for seed in range(5)], axis=0)
 
     def model(seed):
-        return RuleFitRegressor(n_estimators=40, subsample=0.5, random_state=seed)
+        return RuleFitRegressor(n_estimators=40, subsample=0.5, cv=2, random_state=seed)
 
     weighted = mean_prediction(lambda seed: model(seed).fit(X, y, weight))
     repeated = mean_prediction(lambda seed: model(seed).fit(X[rows], y[rows], groups=groups))
@@ -254,14 +254,14 @@ def test_weights_act_like_repetition_on_average():
 def test_a_constant_column_changes_nothing():
     X, y = make_friedman1(200, random_state=0)
     wider = np.column_stack([X, np.full(200, 7.0)])
-    plain = RuleFitRegressor(n_estimators=30, random_state=0).fit(X, y)
-    more = RuleFitRegressor(n_estimators=30, random_state=0).fit(wider, y)
+    plain = RuleFitRegressor(n_estimators=30, cv=2, random_state=0).fit(X, y)
+    more = RuleFitRegressor(n_estimators=30, cv=2, random_state=0).fit(wider, y)
     assert_allclose(more.predict(wider), plain.predict(X), rtol=1e-10)
 
 
 def test_caps_on_terms_and_conditions_hold():
     X, y = make_friedman1(300, random_state=0)
-    short = RuleFitRegressor(n_estimators=50, max_terms=7, max_conditions=2, random_state=0)
+    short = RuleFitRegressor(n_estimators=50, max_terms=7, max_conditions=2, cv=2, random_state=0)
     frame = short.fit(X, y).rules_
     assert 1 <= len(frame) <= 7
     assert frame["n_conditions"].max() <= 2
@@ -271,13 +271,13 @@ def test_few_terms_are_not_shrunk_as_if_there_were_many():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 10, size=(400, 3))
     y = 5.0 * ((X[:, 0] > 4) & (X[:, 1] <= 2)) + rng.normal(scale=0.1, size=400)
-    one = RuleFitRegressor(max_terms=1, linear_terms=False, random_state=0).fit(X, y)
+    one = RuleFitRegressor(max_terms=1, linear_terms=False, cv=2, random_state=0).fit(X, y)
     assert_allclose(one.rules_["coef"], [5.0], atol=0.1)
 
 
 def test_the_model_of_single_conditions_is_additive():
     X, y = make_friedman1(300, random_state=0)
-    additive = RuleFitRegressor(n_estimators=50, max_conditions=1, random_state=0).fit(X, y)
+    additive = RuleFitRegressor(n_estimators=50, max_conditions=1, cv=2, random_state=0).fit(X, y)
     assert additive.interactions(X).empty
 
 
@@ -292,8 +292,8 @@ def test_one_standard_error_is_sparser():
 def test_regrown_dictionaries_judge_pure_noise_as_noise():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 5)), rng.normal(size=200)
-    honest = RuleFitRegressor(n_estimators=50, random_state=0).fit(X, y)
-    shared = RuleFitRegressor(n_estimators=50, dictionary="shared", random_state=0).fit(X, y)
+    honest = RuleFitRegressor(n_estimators=100, random_state=0).fit(X, y)
+    shared = RuleFitRegressor(n_estimators=100, dictionary="shared", random_state=0).fit(X, y)
     noise = 0.5 * y.var()
     assert honest.cv_loss_[honest.index_] > 0.97 * noise
     assert shared.cv_loss_.min() < 0.97 * noise
@@ -311,8 +311,8 @@ def test_groups_stay_together():
 
 def test_the_number_of_threads_does_not_change_a_bit():
     X, y = make_friedman1(300, random_state=0)
-    one = RuleFitRegressor(n_estimators=5, n_jobs=1, random_state=0).fit(X, y)
-    two = RuleFitRegressor(n_estimators=5, n_jobs=2, random_state=0).fit(X, y)
+    one = RuleFitRegressor(n_estimators=5, n_jobs=1, cv=2, random_state=0).fit(X, y)
+    two = RuleFitRegressor(n_estimators=5, n_jobs=2, cv=2, random_state=0).fit(X, y)
     assert_array_equal(one.predict(X), two.predict(X))
 
 
@@ -346,7 +346,7 @@ def test_no_trees_leave_linear_terms():
         ({"subsample": 0.0}, "subsample must be a number above 0 and at most 1; got 0.0."),
         ({"choose": "mn"}, "choose must be one of 'min', '1se'; got 'mn'. Did you mean 'min'?"),
         ({"loss": "square"}, "got 'square'. Did you mean 'squared'?"),
-        ({"cv": 1}, "RuleFitRegressor: cv must be at least 2; got 1. Try 5."),
+        ({"cv": 1}, "RuleFitRegressor: cv must be at least 2; got 1. Use 5, the default."),
         ({"cv": [(range(5), range(5, 9))]}, "cv must test every row exactly once; got "),
     ],
 )
@@ -367,7 +367,7 @@ def test_rules_can_come_from_a_forest():
     forest = RandomForestRegressor(20, max_leaf_nodes=5, random_state=0)
     fitted = clone(forest).fit(X, y)
     for ensemble in (forest, FrozenEstimator(fitted)):
-        model = RuleFitRegressor(ensemble, random_state=0).fit(X, y)
+        model = RuleFitRegressor(ensemble, cv=2, random_state=0).fit(X, y)
         nodes = np.asarray(fitted.decision_path(X)[0].todense(), dtype=bool).T
         known = {row.tobytes() for row in nodes}
         assert model.n_candidates_ <= 20 * 8 + 10

@@ -23,10 +23,10 @@ def two_minds(n: int, seed: int) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize(
     ("model", "classify"),
     [
-        (ISLERegressor(n_estimators=40), False),
-        (RuleFitRegressor(n_estimators=40), False),
-        (ISLEClassifier(n_estimators=40), True),
-        (RuleFitClassifier(n_estimators=40), True),
+        (ISLERegressor(n_estimators=40, cv=2), False),
+        (RuleFitRegressor(n_estimators=40, cv=2), False),
+        (ISLEClassifier(n_estimators=40, cv=2), True),
+        (RuleFitClassifier(n_estimators=40, cv=2), True),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
 )

@@ -1,5 +1,5 @@
-import re
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,16 +9,30 @@ from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from foldwise import StackingRegressor
-from foldwise.engine import RunOptions
 from foldwise.errors import AllLearnersFailedError, FoldwiseWarning
 from foldwise.folds import Lattice
 from foldwise.learners import TrainingData
-from foldwise.stack.fit import combining_seconds
+from foldwise.scores.metric import as_metric
+from foldwise.stack.fit import _reserve
+from foldwise.stack.judge.in_time import OutOfTimeError, judged_in_time
+from foldwise.stack.judge.judge import Contest
 from foldwise.stack.problem import StackProblem
+from foldwise.stack.stackers.candidates import candidates_from
 from foldwise.stack.table.layers import fit_layers
+from tests.engine import odd
 from tests.engine.odd import Odd
 
 X, Y = make_regression(60, 4, noise=10, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def slow_learners_take_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let clocks go on by the time a learner says it takes: budgets are large, waits are none."""
+    slept = [0.0]
+    for name in ("monotonic", "perf_counter"):
+        real = getattr(time, name)
+        monkeypatch.setattr(time, name, lambda real=real: real() + sum(slept))
+    monkeypatch.setattr(odd, "time", SimpleNamespace(sleep=slept.append))
 
 
 def fit(learners: Any, **options: Any) -> StackingRegressor:
@@ -35,18 +49,18 @@ def test_enough_time_gives_the_whole_stack_with_the_same_bits() -> None:
 
 
 def test_what_time_does_not_suffice_for_is_left_out_and_said() -> None:
-    learners = [("slow", Odd(seconds=0.6)), ("tree", DecisionTreeRegressor()), ("ridge", Ridge())]
+    learners = [("slow", Odd(seconds=60)), ("tree", DecisionTreeRegressor()), ("ridge", Ridge())]
     start = time.monotonic()
     with pytest.warns(FoldwiseWarning) as caught:
-        stack = fit(learners, time_budget=2.0)
-    assert time.monotonic() - start < 2.0 + 2.0
+        stack = fit(learners, time_budget=200)
+    assert time.monotonic() - start < 200
     assert [str(w.message) for w in caught] == [
-        "StackingRegressor: the fit ended by time_budget=2 and the stack is partial, without "
+        "StackingRegressor: the fit ended by time_budget=200 and the stack is partial, without "
         "'slow'. Fit again with more time; with run_dir= nothing finished is fitted twice."
     ]
     assert stack.partial_
     assert (stack.run_.reason, stack.run_.failed) == ("time budget", ("slow",))
-    assert re.match(r"time budget: about \d s more needed, \d s left", stack.failures_["slow"])
+    assert stack.failures_ == {"slow": "time budget: about 8 min more needed, 2 min left"}
     rest = fit(learners[1:])
     assert stack.score_ == rest.score_
     assert list(stack.oof_.columns) == ["tree", "ridge"]
@@ -54,16 +68,16 @@ def test_what_time_does_not_suffice_for_is_left_out_and_said() -> None:
 
 def test_no_learner_in_time_is_an_error_that_says_so() -> None:
     with pytest.raises(AllLearnersFailedError) as caught:
-        fit([("slow", Odd(seconds=0.3))], time_budget=0.5)
+        fit([("slow", Odd(seconds=30))], time_budget=50)
     assert str(caught.value) == (
-        "StackingRegressor: time_budget must be enough for at least one learner; got 0.5 s: "
+        "StackingRegressor: time_budget must be enough for at least one learner; got 50 s: "
         "'slow' time budget: not finished in time. Give more time, or a cheap learner first."
     )
 
 
 def test_repeats_that_do_not_fit_are_left_out() -> None:
     with pytest.warns(FoldwiseWarning, match=r"is partial, without 4\d of 50 repeats\. "):
-        stack = fit([("slow", Odd(seconds=0.15))], time_budget=2.7, n_repeats=50)
+        stack = fit([("slow", Odd(seconds=15))], time_budget=270, n_repeats=50)
     assert stack.partial_
     assert 1 <= len(stack.deals_) <= 2
     assert stack.failures_ == {}
@@ -97,20 +111,20 @@ def test_a_repeat_that_was_begun_and_not_finished_is_forgotten(
 def test_an_upper_layer_without_time_leaves_the_lower_one() -> None:
     layers = [
         [("ridge", Ridge()), ("tree", DecisionTreeRegressor())],
-        [("slow", Odd(seconds=1.0))],
+        [("slow", Odd(seconds=100))],
     ]
     with pytest.warns(FoldwiseWarning, match="is partial, without 'slow'"):
-        stack = fit(layers, time_budget=4.0, cv=4)
+        stack = fit(layers, time_budget=400, cv=4)
     assert list(stack.oof_.columns) == ["ridge", "tree"]
     assert stack.predict(X).shape == (60,)
     assert stack.score_ < 0
 
 
 def test_a_tuned_learner_without_time_is_left_out() -> None:
-    learners = [("slow", Odd(seconds=0.6)), ("ridge", Ridge())]
+    learners = [("slow", Odd(seconds=60)), ("ridge", Ridge())]
     tune = {"slow": {"rows": [0, 7]}}
     with pytest.warns(FoldwiseWarning, match="is partial, without 'slow'"):
-        stack = fit(learners, time_budget=3.0, tune=tune)
+        stack = fit(learners, time_budget=300, tune=tune)
     assert list(stack.oof_.columns) == ["ridge"]
 
 
@@ -118,12 +132,54 @@ def test_time_for_combining_is_set_aside() -> None:
     X, y = make_classification(1000, random_state=0)
     problem = StackProblem(TrainingData(X, y, None, 2), labels=[0, 1])
     lattice = Lattice.from_splits(KFold(5).split(X), 1000)
-    layers: Any = [[None] * 3]
+    metric = as_metric(None, owner="x", classify=True, has_probabilities=True)
+    one = Contest(candidates_from("pool", problem, metric, "x"), metric)
+    several = Contest(candidates_from(["pool", "logistic"], problem, metric, "x"), metric)
 
-    def seconds(budget: float | None) -> float:
-        return combining_seconds(problem, layers, lattice, RunOptions(time_budget=budget))
+    def seconds(budget: float | None, contest: Contest = one) -> float:
+        return _reserve(problem, 10, lattice, contest, budget)
 
     assert seconds(None) == 0.0
     assert seconds(0.3) == pytest.approx(0.1)
-    assert seconds(10) == pytest.approx(0.26)
+    assert seconds(10) == pytest.approx(0.28)
+    assert seconds(10, several) == pytest.approx(0.48)
+    assert seconds(1.0, several) == pytest.approx(0.28)
     assert seconds(1000) == pytest.approx(20.0)
+
+
+def test_a_stacker_without_time_is_a_mean_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    learners = [("tree", DecisionTreeRegressor()), ("ridge", Ridge())]
+    for name in ("GRACE_SHARE", "GRACE_SECONDS"):
+        monkeypatch.setattr(f"foldwise.stack.fit.{name}", -100.0)
+    with pytest.warns(FoldwiseWarning, match="is partial, without all that was to stand on top"):
+        stack = fit(learners, time_budget=50, final_estimator=["ridge", "nnls"])
+    assert stack.partial_
+    assert stack.run_.reason == "time budget"
+    mean = fit(learners)
+    assert stack.score_ == mean.score_
+    assert (stack.predict(X) == mean.predict(X)).all()
+    best = fit(learners, time_budget=50, final_estimator="best")
+    assert not best.partial_
+    assert best.score_ == fit(learners, final_estimator="best").score_
+
+
+@pytest.mark.parametrize("stops", [0, 1, 2, 3])
+def test_as_much_is_judged_as_there_is_time_for(stops: int) -> None:
+    problem = StackProblem(TrainingData(X, Y))
+    metric = as_metric(None, owner="x", classify=False, has_probabilities=False)
+    contest = Contest(candidates_from(["ridge", "lasso"], problem, metric, "x"), metric)
+    tried: list[list[str]] = []
+
+    def judged(step: Contest, until: float) -> list[str]:
+        tried.append([candidate.name for candidate in step.candidates])
+        assert (until == float("inf")) == (len(tried) == 1)
+        if len(tried) > max(stops, 1):
+            raise OutOfTimeError
+        return tried[-1]
+
+    until = time.monotonic() + (100.0 if stops else -1.0)
+    found, whole = judged_in_time(judged, contest, problem, until)
+    steps = [["mean"], ["ridge"], ["ridge", "lasso"]]
+    assert found == steps[max(stops, 1) - 1]
+    assert whole == (stops == 3)
+    assert tried == steps[: stops + 1]

@@ -97,8 +97,9 @@ def what_predicts(stack, fold):
         (own,) = [j for j in verdict.folds if j.fold == fold]
         here = np.isin(verdict.rows, test)
         found["choice"] = (own.option.candidate, own.option.point)
-        found["stacker"] = vars(own.stacker)
+        found["stacker"] = (vars(own.stacker), own.names)
         found["predictions"] = verdict.response.values[here]
+        found["expected errors"] = (own.scale, own.expected)
         (judgement,) = [j for j in deal.reading.judgements if j.fold == fold]
         features = stack._with_training_rows(None)[0].top.features
         # What the correction of the score rests on.
@@ -126,11 +127,12 @@ MODES = [
     ("purged", 1, {}),
     ("purged", 1, {"hold_out": "node"}),
     ("purged", 2, {}),
+    ("plain", 1, {"prune": 0.1}),
 ]
 
 
 CASES = [("regression", *mode) for mode in MODES]
-CASES += [("classification", *MODES[index]) for index in (0, 3, 4, 6, 9, 11, 12, 13)]
+CASES += [("classification", *MODES[index]) for index in (0, 3, 4, 6, 9, 11, 12, 13, 16)]
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def unmasked(gains) -> set:
     return {name for name, values in gains.items() if not is_honest(values)}
 
 
-@pytest.mark.parametrize(("n_folds", "n_layers"), [(3, 1), (5, 1), (4, 2)])
+@pytest.mark.parametrize(("n_folds", "n_layers"), [(3, 1), (4, 2)])
 def test_no_combiner_beats_noise_in_regression(n_folds, n_layers) -> None:
     grid = (Ridge(), {"alpha": ALPHAS})
     tops = {
@@ -89,7 +89,7 @@ def test_no_combiner_beats_noise_in_regression(n_folds, n_layers) -> None:
     assert unmasked(gains) == set()
 
 
-@pytest.mark.parametrize(("n_folds", "n_layers"), [(3, 1), (5, 1), (4, 2)])
+@pytest.mark.parametrize(("n_folds", "n_layers"), [(3, 1), (4, 2)])
 def test_no_combiner_beats_noise_in_classification(n_folds, n_layers) -> None:
     grid = (LogisticRegression(), {"C": [0.01, 10.0]})
     tops = {"mean": "mean", "best": "best", "nnls": "nnls", "bake-off": ["mean", "nnls", grid]}

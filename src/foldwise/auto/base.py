@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array
+from foldwise.auto.bounded import bounded, with_booster
 from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
@@ -26,11 +27,10 @@ from foldwise.auto.plan import (
     SHORT_TRIAL_SHARE,
     TRIAL_SHARE,
     FitPlan,
-    combining_seconds,
+    combining_time,
     is_small,
     plan_for,
     planned,
-    top_in_time,
     trial_seconds,
     with_quick,
 )
@@ -39,22 +39,26 @@ from foldwise.auto.portfolio.encodings import encoded
 from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.tables import Kinds, column_kinds
-from foldwise.auto.tables.frames import as_frame
+from foldwise.auto.tables.frames import as_frame, factorised
 from foldwise.auto.tables.problem import TableProblem
-from foldwise.checks import check_lengths, check_word, checked_groups, checked_weights
+from foldwise.checks import check_lengths, check_number, check_word, checked_groups, checked_weights
 from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
-from foldwise.errors import Plain, invalid_data, listing
+from foldwise.errors import Plain, invalid_data, listing, unsupported
 from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
+from foldwise.stack.fit import ALL_SHARE
 from foldwise.stack.parameters import LIVE, without_live
 from foldwise.stack.results.notebook import fitted_html
 
 READ_FROM_STACK = (
-    "score_", "score_se_", "score_uncorrected_", "score_correction_", "fold_scores_",
-    "leaderboard_", "failures_", "n_fits_", "stacker_", "unjudged_folds_", "run_", "partial_",
+    "score_", "score_se_", "score_interval_", "score_uncorrected_", "score_correction_",
+    "score_note_", "p_stack_better_", "fold_scores_", "leaderboard_", "failures_", "n_fits_",
+    "stacker_", "used_", "unjudged_folds_", "run_", "partial_",
 )  # fmt: skip
 LEAST_SECONDS = 0.5
 CONSTANT = "constant"
+# Standard errors of the score: learners that change it by less are not asked about new rows.
+PRUNE = 0.1
 
 
 class BaseAutoStack(BaseEstimator):
@@ -73,6 +77,7 @@ class BaseAutoStack(BaseEstimator):
         metric: Any = None,
         interpretable: bool = False,
         time_column: Any = None,
+        predict_seconds: float | None = None,
         kinds: Mapping[str, str] | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -87,6 +92,7 @@ class BaseAutoStack(BaseEstimator):
         self.metric = metric
         self.interpretable = interpretable
         self.time_column = time_column
+        self.predict_seconds = predict_seconds
         self.kinds = kinds
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -141,29 +147,36 @@ class BaseAutoStack(BaseEstimator):
     ) -> Self:
         check_word(self._owner, "preset", self.preset, PRESETS)
         check_options(self._owner, RunOptions(time_budget=self.time_budget, **self._running()))
+        if self.predict_seconds is not None:
+            check_number(self._owner, "predict_seconds", self.predict_seconds, above=0, try_=0.1)
         preset = PRESETS[self.preset]
         rows = self._check_rows(X, y, sample_weight, groups)
         data = rows.data
         scoring = scorer_of(self.metric, owner=self._owner, n_classes=data.n_classes)
         # Sorted in time, rows may look different: a column that counts them does so no more.
         self.kinds_ = self._checked_kinds(data.X, kinds if rows.order is None else None)
+        data = replace(data, X=factorised(data.X))
         weighted = data.sample_weight is not None
         profile = profile_of(
             self.kinds_, data.y, n_classes=data.n_classes, weighted=weighted, size=preset.size
         )
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
+        budget = np.inf if self.time_budget is None else self.time_budget
+        members = tuple(member for member in members if member.least_seconds <= budget)
         learners, broken = _learners(members, profile, self.kinds_)
-        plan = self._plan(members, learners, data, preset, start, seed, is_small(profile))
+        small = is_small(profile)
+        plan = self._plan(members, learners, data, preset, start, seed, small)
+        learners |= {name: bounded(learners[name], n) for name, n in plan.rounds.items()}
         ordered = self.time_column is not None
         repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, **changed: Any) -> Any:
             budget = changed.get("time_budget")
             if budget is not None:
-                time_for_it, left = top_in_time(data, plan.folds, len(members), preset, budget)
-                thorough, changed["time_budget"] = thorough and time_for_it, budget - left
-            on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
+                _, everything = combining_time(data, plan.folds, len(members))
+                thorough = thorough and repeats * everything <= ALL_SHARE * budget
+            on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough), small)
             stack = self._stack_class(
                 estimators=list(members.items()),
                 cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
@@ -262,13 +275,20 @@ class BaseAutoStack(BaseEstimator):
         powers = {member.name: member.power for member in members}
 
         def tried() -> FitPlan:
-            seconds = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
+            alone = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
+            shares = {member.name: member.together for member in members}
+            seconds = {name: took * shares[name] for name, took in alone.items()}
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
             plan = plan_for(
                 names, seconds, budget=left, workers=max(workers, 1), folds=folds,
-                combining=lambda number: combining_seconds(data, number, 1),
+                combining=lambda number: combining_time(data, number, 1)[0],
             )  # fmt: skip
+            if workers and not small:
+                plan, seconds = with_booster(
+                    plan, learners, seconds, data,
+                    budget=left, workers=workers, folds=folds, seed=seed,
+                )  # fmt: skip
             return with_quick(plan, seconds, budget=left, workers=workers, small=small)
 
         if self.run_dir is None:
@@ -286,11 +306,14 @@ class BaseAutoStack(BaseEstimator):
             return {"executor": "processes", "n_jobs": effective_n_jobs(self.n_jobs)}
         return {"executor": self.executor, "n_jobs": self.n_jobs}
 
-    def _on_top(self, preset: Preset) -> dict[str, Any]:
+    def _on_top(self, preset: Preset, small: bool) -> dict[str, Any]:
         if self.interpretable:
             # One model of all rows, not a mean of several, is what a person can read.
             return {"final_estimator": "best", "predict_with": "refit"}
-        return {"final_estimator": list(self._stackers) if preset.thorough else self._stackers[0]}
+        top = list(self._stackers) if preset.thorough else self._stackers[0]
+        # Few rows tell little about who can be missed, and small models answer at once.
+        prune = 0.0 if small else PRUNE
+        return {"final_estimator": top, "prune": prune, "predict_seconds": self.predict_seconds}
 
     def _settle(
         self, plan: FitPlan, rows: AutoInputs, broken: dict[str, str], reason: str = ""
@@ -307,9 +330,53 @@ class BaseAutoStack(BaseEstimator):
         self.skipped_ = {**plan.skipped, **unfinished, **broken}
         if self.interpretable:
             weights = self.stack_.stacker_.weights_
-            entries = self.stack_.deals_[0].top.entries
-            self.model_ = self.stack_.named_estimators_[entries[int(weights.argmax())].name]
+            self.model_ = self.stack_.named_estimators_[self.used_[int(weights.argmax())]]
         return self
+
+    def compact(
+        self, *, prune: float = PRUNE, predict_seconds: float | None = None, X: Any = None
+    ) -> Self:
+        """Return a new model of the learners that are worth keeping; none is fitted again.
+
+        Parameters
+        ----------
+        prune : float, default=0.1
+            Standard errors of the score that leaving learners out may cost.
+        predict_seconds : float or None
+            As in the constructor; :meth:`frontier` tells what each second buys.
+        X : data frame or array-like, optional
+            The training rows, needed only if seconds are limited and the model was pickled or
+            loaded since it was fitted.
+
+        Returns
+        -------
+        Self
+            A fitted model with its own honest score that holds only what its predictions need;
+            this one is not changed.
+        """
+        check_is_fitted(self, "stack_")
+        new, rows = copy(self), None if X is None else self._new_rows(X)
+        new.predict_seconds = predict_seconds
+        new.stack_ = self.stack_.compact(prune=prune, predict_seconds=predict_seconds, X=rows)
+        for name in READ_FROM_STACK:
+            setattr(new, name, getattr(new.stack_, name))
+        return new
+
+    def frontier(self, X: Any = None) -> pd.DataFrame:
+        """Return what ever smaller stacks lose, and what they save, as the stack's own does.
+
+        Parameters
+        ----------
+        X : data frame or array-like, optional
+            The training rows, needed only if the model was pickled or loaded since.
+
+        Returns
+        -------
+        DataFrame
+            One row a stack; see :meth:`StackingRegressor.frontier`.
+        """
+        check_is_fitted(self, "stack_")
+        return self.stack_.frontier(None if X is None else self._new_rows(X))
 
     def _new_rows(self, X: Any) -> pd.DataFrame:
         check_is_fitted(self, "stack_")
@@ -324,7 +391,14 @@ class BaseAutoStack(BaseEstimator):
                 got=here,
                 fix="Use read_table(path, like=model.read_as_).",
             )
-        return frame
+        return factorised(frame)
+
+    def _levels(self, by: Any) -> Any:
+        """Return what intervals and sets are to hold by itself, if the rows are in its order."""
+        if isinstance(by, tuple) and self.time_column is not None:
+            must, got = "be a column with time_column, which sorts the rows", Plain("labels")
+            raise unsupported(self._owner, "by", must=must, got=got, fix="Name a column.")
+        return by
 
     def predict(self, X: Any) -> Array:
         """Predict targets, or classes.

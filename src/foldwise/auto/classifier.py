@@ -35,6 +35,11 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     time_column : str, int or None, default=None
         The column that orders rows in time: every row is then predicted, judged and chosen for
         by earlier rows only.
+    predict_seconds : float or None, default=None
+        Most seconds that predicting 1,000 new rows may take, as measured after the fit:
+        learners that are not worth their time are left out, chosen inside the folds. Unless the
+        table is small, those that change the score by less than a tenth of its standard error
+        always are.
     kinds : mapping of str to str, or None, default=None
         Kinds of columns that are known, as in :func:`foldwise.column_kinds`; others are told
         from their cells.
@@ -59,6 +64,9 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         The classes.
     score_, score_se_ : float
         The honest score, greater is better, and its standard error.
+    score_interval_, score_note_, p_stack_better_ : tuple of float, str, float
+        Its 95 % interval, which rows it rests on if few, and the p-value of the stack being
+        better than the best single learner.
     score_uncorrected_, score_correction_ : float, ScoreCorrection
         The score of the judged models, which saw fewer rows, and what was done about it.
     leaderboard_ : DataFrame
@@ -81,7 +89,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         Out-of-fold probabilities of the training rows, ``model`` or ``model__class``.
     partial_, run_ : bool, RunSummary
         Whether the fit was cut short, and what was done.
-    fold_scores_, n_fits_, stacker_, unjudged_folds_
+    fold_scores_, n_fits_, stacker_, used_, unjudged_folds_
         As in the stack.
     n_features_in_, feature_names_in_ : int, ndarray
         What it was fitted on.
@@ -117,9 +125,9 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         codes, self.classes_ = checked_classes(self._owner, y)
         return codes, np.asarray(y).reshape(len(codes)), len(self.classes_)
 
-    def _on_top(self, preset: Preset) -> dict[str, Any]:
+    def _on_top(self, preset: Preset, small: bool) -> dict[str, Any]:
         calibrate = "auto" if preset.thorough and not self.interpretable else None
-        return {"calibrate": calibrate, **super()._on_top(preset)}
+        return {"calibrate": calibrate, **super()._on_top(preset, small)}
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Predict probabilities of the classes.
@@ -137,7 +145,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         rows = self._new_rows(X)
         return np.asarray(self.stack_.predict_proba(rows))
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
+    def predict_set(self, X: Any, coverage: float = 0.9, *, by: Any = None) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters
@@ -146,6 +154,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
             New rows.
         coverage : float, default=0.9
             The share of new rows whose class should be in its set.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together.
 
         Returns
         -------
@@ -153,4 +163,4 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
             True for the classes in the set; never empty.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_set(rows, coverage)
+        return self.stack_.predict_set(rows, coverage, by=self._levels(by))

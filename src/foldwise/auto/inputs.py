@@ -17,6 +17,7 @@ from foldwise.auto.portfolio.member import TableProfile
 from foldwise.auto.tables.values import date_format_of, parse_dates
 from foldwise.checks import unknown_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter
+from foldwise.folds.deal import ENOUGH
 from foldwise.learners import TrainingData
 
 MOST_FORWARD = 5
@@ -55,7 +56,8 @@ def splitter_for(
         return folds
     if rows.data.groups is not None:
         return GroupShuffleSplit(1, test_size=HELD_OUT, random_state=seed)
-    plain = profile.regression or profile.smallest_class < 2
+    # As in own_splits: only a rare class is spread evenly, shares are not to be inherited.
+    plain = profile.regression or not 2 <= profile.smallest_class < ENOUGH / HELD_OUT
     kind = ShuffleSplit if plain else StratifiedShuffleSplit
     return kind(1, test_size=HELD_OUT, random_state=seed)
 

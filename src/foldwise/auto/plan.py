@@ -8,7 +8,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ import numpy as np
 
 from foldwise.arrays import IntArray
 from foldwise.auto.portfolio.member import TableProfile
-from foldwise.auto.presets import Preset
 from foldwise.engine.files import write_whole
 from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
+from foldwise.stack.fit import combining_seconds
 
 TRIAL_ROWS = 1000
 # A trial of a large problem is made only after a smaller one has told what it will take.
@@ -35,10 +35,6 @@ SINGLE_SHARE, SINGLE_SECONDS = 0.05, 1.0
 # The time for a first model while workers come up.
 FIRST_SHARE, FIRST_SECONDS = 0.2, 3.0
 SPENDABLE = 0.9
-# Seconds for each row, member and logit with one stacker; how many times that with all of them.
-COMBINING_RATE = 8e-6
-THOROUGH_TIMES = 3.5
-COMBINING_SHARE = 0.25
 # More folds help more than the last members of the portfolio.
 ENOUGH = 1 / 3
 USUAL_FOLDS = 5
@@ -55,6 +51,7 @@ class FitPlan:
     folds: int  # number of folds; 1 for a single split
     skipped: Mapping[str, str]  # members left out, with the reason
     here: tuple[str, ...] = ()  # members quick enough to be fitted in this process, first
+    rounds: Mapping[str, int] = field(default_factory=dict)  # of boosters bounded by time
 
 
 def fits_of(folds: int) -> float:
@@ -83,11 +80,11 @@ def trial_seconds(
     The first learner is tried in any case; unless the table is small, a larger trial is made only
     where a smaller one allows it.
     """
-    order = _trial_order(data, seed)
+    order = trial_order(data, seed)
     sizes = (len(order),) if small else _trial_sizes(data, len(order))
     if not small:
         # The first fit of all is slow for what it loads; that is not the learner's time.
-        _trial(next(iter(learners.values())), data, order[: sizes[0]], seed)
+        trial(next(iter(learners.values())), data, order[: sizes[0]], seed)
     seconds: dict[str, float] = {}
     start = clock()
     for name, learner in learners.items():
@@ -97,7 +94,7 @@ def trial_seconds(
             expected = _grown(trials[-1:], size, powers[name])
             if (seconds or trials) and (now - start > limit or expected > limit):
                 break
-            if not _trial(learner, data, order[:size], seed):
+            if not trial(learner, data, order[:size], seed):
                 break
             trials.append((size, clock() - now))
         if trials:
@@ -123,7 +120,7 @@ def _grown(trials: Sequence[tuple[int, float]], n_rows: int, power: float) -> fl
     return took + rate * (n_rows**power - size**power)
 
 
-def _trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
+def trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
     """Fit a learner to some rows, and tell whether it could be."""
     method = "predict" if data.n_classes is None else "predict_proba"
     rows = np.sort(rows)
@@ -143,15 +140,15 @@ def _trial_sizes(data: TrainingData, most: int) -> tuple[int, ...]:
     return tuple(sorted({*sizes, most}))
 
 
-def _trial_order(data: TrainingData, seed: int) -> IntArray:
+def trial_order(data: TrainingData, seed: int, most: int = TRIAL_ROWS) -> IntArray:
     """Return the rows of the largest trial; the first of them are a smaller one."""
     order = np.random.default_rng(seed).permutation(data.X.shape[0])
     if data.n_classes is None:
-        return order[:TRIAL_ROWS]
+        return order[:most]
     # One row of each class first: a learner must not meet fewer classes than there are.
     _, first = np.unique(data.y[order], return_index=True)
     rest = np.delete(order, first)
-    return np.concatenate([order[first], rest])[: max(TRIAL_ROWS, len(first))]
+    return np.concatenate([order[first], rest])[: max(most, len(first))]
 
 
 def plan_for(
@@ -183,14 +180,14 @@ def plan_for(
             name: took * fits_of(number) / workers + combining(number)
             for name, took in seconds.items()
         }
-        kept = _affordable(names, costs, spendable)
+        kept = affordable(names, costs, spendable)
         if len(kept) >= (ENOUGH if number <= USUAL_FOLDS else 1.0) * len(names):
             break
     first = [name for name in names if name in kept] or [
         min(names, key=lambda name: seconds.get(name, np.inf))
     ]
     # Estimates err: what may still fit comes last, and the run leaves it out if time is up.
-    hoped = _affordable(names, costs, OVERBOOKED * spendable)
+    hoped = affordable(names, costs, OVERBOOKED * spendable)
     later = [n for n in names if n not in first and (n in hoped or n not in seconds)]
     reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
     chosen = (*first, *later)
@@ -222,43 +219,26 @@ def with_quick(
     if not cheap:
         first = min(plan.names, key=lambda name: costs[name])
         cheap = [first] if costs[first] <= first_time else []
-    quick = _affordable(cheap, costs, SPENDABLE * budget)
+    quick = affordable(cheap, costs, SPENDABLE * budget)
     if workers and (workers > 1 or len(quick) < len(plan.names)):
-        quick = _affordable(cheap, costs, first_time)
+        quick = affordable(cheap, costs, first_time)
     here = tuple(name for name in plan.names if name in quick)
     if workers:
         return replace(plan, here=here)
     late = [name for name in plan.names if name not in quick]
     reasons = dict.fromkeys(late, "time budget: too slow without workers")
-    return FitPlan(here, plan.folds, {**plan.skipped, **reasons}, here)
+    return replace(plan, names=here, skipped={**plan.skipped, **reasons}, here=here)
 
 
-def combining_seconds(data: TrainingData, folds: int, members: int) -> float:
-    """Return what choosing and judging one stacker takes.
-
-    Measured with up to 20,000 rows, 20 classes and 10 members: in proportion to rows, members and
-    logits, and to the square of the folds.
-    """
-    logits = max((data.n_classes or 2) - 1, 1)
+def combining_time(data: TrainingData, folds: int, members: int) -> tuple[float, float]:
+    """Return what one stacker takes, and all that a thorough preset puts on top."""
     # Of a single split the part held out is dealt into the usual folds.
-    share = HELD_OUT if folds == 1 else (folds / USUAL_FOLDS) ** 2
-    return COMBINING_RATE * data.X.shape[0] * members * logits * share
+    share, dealt = (HELD_OUT, USUAL_FOLDS) if folds == 1 else (1.0, folds)
+    return combining_seconds(share * data.X.shape[0], data.n_classes, members, dealt)
 
 
-def top_in_time(
-    data: TrainingData, folds: int, members: int, preset: Preset, budget: float
-) -> tuple[bool, float]:
-    """Return whether there is time for all that a preset puts on top, and what fits must leave."""
-    one = combining_seconds(data, folds, members) * preset.n_repeats
-    # Several stackers and calibrators, where there are classes.
-    all_of_it = one * (THOROUGH_TIMES if data.n_classes else 1.0)
-    thorough = preset.thorough and all_of_it <= COMBINING_SHARE * budget
-    # Of the time for several classes the stack keeps enough by itself.
-    leave = 0.0 if (data.n_classes or 0) > 2 else min(all_of_it if thorough else one, budget / 3)
-    return thorough, leave
-
-
-def _affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
+def affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
+    """Return the members that time suffices for, one after the other."""
     kept, spent = set(), 0.0
     for name in names:
         cost = seconds.get(name, np.inf)
@@ -297,7 +277,8 @@ def _noted(path: Path, key: str) -> FitPlan | None:
         if note["key"] != key:
             return None
         names, here = tuple(note["names"]), tuple(note["here"])
-        return FitPlan(names, int(note["folds"]), dict(note["skipped"]), here)
-    except (OSError, ValueError, KeyError, TypeError):
+        rounds = {str(name): int(number) for name, number in note["rounds"].items()}
+        return FitPlan(names, int(note["folds"]), dict(note["skipped"]), here, rounds)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         # No plan, or not one of ours: a new one is as good.
         return None

@@ -36,6 +36,11 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     time_column : str, int or None, default=None
         The column that orders rows in time: every row is then predicted, judged and chosen for
         by earlier rows only.
+    predict_seconds : float or None, default=None
+        Most seconds that predicting 1,000 new rows may take, as measured after the fit:
+        learners that are not worth their time are left out, chosen inside the folds. Unless the
+        table is small, those that change the score by less than a tenth of its standard error
+        always are.
     kinds : mapping of str to str, or None, default=None
         Kinds of columns that are known, as in :func:`foldwise.column_kinds`; others are told
         from their cells.
@@ -58,6 +63,9 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
     ----------
     score_, score_se_ : float
         The honest score, greater is better, and its standard error.
+    score_interval_, score_note_, p_stack_better_ : tuple of float, str, float
+        Its 95 % interval, which rows it rests on if few, and the p-value of the stack being
+        better than the best single learner.
     score_uncorrected_, score_correction_ : float, ScoreCorrection
         The score of the judged models, which saw fewer rows, and what was done about it.
     leaderboard_ : DataFrame
@@ -80,7 +88,7 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         Out-of-fold predictions of the training rows, one column a learner.
     partial_, run_ : bool, RunSummary
         Whether the fit was cut short, and what was done.
-    fold_scores_, n_fits_, stacker_, unjudged_folds_
+    fold_scores_, n_fits_, stacker_, used_, unjudged_folds_
         As in the stack.
     n_features_in_, feature_names_in_ : int, ndarray
         What it was fitted on.
@@ -127,7 +135,9 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
         target = checked_values(self._owner, column_or_1d(values, warn=True))
         return target, target, None
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, by: Any = None, adaptive: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
         """Return prediction intervals by CV+ from the hold-out stacks.
 
         Parameters
@@ -136,6 +146,11 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
             New rows.
         coverage : float, default=0.9
             The share of new targets the intervals should hold.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together.
+        adaptive : bool, default=True
+            Whether intervals are as wide as the errors of such rows; False gives them nearly one
+            width.
 
         Returns
         -------
@@ -143,4 +158,4 @@ class AutoStackRegressor(RegressorMixin, BaseAutoStack):
             The ends.
         """
         rows = self._new_rows(X)
-        return self.stack_.predict_interval(rows, coverage)
+        return self.stack_.predict_interval(rows, coverage, by=self._levels(by), adaptive=adaptive)

@@ -63,7 +63,7 @@ def learn_categories(X: Any, columns: list[int]) -> Categories:
     >>> learn_categories(np.array([[3.0, 1.0], [2.0, 1.0]]), [0])
     {0: array([2., 3.])}
     """
-    return {i: _sorted(pd.Series(_values(X, i)).dropna().unique()) for i in columns}
+    return {i: _sorted(pd.factorize(_values(X, i))[1]) for i in columns}
 
 
 def _sorted(values: Any) -> Array:
@@ -73,8 +73,13 @@ def _sorted(values: Any) -> Array:
         return np.asarray(sorted(values, key=str), dtype=object)
 
 
-def _values(X: Any, i: int) -> Array:
-    return np.asarray(take(X, i, axis=1)) if is_frame(X) else np.asarray(X)[:, i]
+def _values(X: Any, i: int) -> Any:
+    if not is_frame(X):
+        return np.asarray(X)[:, i]
+    column = take(X, i, axis=1)
+    # A categorical of pandas knows its few levels: they need not be looked for in every row.
+    few = isinstance(getattr(column, "dtype", None), pd.CategoricalDtype)
+    return column if few else np.asarray(column)
 
 
 def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
@@ -86,8 +91,9 @@ def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
     for i in range(X.shape[1]):
         values = _values(X, i)
         if i in categories:
-            codes = pd.Index(categories[i]).get_indexer(pd.Index(values))
-            table[:, i] = np.where(codes < 0, np.nan, codes)
+            codes, distinct = pd.factorize(values)
+            levels = pd.Index(categories[i]).get_indexer(pd.Index(np.asarray(distinct)))
+            table[:, i] = np.append(np.where(levels < 0, np.nan, levels), np.nan)[codes]
             continue
         try:
             table[:, i] = values

@@ -28,6 +28,7 @@ from foldwise.cli.model_folder import (
 )
 from foldwise.cli.options import FILE, told_in_words
 from foldwise.cli.screen import note, number, print_frame, print_json, say
+from foldwise.wording import who_may_be_best
 
 SHOWN = 15
 FEWEST_ROWS = 10
@@ -264,6 +265,9 @@ def outcome(fitted: Fitted, request: Request) -> dict[str, Any]:
         "metric": board.columns[1],
         "score": honest_value(board),
         "score_se": model.score_se_,
+        "score_interval": natural_interval(model),
+        "score_note": model.score_note_,
+        "p_stack_better": model.p_stack_better_,
         "partial": bool(getattr(model, "partial_", False)),
         "leaderboard": board.to_dict("records"),
         "failures": [str(failure) for failure in model.failures_],
@@ -280,13 +284,26 @@ def honest_value(board: Any) -> float:
     return float(stack.iloc[0])
 
 
+def natural_interval(model: Any) -> list[float]:
+    """Return the ends of the 95 % interval in the metric's natural sign."""
+    sign = -1.0 if math.isclose(model.score_, -honest_value(model.leaderboard_)) else 1.0
+    return sorted(sign * end for end in model.score_interval_)
+
+
 def score_line(model: Any) -> str:
     """Return the honest score of a model in words."""
     board = model.leaderboard_
     metric, value = str(board.columns[1]).replace("_", " "), honest_value(board)
     better = "lower" if math.isclose(model.score_, -value) else "higher"
-    spread = number(float(model.score_se_), 2)
-    return f"Honest score: {metric} {number(value)} ± {spread}, {better} is better"
+    spread, ends = number(float(model.score_se_), 2), map(number, natural_interval(model))
+    said = f"{number(value)} ± {spread} (95 % interval {' to '.join(ends)})"
+    return f"Honest score: {metric} {said}, {better} is better"
+
+
+def standings_line(model: Any) -> str:
+    """Return in words which models may be best."""
+    board = model.leaderboard_.dropna(subset=["se"])
+    return who_may_be_best(list(board["model"]), list(board["may_be_best"]), model.p_stack_better_)
 
 
 def show(fitted: Fitted) -> None:
@@ -297,6 +314,9 @@ def show(fitted: Fitted) -> None:
     say()
     say(score_line(model))
     say("(± is one standard error; no model, choice or weight that predicts a row has seen it)")
+    if model.score_note_:
+        say(f"Heavy tails: {model.score_note_}")
+    say(standings_line(model))
     say()
     print_frame(board_to_show(model.leaderboard_))
     say()

@@ -7,7 +7,7 @@ import click
 
 from foldwise.cli import options
 from foldwise.cli.failures import Failure, Misuse, check_place
-from foldwise.cli.fitting import board_to_show
+from foldwise.cli.fitting import board_to_show, standings_line
 from foldwise.cli.model_folder import REPORT, load_model, request_in
 from foldwise.cli.options import FILE, told_in_words
 from foldwise.cli.screen import note, number, print_frame, print_json, say, standard_output
@@ -151,11 +151,13 @@ def leaderboard(model: Path, as_json: bool) -> None:
     \b
     $ foldwise leaderboard model
     """
-    board = load_model(model).leaderboard_
+    fitted = load_model(model)
     if as_json:
-        print_json(board.to_dict("records"))
-    else:
-        print_frame(board_to_show(board))
+        print_json(fitted.leaderboard_.to_dict("records"))
+        return
+    print_frame(board_to_show(fitted.leaderboard_))
+    say()
+    say(standings_line(fitted))
 
 
 @click.command()

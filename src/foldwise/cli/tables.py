@@ -141,17 +141,19 @@ def cross_validated(model: Any, X: Any, y: Any, task: str, seed: int) -> tuple[s
     judge it honestly.
     """
     import numpy as np
-    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+    from sklearn.model_selection import cross_val_predict
 
+    from foldwise.folds import own_splits
     from foldwise.scores.metric import Response, Target, as_metric
 
     classify = task != "regression"
-    kind, method = (StratifiedKFold, "predict_proba") if classify else (KFold, "predict")
-    folds = kind(N_FOLDS, shuffle=True, random_state=seed)
+    classes, codes = np.unique(y, return_inverse=True)
+    dealt = codes if classify else None
+    folds = own_splits(N_FOLDS, len(y), dealt, None, seed, 0, 0, "rules")
+    method = "predict_proba" if classify else "predict"
     values = cross_val_predict(model, X, y, cv=folds, method=method).reshape(len(y), -1)
     target = Target(y, None, None, np.zeros(len(y), int))
     if classify:
-        classes, codes = np.unique(y, return_inverse=True)
         target = Target(codes, classes, None, target.fold)
         # A class may be missing from the rows a fold's model saw.
         values = np.maximum(values, 1.0 / (len(y) + len(classes)))

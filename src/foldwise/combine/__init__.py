@@ -33,6 +33,7 @@ from foldwise.combine.reliability import (
     reliability_curve,
 )
 from foldwise.combine.simplex import log_score_weights, simplex_weights
+from foldwise.combine.smaller import elimination_order
 from foldwise.combine.threshold import best_threshold
 from foldwise.combine.weights import (
     best_weights,
@@ -55,6 +56,7 @@ __all__ = [
     "best_weights",
     "bic_weights",
     "decompose_loss",
+    "elimination_order",
     "expected_calibration_error",
     "geometric_mean",
     "greedy_selection",

@@ -1,5 +1,6 @@
-"""Diversity, decompositions, model values and a leak audit of a fitted ensemble."""
+"""Diversity, decompositions, model values, a leak audit, and an audit of anybody's choice."""
 
+from foldwise.diagnose.audit import Audit, audit
 from foldwise.diagnose.decomposition import (
     Ambiguity,
     BiasVarianceDiversity,
@@ -15,6 +16,7 @@ from foldwise.diagnose.value import ModelValues, model_values
 
 __all__ = [
     "Ambiguity",
+    "Audit",
     "BiasVarianceDiversity",
     "Claim",
     "Diversity",
@@ -24,6 +26,7 @@ __all__ = [
     "OutOfFoldTable",
     "PermutationImportance",
     "ambiguity",
+    "audit",
     "bias_variance_diversity",
     "diversity",
     "error_correlation",

@@ -10,6 +10,7 @@ import pandas as pd
 
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, unsupported
+from foldwise.scores.metric import Metric
 
 Subset = tuple[int, ...]
 
@@ -71,6 +72,10 @@ class OutOfFoldTable:
         Gives the optimistic scores beside the honest one (see :func:`leak_audit`).
     score, score_se : float
         The honest score of the whole ensemble and its standard error, NaN if unknown.
+    unit : ndarray of int of shape (n_rows,) or None
+        The group of each row.
+    scorer : Metric or None
+        The metric itself.
 
     Examples
     --------
@@ -90,6 +95,8 @@ class OutOfFoldTable:
     claims: Callable[[], tuple[Claim, ...]] | None = field(default=None, repr=False)
     score: float = float("nan")
     score_se: float = float("nan")
+    unit: IntArray | None = None
+    scorer: Metric | None = field(default=None, repr=False)
 
     @classmethod
     def from_arrays(

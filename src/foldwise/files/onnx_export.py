@@ -139,7 +139,8 @@ def _stacked(graph: Graph, deal: FittedStack, names: Any) -> str:
         )
     if targets.ndim > 1 and targets.shape[1] > 1:
         raise not_exported("have one target", Plain(f"{targets.shape[1]}"), "Use foldwise.save.")
-    outputs = [_mean_of_models(graph, deal, entry, names) for entry in deal.top.entries]
+    read = deal.top.of(deal.verdict.names).entries
+    outputs = [_mean_of_models(graph, deal, entry, names) for entry in read]
     return _combined(graph, deal, outputs)
 
 

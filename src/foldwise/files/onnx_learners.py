@@ -7,7 +7,9 @@ from sklearn.pipeline import Pipeline
 
 from foldwise.errors import Plain, unsupported
 from foldwise.files.onnx_graph import INPUT, OPSET, Graph
+from foldwise.files.onnx_nets import add_net
 from foldwise.learners import PickColumns
+from foldwise.nets.estimators import Net
 
 
 def not_exported(must: str, got: Any, fix: str) -> Exception:
@@ -24,6 +26,8 @@ def add_learner(
         places = _places(model.steps[0][1].columns, names, n_features)
         source, n_features = graph.columns(INPUT, places), len(places)
         model = model.steps[1][1] if len(model.steps) == 2 else Pipeline(model.steps[1:])
+    if isinstance(model, Net):
+        return add_net(graph, model, source)
     converted = _converted(model, n_features, probabilities, label)
     return graph.model(converted, 1 if probabilities else 0, source, width)
 

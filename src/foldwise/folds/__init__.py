@@ -1,6 +1,6 @@
 """How rows are dealt: splits, the lattice of nodes, and what is read from which node."""
 
-from foldwise.folds.deal import deal, own_splitter, without_rows
+from foldwise.folds.deal import deal, own_splits, without_rows
 from foldwise.folds.lattice import EVERYTHING, Lattice, Node
 from foldwise.folds.reading import (
     Block,
@@ -27,7 +27,7 @@ __all__ = [
     "deal",
     "first_folds",
     "needs_of",
-    "own_splitter",
+    "own_splits",
     "read_lattice",
     "rows_inside",
     "upper_blocks",

@@ -22,6 +22,11 @@ from foldwise.folds.lattice import Lattice, bad_cv
 
 DEFAULT_FOLDS = 5
 MOST_NODES = 500
+ENOUGH, MOST_DRAWS = 2, 20
+"""Rows of a class for each fold from which on it need not be spread evenly; deals drawn at most."""
+
+Splits = list[tuple[IntArray, IntArray]]
+_KINDS = ((KFold, StratifiedKFold), (GroupKFold, StratifiedGroupKFold))
 
 
 def deal(
@@ -41,8 +46,8 @@ def deal(
     Parameters
     ----------
     cv : int, None, splitter or iterable of (train, test)
-        None is 5. An int deals shuffled folds: stratified for classes, whole groups
-        together when groups are given.
+        None is 5. An int deals shuffled folds (:func:`own_splits`), whole groups together when
+        groups are given.
     n_rows : int
         Number of rows.
     classes : ndarray of int or None
@@ -72,11 +77,7 @@ def deal(
     """
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     if cv is None or isinstance(cv, numbers.Integral):
-        splitter = own_splitter(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
-        with warnings.catch_warnings():
-            # Rare classes are said once, by us, when a node lacks one.
-            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-            splits = list(splitter.split(np.zeros(n_rows), classes, groups))
+        splits = own_splits(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
@@ -142,7 +143,7 @@ def _check_groups_are_whole(owner: str, lattice: Lattice, groups: Array) -> None
             raise bad_cv(owner, must, got, fix)
 
 
-def own_splitter(
+def own_splits(
     cv: Any,
     n_rows: int,
     classes: IntArray | None,
@@ -151,8 +152,11 @@ def own_splitter(
     repeat: int,
     n_layers: int,
     owner: str,
-) -> Any:
-    """Return what a number of folds means: shuffled, stratified for classes, groups kept whole.
+) -> Splits:
+    """Return what a number of folds means: shuffled, groups kept whole, no class missing.
+
+    Folds are not stratified: a judged fold would inherit the class shares, and coin flips would
+    be told right too often. Only a rare class is spread evenly over the folds.
 
     Parameters
     ----------
@@ -161,7 +165,7 @@ def own_splitter(
     n_rows : int
         Number of rows.
     classes : ndarray of int or None
-        Class of each row, to be spread over the folds.
+        Class of each row; none is to miss from the rows that a model is fitted to.
     groups : ndarray or None
         Group of each row, to be kept in one fold.
     seed, repeat : int
@@ -173,23 +177,46 @@ def own_splitter(
 
     Returns
     -------
-    splitter
-        One of scikit-learn's.
+    list of (train, test)
+        The rows of every split.
 
     Examples
     --------
-    >>> own_splitter(3, 9, None, None, seed=0, repeat=0, n_layers=1, owner="Stack").get_n_splits()
+    >>> len(own_splits(3, 9, None, None, seed=0, repeat=0, n_layers=1, owner="Stack"))
     3
     """
     n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
-    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
-    return _own_kind(classes, groups)(n_folds, shuffle=True, random_state=state)
+    states = np.random.SeedSequence([seed, repeat]).generate_state(MOST_DRAWS).tolist()
+
+    def drawn(kind: Any, state: int) -> Splits:
+        return list(kind(n_folds, shuffle=True, random_state=state).split(rows, classes, groups))
+
+    rows, (plain, stratified) = np.zeros(n_rows), _KINDS[groups is not None]
+    if classes is None:
+        return drawn(plain, states[0])
+    if _members(classes, groups).min() >= ENOUGH * n_folds:
+        for state in states:
+            splits = drawn(plain, state)
+            held = [np.bincount(classes[test], minlength=classes.max() + 1) for _, test in splits]
+            if np.count_nonzero(held, axis=0).min() >= min(_folds_needed(n_layers), n_folds):
+                return splits
+    with warnings.catch_warnings():
+        # Rare classes are said once, by us, when a node lacks one.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return drawn(stratified, states[0])
 
 
-def _own_kind(classes: IntArray | None, groups: Array | None) -> Any:
-    if groups is not None:
-        return GroupKFold if classes is None else StratifiedGroupKFold
-    return KFold if classes is None else StratifiedKFold
+def _folds_needed(n_layers: int) -> int:
+    """Return how many folds an honest score needs: it leaves out one a layer, and one to judge."""
+    return max(n_layers, 1) + 2
+
+
+def _members(classes: IntArray, groups: Array | None) -> IntArray:
+    """Return in how many rows, or groups, each class is found."""
+    if groups is None:
+        return np.bincount(classes)
+    codes = np.unique(groups, return_inverse=True)[1]
+    return np.bincount(np.unique(np.column_stack([codes, classes]), axis=0)[:, 1])
 
 
 def _folds_that_fit(
@@ -206,7 +233,7 @@ def _folds_that_fit(
     if classes is not None:
         # A very rare class must not take the honest score away: it may miss from a node.
         rarest = int(np.bincount(classes).min())
-        limits["members of the rarest class"] = max(rarest, n_layers + 2)
+        limits["members of the rarest class"] = max(rarest, _folds_needed(n_layers))
     what, most = min(limits.items(), key=lambda item: item[1])
     if most < 2:
         must = f"leave at least two {what} to deal"

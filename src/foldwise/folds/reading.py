@@ -15,6 +15,8 @@ from foldwise.arrays import IntArray
 from foldwise.errors import Plain, invalid_parameter
 from foldwise.folds.lattice import EVERYTHING, Lattice, Node, bad_cv
 
+FEWEST_NESTED = 5
+
 
 @dataclass(frozen=True)
 class Ref:
@@ -126,6 +128,8 @@ class Reading:
         The modes after "auto" is resolved.
     hold_out_given : bool
         Whether hold_out was not "auto".
+    nested : tuple of tuple of Judgement
+        For each judged fold, how each other one is judged without it; empty unless asked for.
     """
 
     judgements: tuple[Judgement, ...]
@@ -137,6 +141,7 @@ class Reading:
     predict_with: str = "folds"
     hold_out: str = "node"
     hold_out_given: bool = False
+    nested: tuple[tuple[Judgement, ...], ...] = ()
 
     @property
     def kept(self) -> frozenset[Node]:
@@ -157,7 +162,8 @@ class Reading:
             for j in self.judgements
             for block in (*j.train, j.test, Block(j.test.rows, j.fresh), *j.by_pairs)
         ]
-        return (*judged, *self.final)
+        nested = [block for each in self.nested for j in each for block in (*j.train, j.test)]
+        return (*judged, *nested, *self.final)
 
 
 def read_lattice(
@@ -167,6 +173,7 @@ def read_lattice(
     hold_out: str = "auto",
     n_layers: int = 1,
     inner: Lattice | None = None,
+    nested: bool = False,
     owner: str = "read_lattice",
 ) -> Reading:
     """Say what is read from which node.
@@ -183,6 +190,8 @@ def read_lattice(
         Layers of learners below the stacker.
     inner : Lattice or None
         For a single split: the deal of its test rows (numbered from 0).
+    nested : bool, default=False
+        Whether every fold is judged without each other one too, for the standard error.
     owner : str
         Who complains.
 
@@ -202,13 +211,35 @@ def read_lattice(
     [[0], [1], [2]]
     """
     given = hold_out != "auto"
+    if nested:
+        _check_nested(lattice, n_layers, owner)
     predict_with, hold_out = _resolve(lattice, predict_with, hold_out, owner)
     if lattice.kind == "single":
         return _read_single(lattice, inner, predict_with, n_layers, owner)
     if lattice.kind == "forward":
         return _read_forward(lattice, predict_with, n_layers, owner)
     reading = _read_partition(lattice, predict_with, hold_out, n_layers, owner)
+    if nested:
+        folds = range(lattice.n_folds)
+        each = [[_judgement(lattice, j, reading, {i}) for j in folds if j != i] for i in folds]
+        reading = replace(reading, nested=tuple(map(tuple, each)))
     return replace(reading, hold_out_given=given)
+
+
+def _check_nested(lattice: Lattice, n_layers: int, owner: str) -> None:
+    enough = lattice.n_folds >= FEWEST_NESTED and _leave_rows(lattice, 3)
+    if lattice.kind == "partition" and n_layers == 1 and enough:
+        return
+    got = {"forward": "folds forward in time", "single": "a single split"}.get(lattice.kind)
+    got = got or (f"{n_layers} layers" if n_layers > 1 else f"{lattice.n_folds} folds")
+    raise invalid_parameter(
+        owner,
+        "score_se",
+        must=f"be 'learners' unless cv deals {FEWEST_NESTED} folds or more, in no order, for one "
+        "layer",
+        got=Plain(f"'nested' with {got}"),
+        fix="Use 'learners'.",
+    )
 
 
 def _resolve(lattice: Lattice, predict_with: str, hold_out: str, owner: str) -> tuple[str, str]:
@@ -244,42 +275,46 @@ def _read_partition(
     if lattice.n_folds < fewest or not _leave_rows(lattice, fewest - 1):
         raise _too_few_folds(lattice.n_folds, fewest, n_layers, predict_with, owner)
     one = lattice.canonical
-
-    def pair(i: int, j: int) -> Node:
-        return one(frozenset({i, j}))
-
+    modes = Reading((), (), (), predict_with=predict_with, hold_out=hold_out)
     judgements = []
     if _leave_rows(lattice, n_layers + 1):
-        for i in folds:
-            others = [j for j in folds if j != i]
-            inside = [rows_inside(lattice.tests[j], lattice.trains[i]) for j in others]
-            train = tuple(
-                Block(rows, (Ref(pair(i, j), i),), j)
-                for j, rows in zip(others, inside, strict=True)
-                if len(rows)
-            )
-            alone, mean = (Ref(one(frozenset({i})), i),), tuple(Ref(pair(i, j), i) for j in others)
-            test = Block(lattice.tests[i], mean if hold_out == "mean" else alone, i)
-            fresh = mean if predict_with == "pairs" else alone
-            pairs = mean if len(train) == len(others) else ()
-            judgements.append(Judgement(i, train, test, fresh, pairs))
+        judgements = [_judgement(lattice, i, modes) for i in folds]
     if predict_with == "pairs":
         # Each row once, as judged: stackers that count or split rows would overfit copies of it.
-        own = [tuple(Ref(pair(i, j), i) for i in folds if i != j) for j in folds]
+        own = [tuple(Ref(one(frozenset({i, j})), i) for i in folds if i != j) for j in folds]
         final = tuple(Block(lattice.tests[j], own[j], j) for j in folds)
         deployed = tuple(ref for refs in own for ref in refs)
     else:
         singles = tuple(Ref(one(frozenset({j})), j) for j in folds)
         final = tuple(Block(lattice.tests[j], (singles[j],), j) for j in folds)
         deployed = (Ref(EVERYTHING),) if predict_with == "refit" else singles
-    return Reading(
-        tuple(judgements),
-        final,
-        deployed,
+    return replace(
+        modes,
+        judgements=tuple(judgements),
+        final=final,
+        deployed=deployed,
         trainable=lattice.trains,
-        predict_with=predict_with,
-        hold_out=hold_out,
     )
+
+
+def _judgement(
+    lattice: Lattice, i: int, modes: Reading, away: Iterable[int] = EVERYTHING
+) -> Judgement:
+    """Return how fold i is judged, over the lattice or what is left of it without some folds."""
+    without = frozenset({i, *away})
+    seen, others = lattice.rows(without), [j for j in range(lattice.n_folds) if j not in without]
+    inside = [rows_inside(lattice.tests[j], seen) for j in others]
+    refs = [Ref(lattice.canonical(without | {j}), i) for j in others]
+    train = tuple(
+        Block(rows, (ref,), j)
+        for j, ref, rows in zip(others, refs, inside, strict=True)
+        if len(rows)
+    )
+    alone, mean = (Ref(lattice.canonical(without), i),), tuple(refs)
+    rows = rows_inside(lattice.tests[i], lattice.rows(frozenset(away)))
+    test = Block(rows, mean if modes.hold_out == "mean" else alone, i)
+    fresh = mean if modes.predict_with == "pairs" else alone
+    return Judgement(i, train, test, fresh, mean if len(train) == len(others) else ())
 
 
 def _leave_rows(lattice: Lattice, size: int) -> bool:

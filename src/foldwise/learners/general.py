@@ -3,19 +3,21 @@
 import copy
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from foldwise.arrays import IntArray
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.engine.executor import without_frames
+from foldwise.engine.processes.packing import let_go
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -26,6 +28,8 @@ from foldwise.learners.prepare import (
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 INNER_SHARE = 0.1
+# Of rows to predict, how many cells are taken at a time.
+BLOCK_CELLS = 4_000_000
 EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 
@@ -86,7 +90,7 @@ def fit_at_node(
     """
     fits: list[NodeFit | Exception] = []
     with config_context(enable_metadata_routing=False):
-        node = _Node(data, task)
+        node = _Node(data, task, alone=len(assignments) == 1)
         for assignment in assignments:
             try:
                 fits.append(node.fit(assignment))
@@ -103,52 +107,130 @@ def fit_generally(learner: Any, data: TrainingData, task: NodeTask, method: str)
     return fit
 
 
-class _Node:
-    """The rows of one node, and the transformers already fitted on them."""
+def fit_together(
+    learner: Any,
+    data: TrainingData,
+    tasks: Sequence[NodeTask],
+    method: str,
+    fit_all: Callable[[list[Any], list[dict[str, Any]]], Any],
+) -> list[NodeFit | None]:
+    """Fit one learner at all nodes at once, behind transformers that are fitted node by node.
 
-    def __init__(self, data: TrainingData, task: NodeTask) -> None:
-        self.data, self.task = data, task
+    Parameters
+    ----------
+    learner : estimator
+        Cloned for each node; a Pipeline's last step is what is fitted at once.
+    data : TrainingData
+        All rows.
+    tasks : sequence of NodeTask
+        The nodes.
+    method : str
+        What to ask the fitted models for.
+    fit_all : callable
+        Fits models in place, each with the arguments its ``fit`` would be called with.
+
+    Returns
+    -------
+    list of NodeFit
+        One for each task, in order.
+    """
+    start = time.perf_counter()
+    with config_context(enable_metadata_routing=False):
+        nodes = [_Node(data, task, alone=True) for task in tasks]
+        begun = [
+            node.begin(Assignment(learner, method, task.seed))
+            for node, task in zip(nodes, tasks, strict=True)
+        ]
+        fit_all([one.last for one in begun], [one.called for one in begun])
+        seconds = (time.perf_counter() - start) / len(tasks)
+        return [node.finish(one, method, seconds) for node, one in zip(nodes, begun, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A model whose last step is still to be fitted, and with what."""
+
+    model: Any
+    last: Any
+    key: str  # of the transformers before it
+    called: dict[str, Any]
+
+    def fit(self) -> None:
+        """Fit the last step, and let go of the rows."""
+        self.last.fit(self.called.pop("X"), self.called.pop("y"), **self.called)
+        self.called.clear()
+
+
+class _Node:
+    """The rows of one node, and the transformers already fitted on them.
+
+    ``alone``: Whether one learner only is fitted, so that nothing need be kept for another.
+    """
+
+    def __init__(self, data: TrainingData, task: NodeTask, *, alone: bool) -> None:
+        self.data, self.task, self.alone = data, task, alone
         self.y = take_rows(data.y, task.train)
         weight = data.sample_weight
         self.weight = None if weight is None else take_rows(weight, task.train)
-        raw = (
-            take_rows(data.X, task.train),
-            take_rows(data.X, task.test) if len(task.test) else None,
-        )
-        self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, *raw)}
+        # Rows that are many are asked about a block at a time.
+        cells = BLOCK_CELLS if alone and not issparse(data.X) else len(task.test) * data.X.shape[1]
+        step = max(1, cells // max(data.X.shape[1], 1))
+        self.blocks = [task.test[i : i + step] for i in range(0, len(task.test), step)]
+        whole = take_rows(data.X, task.test) if len(self.blocks) == 1 else None
+        self.transformed: dict[str, tuple[Any, Any, Any]] = {
+            "": (None, take_rows(data.X, task.train), whole)
+        }
+        let_go()
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
+        begun = self.begin(assignment)
+        begun.fit()
+        return self.finish(begun, assignment.method, time.perf_counter() - start)
+
+    def begin(self, assignment: Assignment) -> "_Begun":
+        """Do all but the fit of the last step."""
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
-        X_train, X_test = self.rows_for(last, key)
+        X_train, _ = self.rows_for(last, key)
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
-        fit_prepared(
-            last,
-            TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups),
-            assignment.seed,
-            in_order=self.task.in_order,
-        )
-        fitted = time.perf_counter()
-        if X_test is None:
-            predictions = np.empty((0, 0))
-        else:
-            predictions = respond(last, X_test, assignment.method, self.data, len(self.task.train))
-        return NodeFit(
-            predictions,
-            model if self.task.keep_model else None,
-            fitted - start,
-            time.perf_counter() - fitted,
-        )
+        data = TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups)
+        called = fit_arguments(last, data, assignment.seed, in_order=self.task.in_order)
+        return _Begun(model, last, key, called)
+
+    def finish(self, begun: "_Begun", method: str, seconds: float) -> NodeFit:
+        """Ask the fitted last step."""
+        start = time.perf_counter()
+        predictions = np.empty((0, 0))
+        if self.blocks:
+            ask = (method, self.data, len(self.task.train))
+            rows = self.asked(begun.model, begun.last, begun.key)
+            each = [respond(begun.last, block, *ask) for block in rows]
+            predictions = each[0] if len(each) == 1 else np.concatenate(each)
+        model = begun.model if self.task.keep_model else None
+        return NodeFit(predictions, model, seconds, time.perf_counter() - start)
+
+    def asked(self, model: Any, last: Any, key: str) -> Iterator[Any]:
+        """Yield the rows to predict as the last step wants them."""
+        if len(self.blocks) == 1:
+            yield self.rows_for(last, key)[1]
+            return
+        self.transformed.clear()
+        steps = model.steps[:-1] if last is not model else []
+        for rows in self.blocks:
+            X = take_rows(self.data.X, rows)
+            for _, step in steps:
+                X = X if step is None or step == "passthrough" else step.transform(X)
+            yield X
+        let_go()
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
-        # A class of its own may do more in fit than one step after the other.
-        if type(model) is not Pipeline or model.memory is not None or model.verbose:
+        if steps_of(model) == [model]:
             return model, ""
         key = ""
         for index, (name, step) in enumerate(model.steps[:-1]):
-            if step is None or step == "passthrough":
+            if _idle(step):
                 continue
             parent, key = key, _key(key, step)
             if key not in self.transformed:
@@ -159,6 +241,8 @@ class _Node:
                     X_train = step.fit(X_train, self.y).transform(X_train)
                 X_test = None if X_test is None else step.transform(X_test)
                 self.transformed[key] = (step, X_train, X_test)
+            if self.alone:
+                del self.transformed[parent]
             model.steps[index] = (name, self.transformed[key][0])
         return model.steps[-1][1], key
 
@@ -168,6 +252,87 @@ class _Node:
         if not overwrites(step):
             return X_train, X_test
         return copy.copy(X_train), copy.copy(X_test)
+
+
+def steps_of(model: Any) -> list[Any]:
+    """Return what a model does, one after the other: its transformers, and last what answers.
+
+    Parameters
+    ----------
+    model : estimator
+        Of any kind.
+
+    Returns
+    -------
+    list
+        The steps of a Pipeline that do something; the model itself if it is none.
+    """
+    # A class of its own may do more than one step after the other.
+    if type(model) is not Pipeline or model.memory is not None or model.verbose:
+        return [model]
+    *before, last = [step for _, step in model.steps]
+    return [*(step for step in before if not _idle(step)), last]
+
+
+def _idle(step: Any) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def share_steps(models: Sequence[Any]) -> None:
+    """Let models fitted at one node share transformers that are the same to the last bit.
+
+    Those fitted in other processes are copies of each other; shared, they are asked and kept once.
+
+    Parameters
+    ----------
+    models : sequence of estimator
+        Fitted ones; Pipelines among them are changed in place.
+    """
+    known: dict[str, Any] = {}
+    for model in models:
+        key, shared = "", {}
+        for step in steps_of(model)[:-1]:
+            key = _key(key, step)
+            shared[id(step)] = known.setdefault(key, step)
+        if shared:
+            model.steps = [(name, shared.get(id(step), step)) for name, step in model.steps]
+
+
+class AskedRows:
+    """New rows that models of one node are asked about; what a shared transformer said is kept.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The rows.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.transformed: dict[tuple[int, ...], Any] = {(): X}
+        self.seconds: dict[tuple[int, ...], float] = {}  # by step, with those before it
+
+    def parts(self, model: Any) -> list[tuple[int, ...]]:
+        """Return what the steps of a model are called here."""
+        places = [id(step) for step in steps_of(model)]
+        return [tuple(places[: n + 1]) for n in range(len(places))]
+
+    def respond(self, model: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
+        """Return a model's response, see :func:`respond`."""
+        *before, last = zip(steps_of(model), self.parts(model), strict=True)
+        for step, part in before:
+            if part not in self.transformed:
+                start = time.perf_counter()
+                self.transformed[part] = step.transform(self._rows(step, part))
+                self.seconds[part] = time.perf_counter() - start
+        step, part = last
+        start = time.perf_counter()
+        response = respond(step, self._rows(step, part), method, data, n_train)
+        self.seconds[part] = time.perf_counter() - start
+        return response
+
+    def _rows(self, step: Any, part: tuple[int, ...]) -> Any:
+        rows = self.transformed[part[:-1]]
+        return copy.copy(rows) if overwrites(step) else rows
 
 
 def fit_prepared(
@@ -200,11 +365,19 @@ def fit_prepared(
     >>> fit_prepared(model, TrainingData(X, X.ravel()), 0).best_iteration_ < 100
     True
     """
+    called = fit_arguments(model, data, seed, in_order=in_order)
+    return model.fit(called.pop("X"), called.pop("y"), **called)
+
+
+def fit_arguments(
+    model: Any, data: TrainingData, seed: int | None, *, in_order: bool
+) -> dict[str, Any]:
+    """Return what the ``fit`` of a model is called with, the rows as X and y."""
     X, y, weight = data.X, data.y, data.sample_weight
     named = weight_argument(model) or "sample_weight"
     if not stops_early_on_given_rows(model):
-        return model.fit(X, y, **({} if weight is None else {named: weight}))
-    kept, held = _inner_split(data, seed, in_order=in_order)
+        return {"X": X, "y": y} | ({} if weight is None else {named: weight})
+    kept, held = rows_to_stop_on(data, seed, in_order=in_order)
     stop_on = take_rows(X, held), y[held]
     if has_fit_parameter(model, "eval_X"):
         arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
@@ -218,13 +391,28 @@ def fit_prepared(
         for name in EVALUATION_WEIGHTS:
             if has_fit_parameter(model, name):
                 arguments[name] = [weight[held]]
-    return model.fit(take_rows(X, kept), y[kept], **arguments)
+    return {"X": take_rows(X, kept), "y": y[kept], **arguments}
 
 
-def _inner_split(
-    data: TrainingData, seed: int | None, *, in_order: bool
+def rows_to_stop_on(
+    data: TrainingData, seed: int | None, *, in_order: bool = False
 ) -> tuple[IntArray, IntArray]:
-    """Set aside rows to stop on, so that no predicted row is used for it."""
+    """Set aside rows to stop on, so that no predicted row is used for it.
+
+    Parameters
+    ----------
+    data : TrainingData
+        The rows to fit on.
+    seed : int or None
+        Draws the rows.
+    in_order : bool, default=False
+        Whether rows follow each other in time: then the last of them are set aside.
+
+    Returns
+    -------
+    kept, held : ndarray of int
+        Rows to fit on and rows to stop on; groups are not torn, and no class is held only.
+    """
     rows, groups = np.arange(len(data.y)), data.groups
     if in_order:
         kept, held = np.split(rows, [len(rows) - math.ceil(INNER_SHARE * len(rows))])

@@ -8,15 +8,19 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from foldwise._sklearn import n_samples, take
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.engine.processes.packing import let_go
 from foldwise.learners.tasks import TrainingData
 
 ALIGNMENT = 64
+# Of rows that are copied, how much at a time.
+BLOCK_BYTES = 2**25
 # LightGBM has four names for it.
 EARLY_STOPPING = (
     "early_stopping_rounds", "early_stopping_round", "early_stopping", "n_iter_no_change",
@@ -299,11 +303,33 @@ def take_rows(X: Any, rows: IntArray) -> Any:
            [1.]])
     """
     if not isinstance(X, np.ndarray):
-        return take(X, rows)
+        values = _one_array(X)
+        if values is None or not values.flags.c_contiguous:
+            return take(X, rows)
+        return type(X)(take_rows(values, rows), index=X.index.take(rows), columns=X.columns)
     if X.dtype.hasobject or not X.flags.c_contiguous:
         return _at_boundary(X[rows])
     copied = _room(X.dtype, (len(rows), *X.shape[1:]))
-    return np.take(X, rows, axis=0, out=copied, mode="clip")
+    step = max(1, BLOCK_BYTES // max(X[:1].nbytes, 1))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        np.take(X, rows[part], axis=0, out=copied[part], mode="clip")
+        if start + step < len(rows):
+            let_go()
+    return copied
+
+
+def _one_array(X: Any) -> Any:
+    """Return the array that a large pandas frame keeps all of its cells in; None if it does not."""
+    if type(X) is not pd.DataFrame or 8 * X.size <= BLOCK_BYTES or len(set(X.dtypes)) > 1:
+        return None
+    # A frame of several parts would be copied: a few rows show whether it is one.
+    few: Any = X.iloc[:2].to_numpy()
+    root = few
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    whole = few.dtype.kind == "f" and root.nbytes >= few.itemsize * X.size
+    return X.to_numpy() if whole else None
 
 
 def _at_boundary(array: Array) -> Array:

@@ -41,15 +41,26 @@ Handles = Callable[[Any, TrainingData], bool]
 class _Known:
     handles: Handles
     fit: Partial
-    behind_scaler: bool
+    behind: str
 
 
 _KNOWN: dict[type, _Known] = {}
 
 
-def register(learner: type, handles: Handles, fit: Partial, *, behind_scaler: bool = False) -> None:
-    """Register the shortcut of a class of learners; subclasses do not inherit it."""
-    _KNOWN[learner] = _Known(handles, fit, behind_scaler)
+def register(learner: type, handles: Handles, fit: Partial, *, behind: str = "nothing") -> None:
+    """Register the shortcut of a class of learners; subclasses do not inherit it.
+
+    Parameters
+    ----------
+    learner : type
+        The class.
+    handles, fit : callable
+        As the module says.
+    behind : {"nothing", "scaler", "anything"}, default="nothing"
+        Whether the shortcut also takes a Pipeline of a StandardScaler and the learner, or one of
+        any transformers and the learner; the latter also any table.
+    """
+    _KNOWN[learner] = _Known(handles, fit, behind)
 
 
 def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
@@ -78,12 +89,17 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     >>> shortcut_for(Lasso(), data) is None
     True
     """
-    scaled = _is_scaled(learner)
-    last = learner.steps[-1][1] if scaled else learner
+    plain = type(learner) is Pipeline and learner.memory is None and not learner.verbose
+    last = learner.steps[-1][1] if plain else learner
     known = _KNOWN.get(type(last))
-    if known is None or (scaled and not known.behind_scaler):
+    if known is None:
         return None
-    if matrix_of(data.X) is None or not known.handles(last, data):
+    if known.behind != "anything":
+        if plain and not (known.behind == "scaler" and _is_scaled(learner)):
+            return None
+        if matrix_of(data.X) is None:
+            return None
+    if not known.handles(last, data):
         return None
     fit = known.fit
 
@@ -101,14 +117,29 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     return shortcut
 
 
+def takes_long(learner: Any) -> bool:
+    """Tell whether a learner's shortcut costs as much as fits do.
+
+    Parameters
+    ----------
+    learner : estimator
+        One that has a shortcut.
+
+    Returns
+    -------
+    bool
+        True for what is fitted behind any transformers: these are fitted node by node.
+    """
+    last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
+    known = _KNOWN.get(type(last))
+    return known is not None and known.behind == "anything"
+
+
 def _is_scaled(learner: Any) -> bool:
-    """Tell whether the learner is a plain Pipeline of a StandardScaler and one more step."""
+    """Tell whether a plain Pipeline is a StandardScaler and one more step."""
     return (
-        type(learner) is Pipeline
-        and len(learner.steps) == 2
+        len(learner.steps) == 2
         and type(learner.steps[0][1]) is StandardScaler
-        and learner.memory is None
-        and not learner.verbose
         and get_config()["transform_output"] == "default"
         and not hasattr(learner.steps[0][1], "_sklearn_output_config")
     )
@@ -153,11 +184,9 @@ def fit_nodes(
     return [fit_generally(learner, data, task, method) for task in tasks]
 
 
-register(
-    LinearRegression, linear.handles_least_squares, linear.fit_least_squares, behind_scaler=True
-)
-register(Ridge, linear.handles_ridge, linear.fit_ridge, behind_scaler=True)
-register(RidgeCV, linear.handles_ridge_grid, linear.fit_ridge_grid, behind_scaler=True)
+register(LinearRegression, linear.handles_least_squares, linear.fit_least_squares, behind="scaler")
+register(Ridge, linear.handles_ridge, linear.fit_ridge, behind="scaler")
+register(RidgeCV, linear.handles_ridge_grid, linear.fit_ridge_grid, behind="scaler")
 register(LinearDiscriminantAnalysis, gaussian.handles_lda, gaussian.fit_lda)
 register(QuadraticDiscriminantAnalysis, gaussian.handles_qda, gaussian.fit_qda)
 register(GaussianNB, gaussian.handles_naive_bayes, gaussian.fit_naive_bayes)

@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, check_cv
+from sklearn.model_selection import check_cv
 
 from foldwise.arrays import Array, IntArray
 from foldwise.errors import invalid_parameter
+from foldwise.folds import own_splits
 
 
 def deal_folds(
@@ -26,20 +27,12 @@ def deal_folds(
     """
     if kept is not None and isinstance(cv, Iterable) and not hasattr(cv, "split"):
         cv = [(train, _renumbered(test, kept)) for train, test in cv]
-    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
-        splitter = check_cv(cv, y, classifier=classify)
-    elif cv < 2:
-        raise invalid_parameter(owner, "cv", must="be at least 2", got=int(cv), fix="Try 5.")
-    elif groups is None:
-        order = np.lexsort((rng.random(len(y)), y if classify else np.zeros(len(y))))
-        folds = np.empty(len(y), dtype=np.intp)
-        folds[order] = np.arange(len(y)) % cv
-        return folds
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        classes = y.astype(np.intp) if classify else None
+        splits = own_splits(cv, len(y), classes, groups, int(rng.integers(2**31)), 0, 0, owner)
     else:
-        kind = StratifiedGroupKFold if classify else GroupKFold
-        n_folds, seed = min(int(cv), len(np.unique(groups))), int(rng.integers(2**31))
-        splitter = kind(n_folds, shuffle=True, random_state=seed)
-    return _from_splits(owner, cv, splitter.split(np.zeros((len(y), 1)), y, groups), len(y))
+        splits = check_cv(cv, y, classifier=classify).split(np.zeros((len(y), 1)), y, groups)
+    return _from_splits(owner, cv, splits, len(y))
 
 
 def _renumbered(rows: Any, kept: IntArray) -> IntArray:

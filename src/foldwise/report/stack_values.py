@@ -3,11 +3,12 @@
 import math
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from foldwise.arrays import Array, IntArray
 from foldwise.diagnose import OutOfFoldTable
@@ -18,6 +19,7 @@ from foldwise.scores.metric import Evaluation, Metric, Target, joined
 from foldwise.stack.estimator import BaseStacking
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
+from foldwise.stack.results.frontier import frontier
 from foldwise.stack.table.read import rows_of
 from foldwise.wording import counted
 
@@ -85,11 +87,14 @@ class StackValues:
     judged: Predictions | None  # hold-out predictions of the judged rows
     folds: Sequence[FoldResult]  # of all repeats
     audit: RowAudit  # of all repeats
-    misfits: Sequence[Array]  # a fold each: how far off hold-out predictions were
+    misfits: Sequence[Array]  # a fold each: how far off hold-out predictions were, in terms of
+    expected: Sequence[Array]  # how far off they were expected to be; ones if that is not known
     n_repeats: int
     seconds_a_row: float  # to predict one, by the times measured while fitting
     target: Target  # of the training rows
     X: Any  # training rows; not kept when a stack is pickled
+    # what smaller stacks lose and save, in some seconds; None where it cannot be told
+    frontier: Callable[[float], pd.DataFrame] | None = None
 
     @property
     def n_judged(self) -> int:
@@ -116,6 +121,7 @@ def stack_in(model: Any) -> BaseStacking | None:
 def stack_values(stack: Any) -> StackValues:
     """Read a fitted stack."""
     deal = stack.deals_[0]
+    folds = [fold for fold in deal.verdict.folds if len(fold.misfits)]
     return StackValues(
         fitted=stack,
         metric=stack._metric,
@@ -126,12 +132,24 @@ def stack_values(stack: Any) -> StackValues:
         judged=_judged(deal),
         folds=_folds(stack),
         audit=sum(map(audit_rows, stack.deals_), RowAudit()),
-        misfits=[fold.misfits for fold in deal.verdict.folds if len(fold.misfits)],
+        misfits=[fold.relative for fold in folds],
+        expected=[np.ones(len(f.misfits)) if f.expected is None else f.expected for f in folds],
         n_repeats=len(stack.deals_),
         seconds_a_row=_seconds_a_row(stack),
         target=_target(deal),
         X=getattr(stack, "_X", None),
+        frontier=_frontier(stack),
     )
+
+
+def _frontier(stack: Any) -> Callable[[float], pd.DataFrame] | None:
+    """Return how to find the frontier, if there are rows to measure times with, and all models."""
+    rows, deal = getattr(stack, "_X", None), stack.deals_[0]
+    refs, table = deal.reading.deployed, deal.top.table
+    whole = all(table.knows_new_rows(entry.name, refs) for entry in deal.top.entries)
+    if rows is None or len(deal.layers) > 1 or not whole or not deal.reading.judgements:
+        return None
+    return lambda seconds: frontier([each.with_rows(rows) for each in stack.deals_], seconds)
 
 
 def _target(deal: FittedStack) -> Target:

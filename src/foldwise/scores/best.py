@@ -25,13 +25,18 @@ def covariance_of(contributions: FloatArray, fold: IntArray | None = None) -> Fl
 
 
 def may_be_best(
-    scores: FloatArray, covariance: FloatArray, *, level: float = 0.95, widen: float = 1.0
+    scores: FloatArray,
+    covariance: FloatArray,
+    *,
+    level: float = 0.95,
+    widen: FloatArray | float = 1.0,
 ) -> BoolArray:
     """Return which models cannot be told from the best, all comparisons taken together.
 
     A model is out if some rival beats it by more than the best of all rivals would by chance
     [1]_: a Gaussian multiplier bootstrap of rows, whose draws have the covariance that the rows
-    give, of the largest studentised difference. ``widen`` multiplies standard errors.
+    give, of the largest studentised difference. ``widen`` multiplies standard errors: one number,
+    or one for each pair of models.
 
     References
     ----------
@@ -48,12 +53,13 @@ def may_be_best(
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(scores))) @ root.T
     errors = np.sqrt(differences(covariance))
+    wider = widen * np.ones_like(errors)
     inside = np.ones(len(scores), dtype=bool)
     for m in range(len(scores)):
         rivals = np.flatnonzero(errors[m] > TINY * np.sqrt(np.trace(covariance)))
         if not len(rivals):
             continue
-        lead = np.max((scores[rivals] - scores[m]) / (widen * errors[m, rivals]))
+        lead = np.max((scores[rivals] - scores[m]) / (wider[m, rivals] * errors[m, rivals]))
         chance = np.max((draws[:, rivals] - draws[:, [m]]) / errors[m, rivals], axis=1)
         inside[m] = np.mean(chance >= lead) > 1.0 - level
     inside[int(np.argmax(scores))] = True

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from foldwise.arrays import FloatArray, IntArray
 from foldwise.scores.metric import Evaluation, Metric
 
 # Learning curves are not monotone where rows and columns are about as many.
@@ -107,19 +106,3 @@ def correction_of(each: Sequence[Exact], metric: Metric) -> ScoreCorrection:
         return ScoreCorrection("limited", reason, size)
     words = f"the deployed models saw more rows than the judged ones, which is worth {size:.3g}"
     return ScoreCorrection("step", f"{words} of {metric.name.replace('_', ' ')}", size)
-
-
-def heavy_rows(losses: FloatArray, weight: FloatArray | None = None) -> IntArray:
-    """Return the largest 1 % of losses, the largest first, if they are more than half of them all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> heavy_rows(np.array([1.0, 9.0, 1.0, 1.0])), heavy_rows(np.ones(4))
-    (array([1]), array([], dtype=int64))
-    """
-    carried = losses if weight is None else weight * losses
-    few = -(-len(carried) // 100)
-    largest = np.argsort(-carried, kind="stable")[:few]
-    heavy = carried[largest].sum() > 0.5 * carried.sum()
-    return largest if heavy else np.empty(0, dtype=np.intp)

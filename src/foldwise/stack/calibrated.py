@@ -18,7 +18,7 @@ from foldwise.stack.stackers.candidates import Candidate
 
 LEARNER = "model"
 READ_FROM_STACK = (
-    "classes_", "score_", "score_se_", "score_uncorrected_", "score_correction_",
+    "classes_", "score_", "score_se_", "score_interval_", "score_uncorrected_", "score_correction_",
     "calibrator_", "threshold_", "n_features_in_",
 )  # fmt: skip
 
@@ -67,8 +67,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     score_, score_se_ : float
         The honest score of the calibrated classifier, greater is better, and its standard error.
-    score_uncorrected_, score_correction_ : float, ScoreCorrection
-        As in stacking: the score of the judged models, which saw fewer rows, and what was done.
+    score_interval_, score_uncorrected_, score_correction_ : tuple, float, ScoreCorrection
+        As in stacking: the 95 % interval, the score of the judged models, which saw fewer rows,
+        and what was done about that.
     calibrator_ : Calibration
         The deployed map: its ``method``, ``map`` and the nested ``losses`` it was chosen by.
     threshold_ : float or None
@@ -95,7 +96,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> model.calibrator_.method
     'temperature'
     >>> print(f"log-loss {-model.score_:.2f} ± {model.score_se_:.2f}")
-    log-loss 0.19 ± 0.02
+    log-loss 0.19 ± 0.03
     >>> board = model.stack_.leaderboard_.set_index("model")
     >>> print(f"uncalibrated {board.loc['model', 'log_loss']:.2f}")
     uncalibrated 0.52
@@ -201,7 +202,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "stack_")
         return np.asarray(self.stack_.predict_proba(X))
 
-    def predict_set(self, X: Any, coverage: float = 0.9) -> BoolArray:
+    def predict_set(self, X: Any, coverage: float = 0.9, *, by: Any = None) -> BoolArray:
         """Return, for each row, the classes that are not ruled out, by CV+.
 
         Parameters
@@ -210,6 +211,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             New rows.
         coverage : float, default=0.9
             The share of new rows whose class should be in its set.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together.
 
         Returns
         -------
@@ -217,7 +220,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             True for the classes in the set; never empty.
         """
         check_is_fitted(self, "stack_")
-        return self.stack_.predict_set(X, coverage)
+        return self.stack_.predict_set(X, coverage, by=by)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

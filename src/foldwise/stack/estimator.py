@@ -23,9 +23,11 @@ from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import without_rows
 from foldwise.learners import PickColumns, TrainingData
 from foldwise.scores.metric import Metric, Response, as_metric
+from foldwise.stack.bands import Part, levels_of, parts_of, rows_needed, too_few_groups
 from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_around
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack, prefit_stack
 from foldwise.stack.judge.judge import Contest
+from foldwise.stack.judge.thrift import checked_thrift
 from foldwise.stack.parameters import StackParameters, tops_of
 from foldwise.stack.problem import (
     Entry,
@@ -37,6 +39,7 @@ from foldwise.stack.problem import (
     passed_columns,
 )
 from foldwise.stack.results.fold_models import FoldModels
+from foldwise.stack.results.frontier import frontier
 from foldwise.stack.results.leaderboard import columns_of, judged_results, out_of_fold
 from foldwise.stack.results.out_of_fold import out_of_fold_table
 from foldwise.stack.stackers.candidates import Candidate, candidates_from
@@ -46,6 +49,7 @@ CHOICES = {
     "predict_with": ("auto", "folds", "refit", "pairs"),
     "hold_out": ("auto", "node", "mean"),
     "on_error": ("drop", "raise"),
+    "score_se": ("learners", "nested"),
 }
 KEEP: Any = "keep what it is"
 MOST_SEEDS = np.iinfo(np.int32).max
@@ -130,8 +134,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             verbose=int(self.verbose),
         )
         check_options(self._owner, run)
-        how = self._parameters("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error")
-        return StackOptions(self._owner, run, **how)
+        how = ("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error", "score_se")
+        return StackOptions(self._owner, run, **self._parameters(*how))
 
     def _parameters(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
@@ -196,7 +200,13 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             classify=self._classifies,
             has_probabilities=self._gives_probabilities(),
         )
-        return Contest(self._candidates(metric, problem), metric)
+        thrift = checked_thrift(self._owner, **self._parameters("prune", "predict_seconds"))
+        if thrift is not None and self.predict_seconds and len(as_layers(self.estimators)) > 1:
+            must, got, fix = "be None with several layers", self.predict_seconds, "Use prune."
+            raise unsupported(self._owner, "predict_seconds", must=must, got=got, fix=fix)
+        if thrift is not None:
+            thrift = replace(thrift, seconds=thrift.seconds / self.n_repeats)
+        return Contest(self._candidates(metric, problem), metric, thrift=thrift)
 
     def _gives_probabilities(self) -> bool:
         """Tell whether every stacker that may be chosen gives probabilities."""
@@ -234,12 +244,15 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         self._X = first.problem.data.X
         self.deals_ = [stack.with_rows(None) for stack in stacks]
         self.stacker_ = self.final_estimator_ = first.verdict.stacker
-        self.stack_method_ = [entry.method for entry in first.top.entries]
-        by_name = {
-            entry.name: FoldModels.of(layer, entry, first.reading.deployed)
+        self.used_ = list(first.verdict.names)
+        kept = [
+            (layer, entry)
             for layer in first.layers
             for entry in layer.entries
-        }
+            if layer.table.knows_new_rows(entry.name, first.reading.deployed)
+        ]
+        self.stack_method_ = [entry.method for layer, entry in kept if layer is first.top]
+        by_name = {e.name: FoldModels.of(layer, e, first.reading.deployed) for layer, e in kept}
         dropped = [n for n, m in self._learners().items() if isinstance(m, str) and m == "drop"]
         self.estimators_ = list(by_name.values())
         self.named_estimators_ = Bunch(**by_name, **dict.fromkeys(dropped, "drop"))
@@ -271,16 +284,80 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         """
         return self._restacked(X, final_estimator=final_estimator, scoring=scoring)
 
-    def _restacked(self, X: Any, **changes: Any) -> Self:
+    def _restacked(self, X: Any, compact: bool = False, **changes: Any) -> Self:
         check_is_fitted(self, "deals_")
-        new, stacks = self._copy(**changes), self._with_training_rows(X)
+        new = self._copy(**changes)
+        stacks = self._with_training_rows(X, new.predict_seconds is not None)
         contest, run = new._contest(stacks[0].problem), self.run_
         with threadpool_limits(1, user_api="blas"):
             stacks = [
                 judged_stack(s.lattice, s.layers, s.reading, contest, s.judge.seed) for s in stacks
             ]
+            if compact:
+                stacks = [stack.without_idle_models() for stack in stacks]
             summary = RunSummary(partial=self.partial_, reason=run.reason)
             return new._settle(stacks, summary, self.oof_.index)
+
+    def compact(
+        self, *, prune: float = 0.1, predict_seconds: float | None = None, X: Any = None
+    ) -> Self:
+        """Return a new stack of the learners that are worth keeping; none is fitted again.
+
+        Parameters
+        ----------
+        prune : float, default=0.1
+            As in the constructor.
+        predict_seconds : float or None
+            As in the constructor; :meth:`frontier` tells what each second buys.
+        X : array or frame, optional
+            The training rows, needed only if seconds are limited, or columns passed through,
+            and the stack was pickled since it was fitted.
+
+        Returns
+        -------
+        Self
+            A fitted stack with its own honest score; this one is not changed. It holds only the
+            models that its predictions, intervals and sets need.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.linear_model import Ridge
+        >>> from sklearn.neighbors import KNeighborsRegressor
+        >>> from foldwise import StackingRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> learners = [("ridge", Ridge(0.1)), ("knn", KNeighborsRegressor(1))]
+        >>> StackingRegressor(learners, random_state=0).fit(X, y).compact().used_
+        ['ridge']
+        """
+        return self._restacked(X, True, prune=prune, predict_seconds=predict_seconds)
+
+    def frontier(self, X: Any = None) -> pd.DataFrame:
+        """Return what ever smaller stacks lose, and what they save; nothing is fitted again.
+
+        Parameters
+        ----------
+        X : array or frame, optional
+            The training rows, needed only if the stack was pickled since it was fitted.
+
+        Returns
+        -------
+        DataFrame
+            One row a stack, from all learners to one: ``learners``, the metric with its ``se``,
+            ``difference`` to the first row and ``difference_se`` (paired), ``predict_seconds``
+            for 1,000 rows, ``megabytes`` of the models that predict, ``names``.
+
+        Notes
+        -----
+        A row is the honest score of ``compact(prune=0, predict_seconds=...)`` with the seconds
+        of the row: for each judged fold the learners are told from the other folds alone, so
+        that they need not be the ones named, which are deployed. Every row takes the time of a
+        :meth:`restack`.
+        """
+        check_is_fitted(self, "deals_")
+        self._check_judged("frontier")
+        with threadpool_limits(1, user_api="blas"):
+            return frontier([stack.with_rows(self._training_rows(X)) for stack in self.deals_])
 
     def add(self, name: str, estimator: Any, *, X: Any = None) -> Self:
         """Return a new stack with one learner more in its last layer; only that one is fitted.
@@ -344,9 +421,10 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         checks.check_lengths(self._owner, n_rows, X=X)
         return self._same_columns(X)
 
-    def _with_training_rows(self, X: Any) -> list[FittedStack]:
+    def _with_training_rows(self, X: Any, needed: bool = False) -> list[FittedStack]:
         """Return the fitted stacks with the rows they were fitted on, if they pass columns on."""
-        needed = self.deals_[0].problem.passthrough is not None or self._metric.reads_rows
+        passes = self.deals_[0].problem.passthrough is not None
+        needed = needed or passes or self._metric.reads_rows
         X = self._training_rows(X) if needed or X is not None else self._X
         return [stack.with_rows(X) for stack in self.deals_]
 
@@ -436,14 +514,23 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         checks.check_number(self._owner, "coverage", coverage, above=0, below=1, try_=0.9)
         X, first = self._new_rows(X), self.deals_[0]
         self._check_judged(method)
-        grouped = first.problem.data.groups is not None
-        if grouped or first.reading.in_order:
-            warn(
-                f"{self._owner}: {method} has no guarantee "
-                f"{'with groups' if grouped else 'forward in time'}, where rows are not "
-                "exchangeable. Check its coverage on later or other data."
-            )
+        grouped, when = first.problem.data.groups is not None, "forward in time"
+        if grouped and too_few_groups(first, coverage):
+            when = f"with fewer than {rows_needed(coverage)} groups"
+        elif not first.reading.in_order:
+            return X
+        warn(
+            f"{self._owner}: {method} has no guarantee {when}, where rows are not exchangeable. "
+            "Check its coverage on later or other data."
+        )
         return X
+
+    def _parts(self, X: Any, coverage: float, by: Any) -> list[list[Part]]:
+        """Return the new rows by level, and the judged rows that speak for each, in each repeat."""
+        problem, levels = self.deals_[0].problem, None
+        if by is not None:
+            levels = levels_of(self._owner, by, self._X, X, problem.kept, problem.n_rows)
+        return parts_of(self._owner, self.deals_, X.shape[0], coverage, levels)
 
     def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
         """Return what the stacker's own predict says with further arguments."""
@@ -455,7 +542,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             fix = "Use n_repeats=1."
             raise unsupported(self._owner, "predict", must=must, got=Plain(got), fix=fix)
         stack = self.deals_[0]
-        features = stack.fresh(self._new_rows(X), stack.reading.deployed)
+        features = stack.fresh(self._new_rows(X), stack.reading.deployed, stack.verdict)
         return self.stacker_.predict(features.matrix, **parameters)
 
     def _new_rows(self, X: Any) -> Any:

@@ -31,6 +31,9 @@ class StackParameters(BaseEstimator):
         hold_out: str = "auto",
         tune: Any = None,
         scoring: Any = None,
+        prune: float = 0.0,
+        predict_seconds: float | None = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -51,6 +54,9 @@ class StackParameters(BaseEstimator):
         self.hold_out = hold_out
         self.tune = tune
         self.scoring = scoring
+        self.prune = prune
+        self.predict_seconds = predict_seconds
+        self.score_se = score_se
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -7,8 +7,8 @@ from sklearn.base import RegressorMixin
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import unsupported
+from foldwise.stack.bands import interval_of
 from foldwise.stack.estimator import BaseStacking
-from foldwise.stack.judge.intervals import cv_plus_interval, quantile_interval
 from foldwise.stack.problem import checked_values
 
 
@@ -46,6 +46,18 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Maps names of learners to grids, searched inside the folds.
     scoring : None, str or callable, default=None
         What the score is and what choices maximise; None is the root mean squared error.
+    prune : float, default=0.0
+        Learners are left out as long as the best convex combination of the others scores less
+        than this many standard errors worse. It is told from the rows that train the stacker,
+        so that the score judges it; 0 keeps all.
+    predict_seconds : float or None, default=None
+        Most seconds that predicting 1,000 new rows may take: learners that are not worth their
+        time are left out, equally honestly. Times are measured after the fit, with the
+        encoders that learners share counted once; the cheapest learner stays in any case.
+    score_se : {"learners", "nested"}, default="learners"
+        How it is found out that folds err together, which widens ``score_se_``: by the learners,
+        which takes no fit; or by whole stacks without two folds, which takes 1.4 times the rows
+        fitted, five folds and one layer.
     n_repeats : int, default=1
         Number of deals; predictions and scores are averaged.
     n_jobs : int or None, default=None
@@ -80,8 +92,10 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     ----------
     score_, score_se_ : float
         The honest score, greater is better, and its standard error: that of rows (of groups,
-        if given), widened for the errors of folds being correlated. No part of what predicted
-        a row saw it. NaN if the folds cannot give one.
+        if given), widened for folds erring together. No part of what predicted a row saw it.
+        NaN if the folds cannot give one.
+    score_interval_ : tuple of float
+        The ends of the 95 % interval of the deployed model's score.
     score_uncorrected_ : float
         The score of the judged models as they are, which saw fewer rows than the deployed ones.
     score_correction_ : ScoreCorrection
@@ -89,7 +103,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     p_stack_better_ : float
         One-sided p-value of the stack being better than the best single learner.
     score_note_ : str
-        Which rows carry more than half of the loss, if 1 % of them do; else empty.
+        Which rows carry more than half of the uncertainty, if few do; else empty.
     fold_scores_ : ndarray
         The score of each judged fold.
     leaderboard_ : DataFrame
@@ -101,6 +115,8 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         Out-of-fold predictions of the training rows, ``model`` or ``model__class``.
     stacker_, final_estimator_ : object
         The fitted stacker.
+    used_ : list of str
+        The learners it reads: all, unless ``prune`` or ``predict_seconds`` left some out.
     estimators_, named_estimators_ : list, Bunch
         The fitted learners, as deployed.
     stack_method_ : list of str
@@ -133,9 +149,17 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     ``fold_scores_`` and all choices stay uncorrected, and so does the score with ``"pairs"``, an
     explicit ``hold_out``, fewer than four folds, forward in time and in blending.
 
-    Standard errors are those of the rows times the square root of a ratio that the learners show
-    [1]_: the squared gap between the loss on a fold and that on the others by models without both,
-    over the variance that independent rows would give. It is kept between 1 and K.
+    Folds err together: what fold j teaches about fold i, fold i teaches about fold j. Of the
+    losses on fold i by models without i and j, take off what is due to i and what is due to j; the
+    covariance of what is left with what is left of the losses on fold j by the same models says how
+    much more variance the score has than rows alone give. The ratio, the mean of the learners'
+    ratios by their weights (of pairs of models for differences), is kept between 1 and K; its
+    square root multiplies standard errors. (The nested cross-validation of [1]_ estimates the same,
+    with several times the noise.)
+
+    The interval is made for the logarithm of the loss, with the t quantile of as many degrees of
+    freedom as rows carry the error: ``r = sum(d**2)**2 / sum(d**4)`` of n deviations d of the row
+    losses from their mean, times ``r / sqrt(n)`` if that is less than one, and at least three.
 
     References
     ----------
@@ -152,7 +176,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     ...     [("ridge", Ridge(0.1)), ("knn", KNeighborsRegressor(20))], random_state=0
     ... ).fit(X, y)
     >>> print(f"{-stack.score_:.1f} ± {stack.score_se_:.1f}, from {stack.n_fits_} fits")
-    55.2 ± 1.7, from 30 fits
+    55.2 ± 1.8, from 30 fits
     >>> list(stack.leaderboard_["model"])
     ['ridge', 'best single', 'stack', 'plain mean', 'knn']
     >>> lower, upper = stack.predict_interval(X[:1], 0.9)
@@ -183,7 +207,9 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         values = self._respond(X).values
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, by: Any = None, adaptive: bool = True
+    ) -> tuple[FloatArray, FloatArray]:
         """Return prediction intervals by CV+ from the hold-out stacks.
 
         Parameters
@@ -192,30 +218,55 @@ class StackingRegressor(RegressorMixin, BaseStacking):
             New rows.
         coverage : float, default=0.9
             The share of new targets the intervals should hold.
+        by : column of X, or (labels of the training rows, labels of the new rows), default=None
+            Each level of the column or labels is held by itself, not only all rows together. A
+            stack that was pickled or saved knows its training rows no more and needs the labels.
+        adaptive : bool, default=True
+            Whether intervals are as wide as the errors of such rows; False gives them nearly one
+            width.
 
         Returns
         -------
         lower, upper : ndarray of shape (n_samples,)
-            The ends.
+            The ends; infinite where there are too few rows for the coverage.
 
         Notes
         -----
         For exchangeable rows the intervals hold at least ``1 - 2 * (1 - coverage)`` of new
-        targets, and ``coverage`` or a little more in practice. With groups or forward in time
-        rows are not exchangeable: a warning says so, and forward in time the ends are the
-        prediction plus and minus a quantile of the hold-out residuals.
+        targets [1]_, and ``coverage`` or a little more in practice; with ``by``, in every level.
+        Errors are divided by their expected size before they are compared: by a gamma regression
+        on the prediction and on how far the learners are apart, fitted for each fold on
+        out-of-fold errors that never saw it.
+
+        With groups each group counts once, and the same holds for a row of a new group [2]_; a
+        coverage of 0.9 needs nine groups, and with fewer a warning says that rows are counted.
+        Forward in time rows are not exchangeable: a warning says so, and the ends are the
+        prediction plus and minus its expected error times a quantile of the hold-out ratios.
+
+        References
+        ----------
+        .. [1] Barber, Candès, Ramdas, Tibshirani (2021). Predictive inference with the
+           jackknife+. Annals of Statistics 49.
+        .. [2] Lee, Barber, Willett (2023). Distribution-free inference with hierarchical data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import LinearRegression
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(1, 9, size=(400, 1))
+        >>> y = X[:, 0] + X[:, 0] * rng.normal(size=400)
+        >>> stack = StackingRegressor([("line", LinearRegression())], random_state=0).fit(X, y)
+        >>> lower, upper = stack.predict_interval([[2.0], [8.0]])
+        >>> (upper - lower).round()
+        array([ 7., 27.])
         """
         X = self._check_coverage("predict_interval", X, coverage)
         if self.deals_[0].problem.data.y.ndim > 1:
             must, got = "be one target for predict_interval", self.deals_[0].problem.data.y.shape
             raise unsupported(self._owner, "y", must=must, got=got, fix="Fit one stack a target.")
-        ends = []
-        for stack in self.deals_:
-            residuals, weights = stack.verdict.misfits
-            if stack.reading.in_order:
-                centre = stack.respond(X).values[:, 0]
-                ends.append(quantile_interval(centre, residuals, coverage, weights))
-                continue
-            centres = [response.values[:, 0] for response in stack.hold_out_responses(X)]
-            ends.append(cv_plus_interval(np.array(centres), residuals, coverage, weights))
-        return np.mean([low for low, _ in ends], axis=0), np.mean([up for _, up in ends], axis=0)
+        parts = self._parts(X, coverage, by)
+        pairs = zip(self.deals_, parts, strict=True)
+        ends = [interval_of(stack, X, coverage, p, adaptive=adaptive) for stack, p in pairs]
+        lower, upper = np.mean(ends, axis=0)
+        return lower, upper

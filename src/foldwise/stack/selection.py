@@ -38,11 +38,11 @@ class BaseSelection(BaseStacking):
         check_is_fitted(self, "deals_")
         each = []
         for stack in self.deals_:
-            names = [entry.name for entry in stack.top.entries]
-            own = stack.verdict.stacker.weights_
+            every = [entry.name for entry in stack.top.entries]
+            names, own = stack.verdict.names or every, stack.verdict.stacker.weights_
             shown = linear_weights(stack.verdict.stacker, [1] * len(names))
             mean = shown if own.ndim == 1 else own.mean(axis=0)
-            each.append(pd.Series(mean, index=names))
+            each.append(pd.Series(mean, index=names).reindex(every, fill_value=0.0))
         return pd.concat(each, axis=1).mean(axis=1)
 
     def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
@@ -99,7 +99,9 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, n_repeats, n_jobs, random_state
+    cv, predict_with, hold_out, tune, score_se, n_repeats, n_jobs, random_state
+        As in stacking.
+    prune, predict_seconds
         As in stacking.
     on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
@@ -110,8 +112,8 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     ----------
     weights_ : Series
         The learners' weights by name; zero for those not picked.
-    score_, score_se_, score_uncorrected_, score_correction_, fold_scores_, leaderboard_, oof_,
-    stacker_, estimators_, deals_
+    score_, score_se_, score_interval_, score_uncorrected_, score_correction_, fold_scores_,
+    leaderboard_, oof_, stacker_, estimators_, deals_
         As in stacking: the score is honest, a judged fold is never looked at in selection.
 
     Notes
@@ -154,6 +156,9 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         hold_out: str = "auto",
         tune: Any = None,
         scoring: Any = None,
+        prune: float = 0.0,
+        predict_seconds: float | None = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -210,7 +215,11 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, calibrate, threshold, n_repeats, n_jobs, random_state
+    cv, predict_with, hold_out, tune, calibrate, threshold, score_se, n_repeats
+        As in stacking.
+    n_jobs, random_state
+        As in stacking.
+    prune, predict_seconds
         As in stacking.
     on_error, run_dir, time_budget, executor, callback, on_interrupt, verbose
         As in stacking.
@@ -221,8 +230,8 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     ----------
     weights_ : Series
         The learners' weights by name; zero for those not picked.
-    score_, score_se_, score_uncorrected_, score_correction_, fold_scores_, leaderboard_, oof_,
-    stacker_, estimators_, deals_
+    score_, score_se_, score_interval_, score_uncorrected_, score_correction_, fold_scores_,
+    leaderboard_, oof_, stacker_, estimators_, deals_
         As in stacking: the score is honest, a judged fold is never looked at in selection.
 
     Notes
@@ -263,6 +272,9 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         calibrate: Any = None,
         threshold: Any = None,
         scoring: Any = None,
+        prune: float = 0.0,
+        predict_seconds: float | None = None,
+        score_se: str = "learners",
         n_repeats: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,

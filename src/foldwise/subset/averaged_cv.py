@@ -309,7 +309,7 @@ class AveragedCVClassifier(LinearClassifier, AveragedCV):
     Parameters
     ----------
     cv : int, splitter or iterable, default=10
-        An int deals that many shuffled, stratified folds, always the same ones; groups stay
+        An int deals that many shuffled folds, always the same ones; groups stay
         together. For others give a splitter or the splits.
     refit : bool, default=True
         Whether to refit each chosen model on all rows before averaging.

@@ -22,7 +22,7 @@ from foldwise.checks import (
     without_weightless,
 )
 from foldwise.errors import Plain, invalid_data, invalid_parameter
-from foldwise.folds import own_splitter
+from foldwise.folds import own_splits
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.moments import ScaledGram, Split, SubsetRows
 from foldwise.subset.search import Searcher, largest_size
@@ -228,7 +228,7 @@ def splits_of(owner: str, cv: Any, given: Given, *, classifier: bool = False) ->
     if cv is None or isinstance(cv, Integral):
         classes = rows.y.astype(np.intp) if classifier else None
         groups = checked_groups(owner, groups, len(rows.y))
-        cv = own_splitter(cv, len(rows.y), classes, groups, 0, 0, 0, owner)
+        return own_splits(cv, len(rows.y), classes, groups, 0, 0, 0, owner)
     if hasattr(cv, "split") and not isinstance(cv, str):
         place, pairs = np.arange(len(rows.y)), cv.split(rows.X, rows.y, groups)
     else:

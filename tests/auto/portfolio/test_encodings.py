@@ -55,4 +55,5 @@ def test_equal_encodings_are_equal_so_that_nodes_share_them() -> None:
 
 
 def test_every_encoding_is_known() -> None:
-    assert set(SETTINGS) == {"native", "ordinal", "onehot", "squash", "normal", "spline", "named"}
+    plain = {"native", "ordinal", "onehot", "squash", "normal", "spline"}
+    assert set(SETTINGS) == plain | {"named", "numbers"}

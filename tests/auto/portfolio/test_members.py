@@ -107,3 +107,12 @@ def test_the_logarithm_is_of_one_more_where_the_target_may_be_zero() -> None:
     model = in_log(ridge)(TableProfile(4, 1, has_zero=True))
     np.testing.assert_allclose(model.fit(X, y).predict(X), y, atol=0.2)
     assert in_log(ridge)(TableProfile(4, 1)).func is np.log
+
+
+def test_splines_are_not_tried_where_they_would_fill_the_memory() -> None:
+    def names(n_rows: int) -> list[str]:
+        return [member.name for member in portfolio(TableProfile(n_rows, 50), 2)]
+
+    assert "ridge_spline" in names(100_000)
+    assert "ridge_spline" not in names(1_000_000)
+    assert "ridge" in names(1_000_000)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.preprocessing import TargetEncoder
 
+from foldwise.auto.tables.frames import factorised
 from foldwise.auto.tables.levels import (
     Levels,
     indicators,
@@ -39,6 +40,15 @@ def test_a_level_is_the_same_number_or_word():
     levels = Levels(pd.Series([1, 2]))
     assert_array_equal(levels.codes(pd.Series([2.0, np.nan])), [1, -1])
     assert_array_equal(levels.codes(pd.Series(["2", "1"])), [1, 0])
+
+
+def test_levels_read_a_categorical_as_they_read_its_words():
+    words = pd.Series(["b", None, "a", "new", "b", " a ", ""])
+    seen = Levels(words[:3])
+    quick = factorised(pd.DataFrame({"word": words}))["word"]
+    assert isinstance(quick.dtype, pd.CategoricalDtype)
+    assert_array_equal(seen.codes(quick), [1, 2, 0, -1, 1, 0, 2])
+    assert_array_equal(seen.codes(words), seen.codes(quick))
 
 
 def test_indicators_mark_the_level():

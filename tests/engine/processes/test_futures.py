@@ -1,6 +1,8 @@
-import multiprocessing
 import os
+import sys
+import tempfile
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from foldwise.engine.executor import TaskLostError
 from foldwise.engine.processes import futures
 from foldwise.engine.processes.futures import Futures
 from foldwise.errors import InvalidParameterError
+from tests.forked import server
 
 
 class AtOnce(Executor):
@@ -65,11 +68,29 @@ def test_the_data_is_opened_once_in_a_process(monkeypatch: pytest.MonkeyPatch) -
 def test_data_that_cannot_be_read_there_is_said() -> None:
     executor = Futures(AtOnce(), 2)
     executor.place(total, np.ones(300_000))
-    executor._folder.cleanup()
+    executor._room.close()
     executor.submit(0, 1.0)
     error = executor.wait(1.0)[0].error
     assert isinstance(error, TaskLostError)
     assert "Set TMPDIR to a folder that all workers see." in str(error)
+    executor.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="files without a name are Linux's")
+def test_the_data_of_a_process_pool_have_no_name_that_could_be_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Here(ProcessPoolExecutor):
+        submit = AtOnce.submit
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    executor = Futures(Here(1), owner="Stack")
+    for value in (1.0, 2.0):
+        # The handle's number is used again, what was opened under it before is not.
+        executor.place(total, np.full(300_000, value))
+        executor.submit(int(value), 1.0)
+        assert executor.wait(1.0)[0].result == 300_000 * value
+        assert not list(tmp_path.iterdir())
     executor.close()
 
 
@@ -84,7 +105,7 @@ def test_an_executor_that_takes_nothing_loses_every_task() -> None:
 
 
 def test_a_pool_that_breaks_is_an_error_and_no_learners_fault() -> None:
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as pool:
+    with ProcessPoolExecutor(1, mp_context=server()) as pool:
         executor = Futures(pool, owner="Stack")
         executor.place(dies, None)
         executor.submit(0, 1.0)
@@ -103,13 +124,15 @@ def test_stacks_inside_each_other_may_share_a_pool_of_threads(between: bool) -> 
     with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as other:
 
         def stack(learner: Any, executor: Any) -> StackingRegressor:
-            return StackingRegressor([("only", learner)], cv=3, random_state=0, executor=executor)
+            return StackingRegressor(
+                [("only", learner)], "mean", cv=3, random_state=0, executor=executor
+            )
 
         inner = stack(Ridge(), pool)
         outer = stack(stack(inner, other) if between else inner, pool)
         plain = stack(stack(stack(Ridge(), None), None) if between else stack(Ridge(), None), None)
         # The pool itself may be where it is fitted.
-        found = pool.submit(outer.fit, X, y).result(60)
+        found = pool.submit(outer.fit, X, y).result(300)
         np.testing.assert_array_equal(found.oof_, plain.fit(X, y).oof_)
         if not between:
             np.testing.assert_array_equal(outer.fit(X, y).oof_, found.oof_)

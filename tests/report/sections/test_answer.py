@@ -1,3 +1,4 @@
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -6,6 +7,7 @@ from sklearn.linear_model import Ridge
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.report.sections.answer import stack_answer_section
 from foldwise.report.stack_values import BEST, stack_values
+from foldwise.wording import who_may_be_best
 from tests.report.conftest import CLASSIFIERS, classes, friedman
 
 
@@ -18,8 +20,8 @@ def test_the_score_comes_first_with_its_interval(regression: StackingRegressor) 
     score, error = -regression.score_, regression.score_se_
     assert tiles[0].label == "Honest RMSE of the stack"
     assert tiles[0].value == f"{score:.2f} ± {error:.2f}"
-    low, high = score - 1.959964 * error, score + 1.959964 * error
-    assert tiles[0].meaning == f"95 % interval {low:.2f} to {high:.2f}, over rows."
+    low, high = sorted(-end for end in regression.score_interval_)
+    assert tiles[0].meaning.startswith(f"95 % interval {low:.2f} to {high:.2f}, over rows.")
 
 
 def test_it_is_compared_with_the_best_single_model_and_a_naive_guess(
@@ -50,7 +52,7 @@ def test_a_score_that_grows_with_quality_is_compared_by_its_difference() -> None
 
 
 def test_groups_are_what_the_error_is_over(grouped: StackingRegressor) -> None:
-    assert answer(grouped).blocks[0].tiles[0].meaning.endswith("over groups.")
+    assert answer(grouped).blocks[0].tiles[0].meaning.split(". ")[0].endswith("over groups")
 
 
 def test_no_score_is_said_with_its_reason(unscored: StackingRegressor) -> None:
@@ -74,4 +76,18 @@ def test_a_difference_within_its_error_is_about_the_same(regression: StackingReg
     ]
     tile = stack_answer_section(replace(values, standings=board)).blocks[0].tiles[1]
     assert (tile.value, tile.tone) == ("about the same", "")
-    assert tile.meaning.startswith("About as good: the best single model has ")
+    assert tile.meaning.startswith("The best single model has ")
+    assert tile.meaning.endswith(f"; p = {regression.p_stack_better_:.2g}.")
+
+
+def test_who_may_be_best_and_few_rows_that_matter_are_said(regression: StackingRegressor) -> None:
+    values = stack_values(regression)
+    board = regression.leaderboard_
+    told = who_may_be_best(
+        list(board["model"]), list(board["may_be_best"]), regression.p_stack_better_
+    )
+    assert stack_answer_section(values).lead.endswith(told)
+    noted = copy(regression)
+    noted.score_note_ = "more than half of the uncertainty is in row 7"
+    tile = stack_answer_section(replace(values, fitted=noted)).blocks[0].tiles[0]
+    assert tile.meaning.endswith("over rows. More than half of the uncertainty is in row 7.")

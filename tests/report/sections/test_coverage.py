@@ -49,6 +49,22 @@ def test_intervals_and_sets_are_told_apart(
     assert 1 <= sizes[0] <= sizes[-1] <= 4
 
 
+def test_the_table_and_the_picture_show_the_widths_that_intervals_have(
+    regression: StackingRegressor,
+) -> None:
+    values = stack_values(regression)
+    _, table, along = coverage_section(values).blocks[0].figures
+    assert along.title == "Width along the prediction"
+    assert [column.title for column in table.columns][2:] == [
+        "prediction ±", "narrowest tenth ±", "widest tenth ±",
+    ]  # fmt: skip
+    middle, narrow, wide = (float(cell.replace(",", "")) for cell in table.rows[2][2:])
+    assert narrow < middle < wide
+    # The same rows asked as new ones: CV+ ends are about the centre plus and minus the width.
+    lower, upper = regression.predict_interval(regression._X, 0.9)
+    assert middle == pytest.approx(np.median(upper - lower) / 2, rel=0.15)
+
+
 def test_groups_and_time_have_no_guarantee_and_it_is_said(
     grouped: StackingRegressor, forward: StackingRegressor
 ) -> None:

@@ -1,3 +1,5 @@
+import pickle
+
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
@@ -23,6 +25,7 @@ def test_weights_values_likeness_and_the_map_are_shown(regression: StackingRegre
     assert titles(regression) == [
         "Weights in the stack",
         "Value to the stack",
+        "Smaller stacks",
         "How alike the errors are",
         "Diversity map",
     ]
@@ -53,3 +56,16 @@ def test_values_that_would_take_long_are_left_out() -> None:
     stack = StackingRegressor([(f"r{i}", Ridge(10.0**i)) for i in range(6)], top, cv=2)
     stack = stack.set_params(cv=3, random_state=0).fit(X, y)
     assert "Value to the stack" not in titles(stack)
+
+
+def test_smaller_stacks_are_drawn_as_the_frontier_tells(regression: StackingRegressor) -> None:
+    (figures,) = section(regression).blocks
+    (figure,) = [f for f in figures.figures if f.title == "Smaller stacks"]
+    assert figure.caption == (
+        f"From {len(regression.estimators_)} learners down to 1, each stack honestly judged; "
+        "compact(predict_seconds=...) takes one of them."
+    )
+    assert figure.drawing.count("<circle") == len(regression.frontier())
+    # Times are measured with training rows and all models.
+    unread = pickle.loads(pickle.dumps(regression))
+    assert "Smaller stacks" not in titles(unread)

@@ -1,9 +1,11 @@
 """The corrected score against one worked out by hand, model by model."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
+from scipy.stats import t
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
@@ -12,7 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.scores.nested import SHRINKAGE
+from foldwise.scores.correlated import covariance_of_means, ratios, shared_covariance
+from foldwise.stack.results.exact import board_of
 
 N = 66
 RNG = np.random.default_rng(5)
@@ -99,22 +102,34 @@ class ByHand:
 
     def inflation(self, shares) -> float:
         """Return the factor of the standard error, from the learners' squared errors."""
-        ratios = []
+        each = []
         for m in range(len(self.learners)):
             own = [(self.c[i][0][:, m] - Y[t]) ** 2 for i, t in enumerate(self.tests)]
-            each = []
-            for i in range(self.K):
-                others = [j for j in range(self.K) if j != i]
-                elsewhere = np.concatenate(
-                    [(self.predicted({i, j}, self.tests[j])[:, m] - Y[self.tests[j]]) ** 2
-                     for j in others]
-                )  # fmt: skip
-                gap = elsewhere.mean() - own[i].mean()
-                each.append(gap**2 - own[i].var(ddof=1) / len(own[i]))
-            naive = np.concatenate(own).var(ddof=1) / N
-            ratios.append((self.K - 1) / self.K * np.mean(each) / naive)
-        pooled = np.average(ratios, weights=shares)
-        return float(np.sqrt(np.clip(1 + SHRINKAGE * (pooled - 1), 1, self.K)))
+            table = np.zeros((self.K, self.K))
+            for i, j in itertools.permutations(range(self.K), 2):
+                answer = self.predicted({i, j}, self.tests[i])[:, m]
+                table[i, j] = np.mean((answer - Y[self.tests[i]]) ** 2)
+            each.append(self.ratio(table, own))
+        return float(np.sqrt(min(np.average(each, weights=shares), self.K)))
+
+    def ratio(self, table, losses) -> float:
+        """Return the variance of the mean loss over the one that rows alone give."""
+        shared = shared_covariance(table[:, :, None], np.array([len(t) for t in self.tests]))
+        return ratios(shared, covariance_of_means(np.concatenate(losses)[:, None]))[0, 0]
+
+    def own_ratio(self, top, predict_with) -> float:
+        """Return the same ratio of the stack, from whole stacks without two folds."""
+        own, table = self.a if predict_with == "folds" else self.c, np.zeros((self.K, self.K))
+        for i, j in itertools.permutations(range(self.K), 2):
+            rest = sorted(set(range(self.K)) - {i, j})
+            seen = np.concatenate([self.tests[k] for k in rest])
+            oos = np.vstack([self.predicted({i, j, k}, self.tests[k]) for k in rest])
+            asked = self.predicted({i, j}, self.tests[i])
+            if predict_with == "folds":
+                asked = np.mean([self.predicted({i, j, k}, self.tests[i]) for k in rest], 0)
+            answer = clone(top).fit(oos, Y[seen]).predict(asked)
+            table[i, j] = np.mean((answer - Y[self.tests[i]]) ** 2)
+        return self.ratio(table, [(own[i][1] - Y[t]) ** 2 for i, t in enumerate(self.tests)])
 
 
 @pytest.mark.parametrize("predict_with", ["folds", "refit"])
@@ -156,6 +171,51 @@ def test_the_standard_error_is_the_rows_one_inflated(n_folds, kind, predict_with
     wider = hand.inflation(np.abs(stack.stacker_.coef_))
     assert wider > 1, "the example should not be trivial"
     assert stack.score_se_ == pytest.approx(wider * by_rows, rel=1e-8)
+    parts = (after - after.mean()) ** 2
+    rows = parts.sum() ** 2 / np.sum(parts**2)
+    degrees = max(rows * min(1, rows / np.sqrt(N)), 3)
+    half = t.ppf(0.975, degrees) * stack.score_se_ / stack.score_
+    ends = [stack.score_ * np.exp(-half), stack.score_ * np.exp(half)]
+    assert stack.score_interval_ == pytest.approx(ends, rel=1e-8)
+
+
+@pytest.mark.parametrize(("predict_with", "kind"), [("folds", "equal"), ("refit", "unequal")])
+def test_the_own_factor_is_that_of_stacks_without_two_folds(predict_with, kind) -> None:
+    splits = folds(5, kind)
+    hand = ByHand([RIDGE, TREE], Ridge(1.0), splits)
+    learners = [("ridge", RIDGE), ("tree", TREE)]
+    arguments = {"cv": splits, "predict_with": predict_with}
+    plain = StackingRegressor(learners, Ridge(1.0), **arguments).fit(X, Y)
+    stack = StackingRegressor(learners, Ridge(1.0), score_se="nested", **arguments).fit(X, Y)
+    (board,) = [board_of(deal) for deal in stack.deals_]
+    assert board.ratios[0, 0] == pytest.approx(hand.own_ratio(Ridge(1.0), predict_with), rel=1e-7)
+    assert (stack.score_, stack.n_fits_) == (plain.score_, plain.n_fits_ + 20)
+    assert stack.restack("mean").deals_[0].reading.nested
+
+
+def test_every_choice_is_made_again_for_the_own_factor() -> None:
+    learners = [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))]
+    stack = StackingClassifier(learners, calibrate="beta", score_se="nested", random_state=0)
+    stack.fit(X, CLASSES, groups=GROUPS)
+    first = stack.deals_[0].reading.nested[2][0]
+    assert all({0, 2} < ref.node for block in (*first.train, first.test) for ref in block.refs)
+    assert stack.score_se_ > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"cv": 4}, "'nested' with 4 folds. Use 'learners'."),
+        ({"cv": TimeSeriesSplit(6)}, "'nested' with folds forward in time. Use 'learners'."),
+        ({"estimators": [[("a", RIDGE)], [("b", RIDGE)]]}, "'nested' with 2 layers. Use"),
+        ({"tune": {"a": {"alpha": [1.0]}}}, "score_se must be 'learners' with tune; got 'nested'."),
+        ({"score_se": "own"}, "score_se must be one of 'learners', 'nested'"),
+    ],
+)
+def test_an_own_factor_that_cannot_be_had_is_refused(arguments, words) -> None:
+    made = {"estimators": [("a", RIDGE)], "score_se": "nested", **arguments}
+    with pytest.raises(ValueError, match=re.escape(words)):
+        StackingRegressor(**made).fit(X, Y)
 
 
 def test_it_is_said_when_few_rows_carry_the_loss() -> None:
@@ -164,7 +224,7 @@ def test_it_is_said_when_few_rows_carry_the_loss() -> None:
     outlier = Y.copy()
     outlier[17] = 100.0
     stack = StackingRegressor(learners, "mean", random_state=0).fit(X, outlier)
-    assert stack.score_note_.startswith("more than half of the loss is in the rows 17")
+    assert stack.score_note_.startswith("more than half of the uncertainty is in row 17: ")
 
 
 def test_models_that_say_the_same_do_not_differ() -> None:

@@ -6,6 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeRegressor
 
+from foldwise import NetRegressor
 from foldwise.learners import NodeFit, NodeTask, TrainingData
 from foldwise.stack.problem import Entry, checked_layers
 from foldwise.stack.table.jobs import Job, do_job, plan_jobs
@@ -60,6 +61,14 @@ def test_by_learner_one_is_finished_before_the_next_in_the_users_order() -> None
     ]
     jobs = planned(learners, by_learner=True)
     assert [job.names[0] for job in jobs] == ["ridge", "b", "b", "b", "a", "a", "a"]
+
+
+def test_a_shortcut_that_takes_long_waits_for_its_turn() -> None:
+    net = make_pipeline(MinMaxScaler(), NetRegressor())
+    learners = [("tree", DecisionTreeRegressor()), ("net", net), ("lasso", Lasso())]
+    assert planned(learners)[0].names == ("net",)
+    jobs = planned(learners, by_learner=True)
+    assert [job.names[0] for job in jobs] == ["tree"] * 3 + ["net"] + ["lasso"] * 3
 
 
 def test_both_kinds_of_jobs_give_one_result_a_cell() -> None:

@@ -9,7 +9,7 @@ from scipy.special import softmax
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
@@ -221,3 +221,34 @@ def test_votes_for_classes_are_counted_never_averaged_as_numbers() -> None:
     np.testing.assert_allclose(features.matrix, shares)
     np.testing.assert_allclose(stack.transform(new), shares)
     assert list(stack.oof_.columns) == ["tree__a", "tree__b", "tree__c"]
+
+
+class Asked(StandardScaler):
+    """A scaler that counts how often rows are scaled."""
+
+    times = 0
+
+    def transform(self, X, copy=None):
+        type(self).times += 1
+        return super().transform(X, copy)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_learners_of_a_node_share_its_equal_transformers_when_asked(n_jobs) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    learners = [
+        ("small", make_pipeline(Asked(), DecisionTreeRegressor(max_depth=1, random_state=0))),
+        ("large", make_pipeline(Asked(), DecisionTreeRegressor(max_depth=3, random_state=0))),
+        ("other", make_pipeline(Asked(with_mean=False), DecisionTreeRegressor(random_state=0))),
+    ]
+    # By learner, as with a time budget: each learner of a node is a job of its own.
+    stack = StackingRegressor(
+        learners, "mean", cv=3, n_jobs=n_jobs, random_state=0, time_budget=1e4
+    ).fit(X, y)
+    alone = [[m.predict(X) for m in own.models] for own in stack.estimators_]
+    Asked.times = 0
+    np.testing.assert_allclose(stack.predict(X), np.mean(alone, axis=(0, 1)), rtol=1e-12)
+    assert Asked.times == 2 * 3
+    for small, large in zip(stack.estimators_[0].models, stack.estimators_[1].models, strict=True):
+        assert small[0] is large[0]

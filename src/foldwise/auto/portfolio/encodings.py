@@ -7,6 +7,7 @@ onehot    zeros and ones, standardised numbers, for kernels and nets
 normal    the same with numbers that have the quantiles of a normal
 squash    the same with numbers bent into (-3, 3), for linear models: no outlier pulls them
 spline    the same spread over splines, for linear models that bend
+numbers   zeros and ones, numbers and missing cells as they are, for networks of our own
 named     a frame with names that people can read, for rules
 ========  =========================================================================
 """
@@ -25,6 +26,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "squash": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
     "normal": {"numbers": "impute", "categories": "onehot", "scale": "quantile"},
     "spline": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
+    "numbers": {"numbers": "keep", "categories": "onehot"},
     "named": {"numbers": "keep", "categories": "onehot"},
 }
 

@@ -100,6 +100,8 @@ class Contender:
         Fewest and most rows it is tried for.
     width : float
         Most columns, categories counted once a level, it is tried for.
+    cells : float
+        Most rows times columns it is tried for: what it makes of them is many times as large.
     crowded : bool
         Whether every class needs more rows than there are such columns.
     classes : int
@@ -112,6 +114,10 @@ class Contender:
         Its time grows with this power of the number of rows.
     log : bool
         Whether it is the variant for the logarithm of a skewed positive target.
+    together : float
+        What a fit costs among those of all nodes, relative to one alone.
+    least_seconds : float
+        The shortest time budget it is tried for: some libraries take seconds to load.
     """
 
     name: str
@@ -120,18 +126,22 @@ class Contender:
     tier: int = 2
     rows: tuple[int, float] = (0, float("inf"))
     width: float = float("inf")
+    cells: float = float("inf")
     crowded: bool = False
     classes: float = float("inf")
     package: str = "sklearn"
     takes_weights: bool = True
     power: float = 1.0
     log: bool = False
+    together: float = 1.0
+    least_seconds: float = 0.0
 
     def suits(self, profile: TableProfile) -> bool:
         """Tell whether it is worth trying for a problem."""
         return (
             self.rows[0] <= profile.n_rows <= self.rows[1]
             and profile.width <= self.width
+            and profile.n_rows * profile.width <= self.cells
             and (not self.crowded or profile.smallest_class > 2 * profile.width)
             and (profile.n_classes or 0) <= self.classes
             and (self.takes_weights or not profile.weighted)

@@ -27,17 +27,33 @@ def in_log(build: Callable[[TableProfile], Any]) -> Callable[[TableProfile], Any
 
 
 MANY = float("inf")
+NEURAL = Contender(
+    "neural",
+    "numbers",
+    smooth.neural,
+    2,
+    rows=(200, 100_000),
+    package="torch",
+    power=0.7,
+    together=0.3,
+    least_seconds=20.0,
+)
+# Splines make eleven columns of one: 440 MB of these.
+CELLS = 5_000_000
 REGRESSORS = (
     Contender("ridge", "squash", smooth.ridge, 1),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
-    Contender("ridge_spline", "spline", smooth.ridge, 1, width=600),
+    Contender("ridge_spline", "spline", smooth.ridge, 1, width=600, cells=CELLS),
+    NEURAL,
     Contender("boosted_linear", "squash", trees.linear_leaves, 2, rows=(100, MANY), width=200),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(1000, 4999)),
     Contender("boosted_shallow", "native", trees.shallow, 2),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
     Contender("ridge_log", "squash", in_log(smooth.ridge), 2, log=True),
-    Contender("ridge_spline_log", "spline", in_log(smooth.ridge), 2, width=600, log=True),
+    Contender(
+        "ridge_spline_log", "spline", in_log(smooth.ridge), 2, width=600, cells=CELLS, log=True
+    ),
     Contender("support_vectors", "normal", smooth.support_vectors, 2, rows=(50, 4000), power=2.0),
     Contender("boosted_random_log", "native", in_log(trees.random_splits), 2, log=True),
     Contender("boosted_sampled", "native", trees.sampled, 2),
@@ -77,9 +93,10 @@ CLASSIFIERS = (
     Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
+    NEURAL,
     Contender("kernel", "onehot", smooth.soft_kernel, 2, rows=(50, 50_000)),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(80, 4999)),
-    Contender("logistic_spline", "spline", smooth.cautious_logistic, 2, width=600),
+    Contender("logistic_spline", "spline", smooth.cautious_logistic, 2, width=600, cells=CELLS),
     Contender("wide_kernel", "onehot", smooth.wide_kernel, 2, rows=(50, 50_000)),
     Contender("wide_net", "onehot", smooth.wide_net, 2, rows=(200, 20_000)),
     Contender("random_forest", "ordinal", trees.random_forest, 2, rows=(100, 50_000)),
@@ -94,7 +111,15 @@ CLASSIFIERS = (
     Contender("boosted_sampled", "native", trees.sampled, 2),
     Contender("neighbours", "normal", smooth.neighbours, 2, rows=(20, 50_000), takes_weights=False),
     Contender("rules", "ordinal", trees.rules, 2, rows=(100, 20_000), classes=2),
-    Contender("discriminant", "spline", smooth.discriminant, 3, width=200, takes_weights=False),
+    Contender(
+        "discriminant",
+        "spline",
+        smooth.discriminant,
+        3,
+        width=200,
+        cells=CELLS,
+        takes_weights=False,
+    ),
 )
 
 READABLE_RULES = (

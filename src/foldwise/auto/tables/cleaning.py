@@ -1,5 +1,6 @@
 """Columns of numbers made fit for learners: infinities, missing cells, scales."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ LARGEST = 1e30
 SCALES = ("standard", "squash", "quantile")
 SQUASHED_TO = 3.0
 N_QUANTILES = 256
+# What is worked on at a time.
+BLOCK_CELLS = 4_000_000
 
 
 class NumberCleaner:
@@ -28,7 +31,7 @@ class NumberCleaner:
         self.seed = seed
 
     def fit_transform(self, values: FloatArray) -> FloatArray:
-        """Learn what the columns hold, and return them cleaned."""
+        """Learn what the columns hold, and return them cleaned, in the same memory if that goes."""
         self.low, self.high = _extremes(values)
         values = self._bounded(values)
         missing = np.isnan(values)
@@ -38,21 +41,24 @@ class NumberCleaner:
         return self._finish(values, missing)
 
     def transform(self, values: FloatArray) -> FloatArray:
-        """Return new rows, cleaned as the training rows were."""
+        """Return new rows, cleaned as the training rows were, in the same memory if that goes."""
         values = self._bounded(values)
         return self._finish(values, np.isnan(values))
 
     def _bounded(self, values: FloatArray) -> FloatArray:
-        if not (np.abs(values) > LARGEST).any():
+        highest = np.fmax.reduce(values, axis=None, initial=-np.inf)
+        if max(highest, -np.fmin.reduce(values, axis=None, initial=np.inf)) <= LARGEST:
             return values
         inside = np.clip(values, -LARGEST, LARGEST)
         return np.where(np.isinf(values), np.clip(values, self.low, self.high), inside)
 
     def _finish(self, values: FloatArray, missing: BoolArray) -> FloatArray:
         if self.impute:
-            values = np.where(missing, self.median, values)
+            np.copyto(values, self.median, where=missing)
         if self.scaler is not None:
             values = self.scaler.transform(values)
+        if not len(self.marked):
+            return values
         return np.column_stack([values, missing[:, self.marked]])
 
 
@@ -69,9 +75,17 @@ def _extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _medians(values: FloatArray) -> FloatArray:
     """Return the median of each column, 0 where all is missing."""
     out = np.zeros(values.shape[1])
-    some = ~np.isnan(values).all(axis=0)
-    out[some] = np.nanmedian(values[:, some], axis=0)
+    for start, block in _column_blocks(values):
+        some = np.flatnonzero(~np.isnan(block).all(axis=0))
+        out[start + some] = np.nanmedian(block[:, some], axis=0)
     return out
+
+
+def _column_blocks(values: FloatArray) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the columns, a few at a time, with the number of the first: sorting copies them."""
+    step = max(1, BLOCK_CELLS // max(len(values), 1))
+    for start in range(0, values.shape[1], step):
+        yield start, values[:, start : start + step]
 
 
 def _different_columns(missing: BoolArray) -> IntArray:
@@ -89,9 +103,15 @@ class Shift:
         self.centre, self.width, self.squash = centre, width, squash
 
     def transform(self, values: FloatArray) -> FloatArray:
-        """Return the rows rescaled."""
-        z = (values - self.centre) / self.width
-        return z / np.sqrt(1.0 + (z / SQUASHED_TO) ** 2) if self.squash else z
+        """Return the rows rescaled, in the same memory."""
+        values -= self.centre
+        values /= self.width
+        if self.squash:
+            step = max(1, BLOCK_CELLS // max(values.shape[1], 1))
+            for start in range(0, len(values), step):
+                z = values[start : start + step]
+                z /= np.sqrt(1.0 + (z / SQUASHED_TO) ** 2)
+        return values
 
 
 def _fitted_scaler(scale: str | None, values: FloatArray, seed: int) -> Any:
@@ -119,10 +139,13 @@ def _mean_and_deviation(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _median_and_width(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the median, and the quartile range as of a normal, or the half range if that is 0."""
-    filled = np.where(np.isnan(values), _medians(values), values)
-    low, quarter, middle, three_quarters, high = np.quantile(
-        filled, [0.0, 0.25, 0.5, 0.75, 1.0], axis=0
-    )
+    quantiles = np.empty((5, values.shape[1]))
+    medians = _medians(values)
+    for start, block in _column_blocks(values):
+        here = slice(start, start + block.shape[1])
+        filled = np.where(np.isnan(block), medians[here], block)
+        quantiles[:, here] = np.quantile(filled, [0.0, 0.25, 0.5, 0.75, 1.0], axis=0)
+    low, quarter, middle, three_quarters, high = quantiles
     width = (three_quarters - quarter) / 1.349
     width = np.where(width > 0, width, (high - low) / 2.0)
     return middle, np.where(width > 0, width, 1.0)

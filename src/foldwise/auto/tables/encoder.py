@@ -182,7 +182,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = self._frame(X, reset=False)
-        matrix = _joined([s.transform(frame[s.name]) for s in self._measured], len(frame))
+        matrix = _measured(self._measured, frame, "transform")
         return self._output(self._cleaner.transform(matrix), frame)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -228,7 +228,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._kept = [source for source in sources if isinstance(source, Kept)]
         coded: list[ColumnSource] = [*self._binary, *self._kept]
         self._measured = [source for source in sources if source not in coded]
-        matrix = _joined([s.fit_transform(frame[s.name]) for s in self._measured], len(frame))
+        matrix = _measured(self._measured, frame, "fit_transform")
         self._cleaner = NumberCleaner(self.numbers == "impute", self.scale, self._seed)
         cleaned = self._cleaner.fit_transform(matrix)
         named = [(name, source.name) for source in self._measured for name in source.names]
@@ -317,7 +317,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _output(self, cleaned: FloatArray, frame: pd.DataFrame) -> Any:
         binary = [source.transform(frame[source.name]) for source in self._binary]
-        values = _joined([cleaned, *binary], len(frame))
+        values = _joined([cleaned, *binary], len(frame)) if binary else cleaned
         if not self._kept:
             return values
         table = pd.DataFrame(values)
@@ -332,6 +332,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             check_word(OWNER, "scale", self.scale, SCALES, also="None")
         for name in ("high_cardinality", "text_width"):
             check_whole(OWNER, name, getattr(self, name), 1, try_=40)
+
+
+def _measured(sources: list[ColumnSource], frame: pd.DataFrame, method: str) -> FloatArray:
+    """Return what sources make of a frame, numbers without a copy of their own in between."""
+    parts = [None if isinstance(s, Numbers) else getattr(s, method)(frame[s.name]) for s in sources]
+    widths = [1 if part is None else part.shape[1] for part in parts]
+    matrix, end = np.empty((len(frame), sum(widths))), 0
+    for source, part, width in zip(sources, parts, widths, strict=True):
+        start, end = end, end + width
+        matrix[:, start:end] = source.transform(frame[source.name]) if part is None else part
+    return matrix
 
 
 def _joined(parts: list[FloatArray], n_rows: int) -> FloatArray:

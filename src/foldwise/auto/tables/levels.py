@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.auto.tables.values import text_of
+from foldwise.auto.tables.values import distinct_words, text_of
 
 MISSING = "(missing)"
 MOST_WHOLE_NUMBER_CLASSES = 30
@@ -35,11 +35,11 @@ class Levels:
 
     def codes(self, column: Any) -> IntArray:
         """Return the level of each cell; -1 if it was not in the training cells."""
-        text = text_of(column)
-        codes = pd.Index(self.words, dtype=object).get_indexer(pd.Index(text, dtype=object))
+        codes, words = distinct_words(column)
+        levels = pd.Index(self.words, dtype=object).get_indexer(pd.Index(words, dtype=object))
         if self.has_missing:
-            codes = np.where(text.isna(), len(self.words), codes)
-        return codes.astype(np.intp)
+            levels = np.where(pd.isna(words), len(self.words), levels)
+        return levels.astype(np.intp)[codes]
 
 
 def _in_order(column: Any, words: Any) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from foldwise.arrays import FloatArray
+from foldwise.arrays import Array, FloatArray, IntArray
 
 Column = "pd.Series[Any]"
 
@@ -35,9 +35,14 @@ def text_of(column: Any) -> "pd.Series[Any]":
     >>> text_of(pd.Series([1.0, None])).tolist(), text_of(pd.Series([" a ", ""])).tolist()
     (['1', None], ['a', None])
     """
-    codes, distinct = pd.factorize(column)
-    words = np.array([_word(value) for value in distinct] + [None], dtype=object)
+    codes, words = distinct_words(column)
     return pd.Series(words[codes], dtype=object)
+
+
+def distinct_words(column: Any) -> tuple[IntArray, Array]:
+    """Return for each cell where its word stands, and the words; the last is None, for missing."""
+    codes, distinct = pd.factorize(column)
+    return codes, np.array([_word(value) for value in distinct] + [None], dtype=object)
 
 
 def _word(value: Any) -> str | None:

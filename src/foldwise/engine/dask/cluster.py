@@ -12,10 +12,10 @@ from foldwise.errors import InvalidParameterError, Plain, invalid_parameter, war
 
 CONNECT_SECONDS = 15.0
 ANSWER_SECONDS = 15.0
-SEND_SECONDS = 300.0
-# A worker that takes data still says that it lives; one that does not is left out.
+# A worker that takes data still says that it lives, and grows; one that does not is left out.
 STALLED_SECONDS = 10.0
-NO_WORKER_SECONDS = 30.0
+STILL_SECONDS, GROWTH_BYTES = 20.0, 1_000_000
+NO_WORKER_SECONDS = 25.0
 WARN_SECONDS = 10.0
 LOST = (OSError, TimeoutError, asyncio.CancelledError, concurrent.futures.CancelledError)
 # Before the tasks of other users of the cluster.
@@ -35,6 +35,7 @@ class Cluster:
             raise _refused(owner, "be a synchronous Dask client", got, "Use Client(address).")
         self.threads: dict[str, int] = {}
         self.beats: dict[str, tuple[float, float]] = {}
+        self.memory: dict[str, int] = {}
         self.seen = time.monotonic()
         self.warned = False
 
@@ -60,6 +61,7 @@ class Cluster:
         found = self.ask(self.client.scheduler.identity, n_workers=-1)["workers"]
         now = time.monotonic()
         self.threads = {a: int(w["nthreads"]) for a, w in found.items()}
+        self.memory = {a: int(w["metrics"].get("memory", 0)) for a, w in found.items()}
         self.seen = now if found else self.seen
         for address, worker in found.items():
             if self.beats.get(address, (None, 0.0))[0] != worker["last_seen"]:
@@ -115,25 +117,27 @@ class Cluster:
         return kept
 
     def _sent(self, value: Any, worker: str) -> Any:
-        """Send something to a worker; return None if it is not heard of meanwhile."""
+        """Send something to a worker; return None if it is lost, or nothing arrives any more."""
 
         async def scatter() -> Any:
             return await self.client.scatter(value, workers=[worker], hash=False, asynchronous=True)
 
         self._check_connected()
         sending = asyncio.run_coroutine_threadsafe(scatter(), self.client.loop.asyncio_loop)
-        until = time.monotonic() + SEND_SECONDS
+        held, moved = 0, time.monotonic()
         while True:
             done, _ = concurrent.futures.wait([sending], timeout=1.0)
             try:
                 if done:
                     return sending.result()
-                if time.monotonic() > until:
-                    raise TimeoutError(f"data not sent after {SEND_SECONDS:.0f} s")
-            except LOST as error:
-                raise self.gone(f"{type(error).__name__}: {error}") from error
+            except LOST:
+                self._check_connected()
+                return None
             self.look()
-            if self.silent(worker, STALLED_SECONDS):
+            if self.memory.get(worker, 0) >= held + GROWTH_BYTES:
+                held, moved = self.memory[worker], time.monotonic()
+            still = time.monotonic() - moved > STILL_SECONDS
+            if still or worker not in self.threads or self.silent(worker, STALLED_SECONDS):
                 sending.cancel()
                 return None
 

@@ -51,7 +51,7 @@ class DaskExecutor:
     task done elsewhere, by Dask; a task that ends several workers fails. A worker
     that stalls has its task done elsewhere too, once it was not heard of for 15 s and the task
     takes three times as long as the longest before; whichever is first counts, they give the same
-    bits. Without any worker for 30 s (or the time budget), or without the scheduler, an error says
+    bits. Without any worker for 25 s (or the time budget), or without the scheduler, an error says
     so.
     """
 
@@ -71,6 +71,7 @@ class DaskExecutor:
         self._given: dict[str, float] = {}
         self._n_placed = 0
         self._looked = time.monotonic()
+        self._seen: set[str] = set()
         self._seconds: list[float] = []
         self._checked = False
 
@@ -208,12 +209,23 @@ class DaskExecutor:
         # Dask counts anew with each key, and a worker that was started anew has no data.
         flight.deaths += self.cluster.deaths(future.key)
         flight.futures.remove(future)
-        if flight.deaths >= SURE_DEATHS:
-            self._end(flight, WorkerKillerError(f"{flight.deaths} workers died at it"))
+        if self._is_killer(flight, flight.deaths):
             return
         if self._given.get(worker, 0.0) < flight.since:
             self._give([worker])
         self._send_again(flight, f"its data did not stay on {worker}")
+
+    def _is_killer(self, flight: Flight, deaths: int) -> bool:
+        """End a task that has ended so many workers that it was no accident, and say whether."""
+        if deaths >= SURE_DEATHS:
+            self._end(flight, WorkerKillerError(f"{deaths} workers died at it"))
+        return deaths >= SURE_DEATHS
+
+    def _end_killers(self) -> None:
+        """End tasks that workers die of, without waiting for a new worker to die of them."""
+        for flight in list(self._flights.values()):
+            now = sum(self.cluster.deaths(future.key) for future in flight.futures)
+            self._is_killer(flight, flight.deaths + now)
 
     def _fail(self, flight: Flight, error: Any) -> None:
         from distributed import KilledWorker
@@ -233,6 +245,9 @@ class DaskExecutor:
         """Find out whether there are workers, and which have stalled."""
         self.cluster.look()
         self._looked = now = time.monotonic()
+        if self._seen - set(self.cluster.threads):
+            self._end_killers()
+        self._seen = set(self.cluster.threads)
         if not self.cluster.threads:
             self.cluster.complain_without_workers()
             return

@@ -13,13 +13,14 @@ Anything that can run a function elsewhere becomes one in a few lines; for Ray::
 
 Only bytes travel, so the executor's own pickling does not matter. Data over 1 MB goes through
 a file in the temporary folder (``TMPDIR``): for workers on other machines, that folder must be
-one they can read too. A task at work cannot be ended, only forgotten.
+one they can read too. For Python's own process pools the file has no name where the system can do
+without, so that nothing is left of it if this process is killed. A task at work cannot be ended,
+only forgotten.
 """
 
 import contextlib
 import os
 import pickle
-import tempfile
 import threading
 import time
 from concurrent.futures import (
@@ -27,20 +28,23 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
+    ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
 from concurrent.futures import wait as wait_for
+from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from cloudpickle import dumps
 from threadpoolctl import threadpool_limits
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, without_frames
-from foldwise.engine.processes.packing import Parcel, pack
+from foldwise.engine.processes.packing import Parcel, open_room, pack
 from foldwise.engine.processes.worker import Surroundings, perform, received
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
 
-_opened: dict[bytes, Any] = {}
+_opened: dict[str, Any] = {}
 _limited = threading.local()
 # Of each thread: the pools whose tasks it is in.
 _inside = threading.local()
@@ -79,7 +83,7 @@ class Futures:
         self.remote = not isinstance(pool, ThreadPoolExecutor)
         workers = getattr(pool, "_max_workers", None)
         self.capacity = int(capacity or workers or os.cpu_count() or 1)
-        self._folder = tempfile.TemporaryDirectory(prefix="foldwise-", ignore_cleanup_errors=True)
+        self._room: Any = None
         self._futures: dict[Future[Any], tuple[int, float]] = {}
         self._over: list[Finished] = []
         self._placed: Any = None
@@ -87,14 +91,21 @@ class Futures:
     def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Pack the function and the data; threads share them as they are."""
         self._placed = (work, shared)
-        if self.remote:
-            self._placed = pack((work, shared, Surroundings()), self._folder.name)
+        if not self.remote:
+            return
+        self._drop_room()
+        # Processes of this machine can open what this one has open; others need a name.
+        self._room, where = open_room(nameless=isinstance(self._pool, ProcessPoolExecutor))
+        parcel = pack((work, shared, Surroundings()), where)
+        if parcel.is_nameless:
+            parcel = replace(parcel, file=f"/proc/{os.getpid()}/fd/{self._room.fileno()}")
+        self._placed = pickle.dumps((uuid4().hex, parcel))
 
     def submit(self, ticket: int, job: Any) -> None:
         """Hand a task to the pool."""
         try:
             future: Future[Any] = (
-                self._pool.submit(_do_elsewhere, pickle.dumps(self._placed), dumps(job))
+                self._pool.submit(_do_elsewhere, self._placed, dumps(job))
                 if self.remote
                 else self._pool.submit(_do_in_thread, self._placed, job, self._inside)
             )
@@ -144,7 +155,12 @@ class Futures:
         for future in self._futures:
             future.cancel()
         self._futures, self._over, self._placed = {}, [], None
-        self._folder.cleanup()
+        self._drop_room()
+
+    def _drop_room(self) -> None:
+        if self._room is not None:
+            self._room.close()
+        self._room = None
 
 
 class Threads(Futures):
@@ -194,8 +210,8 @@ def _do_in_thread(
 
 def _do_elsewhere(packed: bytes, job: bytes) -> bytes:
     """Do a task in a process that may have opened the same parcel before."""
-    parcel: Parcel = pickle.loads(packed)
-    key = packed if parcel.file is None else str(parcel.file).encode()
+    parcel: Parcel
+    key, parcel = pickle.loads(packed)
     if key not in _opened:
         _opened.clear()
         with contextlib.suppress(OSError):

@@ -8,7 +8,9 @@ the same way everywhere and gets the same bits.
 
 import mmap
 import pickle
+import sys
 import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +22,7 @@ ALIGNMENT = 64
 SMALL = 1 << 20
 # The file of a parcel until its handle has come.
 NAMELESS = -1
+_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class Parcel:
             memory = aligned(self.body)
         else:
             with open(self.file, "rb") as stream:  # noqa: PTH123 - a handle is no path
-                memory = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+                mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            _mapped.add(mapped)
+            memory = memoryview(mapped)
         return pickle.loads(self.head, buffers=[memory[start:end] for start, end in self.spans])
 
 
@@ -72,6 +77,32 @@ def pack(value: Any, room: Any = None) -> Parcel:
     with tempfile.NamedTemporaryFile(dir=room, suffix=".parcel", delete=False) as stream:
         _write(stream, spans, raw)
         return Parcel(head, spans, stream.name)
+
+
+def let_go() -> None:
+    """Tell the system that what was read of mapped arrays will not be wanted again soon."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        for mapped in list(_mapped):
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+
+class _Folder(tempfile.TemporaryDirectory[str]):
+    """A folder for data that is closed as a file is."""
+
+    close = tempfile.TemporaryDirectory.cleanup
+
+
+def open_room(*, nameless: bool = True) -> tuple[Any, Any]:
+    """Return a place for data, to be closed, and what :func:`pack` takes of it.
+
+    ``nameless``: Whether it need not have a name: on Linux it then is a file that goes with this
+    process, however that ends.
+    """
+    if nameless and sys.platform == "linux":
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        return file, file
+    folder = _Folder(prefix="foldwise-", ignore_cleanup_errors=True)
+    return folder, folder.name
 
 
 def _write(stream: Any, spans: Sequence[tuple[int, int]], raw: Sequence[memoryview]) -> None:

@@ -13,7 +13,6 @@ import os
 import pickle
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.backend.process import LokyProcess
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.processes.packing import Parcel, pack
+from foldwise.engine.processes.packing import Parcel, open_room, pack
 from foldwise.engine.processes.worker import Surroundings, received, serve
 
 POOLS = (
@@ -171,9 +170,8 @@ class Processes:
     def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Pack the function and the data; a worker gets them with its first task."""
         self._drop_parcel()
-        self._room = _room()
-        folder = self._room.name if isinstance(self._room.name, str) else self._room
-        self._parcel = pack((work, shared, Surroundings()), folder)
+        self._room, where = open_room()
+        self._parcel = pack((work, shared, Surroundings()), where)
 
     def submit(self, ticket: int, job: Any) -> None:
         """Give a task to a free worker."""
@@ -273,19 +271,6 @@ class Processes:
         if self._room is not None:
             self._room.close()
         self._parcel = self._room = None
-
-
-class _Folder(tempfile.TemporaryDirectory[str]):
-    """A folder for data that is closed as a file is."""
-
-    close = tempfile.TemporaryDirectory.cleanup
-
-
-def _room() -> Any:
-    """Return a place for data: on Linux a file without a name, which goes with this process."""
-    if sys.platform == "linux":
-        return tempfile.TemporaryFile()
-    return _Folder(prefix="foldwise-", ignore_cleanup_errors=True)
 
 
 def warm(n_workers: int, needs: Any) -> None:

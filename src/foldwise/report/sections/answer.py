@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import is_classifier
 from foldwise.report.blocks import Prose, Section, Tile, Tiles
 from foldwise.report.predictions import Predictions, naive_response
 from foldwise.report.stack_values import BEST, NAIVE, STACK, StackValues, Standing, compared
+from foldwise.scores.interval import degrees_of_freedom, score_interval
 from foldwise.scores.metric import Metric
 from foldwise.wording import (
     article,
@@ -18,12 +20,13 @@ from foldwise.wording import (
     direction,
     metric_name,
     number,
+    p_value,
     percent,
     verdict,
+    who_may_be_best,
     with_error,
 )
 
-NORMAL_95 = 1.959964
 RIVALS = {BEST: "the best single model", NAIVE: "a naive guess"}
 
 
@@ -36,8 +39,14 @@ def stack_answer_section(stack: StackValues) -> Section:
     metric, units = stack.metric, "rows" if stack.groups is None else "groups"
     rivals = [by_name[n] for n in RIVALS if n in by_name and math.isfinite(by_name[n].value)]
     label = f"Honest {metric_name(metric.name)} of the stack"
-    tiles = [_score_tile(label, own.value, own.error, f", over {units}")]
-    tiles += [_rival_tile(rival, RIVALS[rival.model], metric) for rival in rivals]
+    ends = getattr(stack.fitted, "score_interval_", (math.nan, math.nan))
+    tile = _score_tile(label, own.value, own.error, ends, metric, f", over {units}")
+    note = getattr(stack.fitted, "score_note_", "")
+    tiles = (
+        [replace(tile, meaning=f"{tile.meaning} {note[0].upper()}{note[1:]}.")] if note else [tile]
+    )
+    p = getattr(stack.fitted, "p_stack_better_", math.nan)
+    tiles += [_rival_tile(rival, RIVALS[rival.model], metric, p) for rival in rivals]
     tiles += _typical_tile(stack.judged)
     return Section("answer", "The answer", _lead(own, rivals, stack), [Tiles(tiles)])
 
@@ -49,25 +58,41 @@ def _lead(own: Standing, rivals: Sequence[Standing], stack: StackValues) -> str:
         f"{with_error(own.value, own.error)} on new rows like these ({direction(metric.sign)}), "
         f"judged on {counted(stack.n_judged, 'row')} by models that never saw them."
     )
-    words = [f"{verdict(r.gain, r.gain_error)} {RIVALS[r.model]}" for r in rivals]
-    return f"{said} The stack is {' and '.join(words)}." if words else said
+    for rival in rivals:
+        if rival.model == NAIVE:
+            said += f" The stack is {verdict(rival.gain, rival.gain_error)} {RIVALS[NAIVE]}."
+    board = stack.fitted.leaderboard_.dropna(subset=["se"])
+    if "may_be_best" not in board:
+        return said
+    p = stack.fitted.p_stack_better_
+    return f"{said} {who_may_be_best(list(board['model']), list(board['may_be_best']), p)}"
 
 
-def _score_tile(label: str, value: float, error: float, over: str = "") -> Tile:
-    decimals, half = decimals_for(error), NORMAL_95 * error
+def _score_tile(
+    label: str,
+    value: float,
+    error: float,
+    ends: tuple[float, float],
+    metric: Metric,
+    over: str = "",
+) -> Tile:
+    """Return a score with its interval, whose ends are in the scorer's sign."""
+    decimals = decimals_for(error)
     meaning = "Its standard error could not be found."
-    if decimals is not None:
-        ends = f"{number(value - half, decimals)} to {number(value + half, decimals)}"
-        meaning = f"95 % interval {ends}{over}."
+    if decimals is not None and all(map(math.isfinite, ends)):
+        low, high = sorted(metric.natural(end) for end in ends)
+        meaning = f"95 % interval {number(low, decimals)} to {number(high, decimals)}{over}."
     return Tile(label, with_error(value, error), meaning)
 
 
-def _rival_tile(rival: Standing, words: str, metric: Metric) -> Tile:
+def _rival_tile(rival: Standing, words: str, metric: Metric, p: float) -> Tile:
     value, label = with_error(rival.value, rival.error), f"Against {words}"
     if rival.gain == 0:
         return Tile(label, "the same", f"Both predict alike: {value}.")
     apart = f"a paired difference of {with_error(abs(rival.gain), rival.gain_error)}"
     meaning = f"{_how_sure(rival)}: {words} has {value}, {apart}."
+    if rival.model == BEST and math.isfinite(p):
+        meaning = f"{words[0].upper()}{words[1:]} has {value}, {apart}; {p_value(p)}."
     if abs(rival.gain) < rival.gain_error:
         return Tile(label, "about the same", meaning)
     tone = "" if math.isnan(rival.gain_error) else "good" if rival.gain > 0 else "bad"
@@ -124,7 +149,9 @@ def given_answer_section(
         rival = compared([(own, metric.evaluate(naive, given.target))], metric)
         name, value, error = metric_name(metric.name), metric.natural(own.score), own.standard_error
         label = f"{name} on the rows given"
-        tiles = [_score_tile(label, value, error), _naive_tile(rival, metric), *tiles]
+        ends = score_interval(own.score, error, degrees_of_freedom(own.contributions), metric.best)
+        tile = _score_tile(label, value, error, ends, metric)
+        tiles = [tile, _naive_tile(rival, metric), *tiles]
         lead = (
             f"On {given.words}, the model has {article(name)} of {with_error(value, error)} "
             f"({direction(metric.sign)})."

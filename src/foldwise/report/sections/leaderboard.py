@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from foldwise.report.blocks import Column, PageTable, Section
 from foldwise.report.drawing.bars import interval_axis, interval_cell, interval_scale
-from foldwise.report.sections.answer import NORMAL_95
 from foldwise.report.stack_values import BEST, MEAN, NAIVE, STACK, StackValues, Standing
 from foldwise.scores.metric import Metric
 from foldwise.wording import (
@@ -19,6 +18,7 @@ from foldwise.wording import (
 )
 
 MOST_ROWS = 60
+NORMAL_95 = 1.959964
 # Intervals beyond this many times the span of the better half are drawn at the edge.
 FAR = 6.0
 
@@ -76,7 +76,7 @@ def _lead(standings: Sequence[Standing], metric: Metric) -> str:
 
 def _note(standings: Sequence[Standing]) -> str:
     said = (
-        "± is one standard error, bars are 95 % intervals, the dashed line is the stack. "
+        "± is one standard error, bars are 1.96 of them each way, the dashed line is the stack. "
         f"“Stack is better by” compares row by row, so its error is smaller than the two "
         f"intervals suggest. “{BEST}” is chosen for each fold without looking at it, "
         f"“{MEAN}” weighs all learners the same"

@@ -10,6 +10,7 @@ from foldwise.engine.budget import ENDLESS, Clock
 from foldwise.report.blocks import Figure, Figures, Section
 from foldwise.report.drawing.bars import bars
 from foldwise.report.drawing.heat import heat
+from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.drawing.points import named_points
 from foldwise.report.stack_values import StackValues, Standing
 from foldwise.wording import enumerated, metric_name, shortened
@@ -25,6 +26,9 @@ MOST_WORK = 2_000_000
 DEARER = 20
 # Of the time that is left, where it is limited.
 VALUES_SHARE = 0.4
+# For judging smaller stacks: predictions, in units of five folds, and time.
+MOST_JUDGED = 50_000
+FRONTIER_SECONDS, FRONTIER_SHARE = 3.0, 0.2
 
 
 def learners_section(stack: StackValues, clock: Clock = ENDLESS) -> Section:
@@ -35,7 +39,7 @@ def learners_section(stack: StackValues, clock: Clock = ENDLESS) -> Section:
         return Section("learners", title, "Nothing was judged.", [Figures(figures)])
     if table.n_models == 1:
         return Section("learners", title, "The stack has one learner only.", [Figures(figures)])
-    figures += _value_figure(table, stack, clock)
+    figures += _value_figure(table, stack, clock) + _frontier_figure(table, stack, clock)
     found = error_correlation(table)
     ranked = [s.model for s in stack.standings if s.model in found.names]
     order = [found.names.index(name) for name in ranked]
@@ -95,6 +99,30 @@ def _value_figure(table: OutOfFoldTable, stack: StackValues, clock: Clock) -> li
     gain = f"the mean gain in {metric_name(table.metric)} when the learner joins"
     caption = f"Shapley value: {gain}, over {how}."
     return [Figure("Value to the stack", drawing, caption)]
+
+
+def _frontier_figure(table: OutOfFoldTable, stack: StackValues, clock: Clock) -> list[Figure]:
+    """Return what smaller stacks lose and save, where that takes seconds."""
+    work = table.predictions.size * (len(stack.reading.judgements) / 5) ** 2
+    if stack.frontier is None or work > MOST_JUDGED:
+        return []
+    found = stack.frontier(min(FRONTIER_SECONDS, FRONTIER_SHARE * clock.left()))
+    if len(found) < 2:
+        return []
+    metric = stack.metric.name
+    drawing = lines(
+        found["predict_seconds"][::-1].tolist(),
+        [Line(found[metric][::-1].to_numpy())],
+        axes=("seconds for 1,000 rows", metric_name(metric)),
+        title="smaller stacks",
+    )
+    last = found.iloc[-1]
+    less = "" if last["learners"] == 1 else " The smallest ones were left out for time."
+    caption = (
+        f"From {table.n_models} learners down to {last['learners']}, each stack honestly judged; "
+        f"compact(predict_seconds=...) takes one of them.{less}"
+    )
+    return [Figure("Smaller stacks", drawing, caption)]
 
 
 def _heat_figure(names: Sequence[str], matrix: FloatArray) -> Figure:

@@ -1,6 +1,6 @@
 """Choosing the stacker without cheating, and judging what is deployed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,8 @@ from foldwise.folds import Block, Judgement, Reading, rows_inside
 from foldwise.learners import take_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.judge.calibrate import Correction, Corrector
+from foldwise.stack.judge.scale import ErrorScale, error_scale
+from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.stackers.candidates import (
     Candidate,
     respond,
@@ -30,6 +32,7 @@ class Contest:
     metric: Metric  # what is to be maximised
     methods: tuple[str, ...] = ()  # calibration methods to choose from; none for no calibration
     threshold: float | Metric | None = None  # of two classes, or what it is to maximise
+    thrift: Thrift | None = None  # which learners are given to the stacker; all by default
 
     @property
     def corrects(self) -> bool:
@@ -53,12 +56,20 @@ class JudgedFold:
     option: Option  # the stacker chosen without looking at it
     stacker: Any  # the stacker fitted without it
     correction: Correction | None  # the calibration and threshold found without it
-    misfits: FloatArray  # how far off the fold's rows were, asked about as new rows are; sorted
-    weights: FloatArray | None = None  # of the misfits' rows, in the same order
+    misfits: FloatArray  # how far off the fold's rows were, asked about as new rows are
+    weights: FloatArray | None = None  # of the misfits' rows
+    scale: ErrorScale | None = None  # how far off rows are expected to be, found without it
+    expected: FloatArray | None = None  # what that says of the fold's rows
+    names: tuple[str, ...] = ()  # the learners the stacker reads, if not all
+
+    @property
+    def relative(self) -> FloatArray:
+        """How far off the fold's rows were, in terms of what was expected if that is known."""
+        return self.misfits if self.expected is None else self.misfits / self.expected
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the hold-out stack."""
-        return corrected(respond(self.stacker, features), self.correction)
+        return corrected(respond(self.stacker, features.of(self.names)), self.correction)
 
 
 @dataclass(frozen=True)
@@ -73,16 +84,12 @@ class Verdict:
     target: Target | None = None  # what they should have been
     evaluation: Evaluation | None = None  # the honest score, and what each row adds to its error
     rows: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # the judged rows
-
-    @property
-    def misfits(self) -> tuple[list[FloatArray], list[FloatArray] | None]:
-        """How far off each judged fold's rows were, and their weights if they have any."""
-        weights = [fold.weights for fold in self.folds if fold.weights is not None]
-        return [fold.misfits for fold in self.folds], weights or None
+    scale: ErrorScale | None = None  # forward in time, by the errors of all judged rows
+    names: tuple[str, ...] = ()  # the learners the deployed stacker reads, if not all
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the deployed stack."""
-        return corrected(respond(self.stacker, features), self.correction)
+        return corrected(respond(self.stacker, features.of(self.names)), self.correction)
 
 
 def corrected(response: Response, correction: Correction | None) -> Response:
@@ -107,15 +114,18 @@ class Judge:
         the kind that new rows get.
         """
         final, judgements = self.reading.final, self.reading.judgements
+        whole = self.thrifty(final)
         if not judgements:
-            option = self.choose_inside(final)
-            held = self.inside(option, final) if self.contest.corrects else None
-            return Verdict(option, self.fit(option, final), self.correction(held))
+            option = whole.choose_inside(final)
+            held = whole.inside(option, final) if self.contest.corrects else None
+            stacker = whole.fit(option, final)
+            return Verdict(option, stacker, self.correction(held), names=whole.names)
+        judges = [self.thrifty(judgement.train) for judgement in judgements]
         folds, chosen, tried = [], [], []
-        for judgement in judgements:
-            option = self.choose_inside(judgement.train)
-            stackers, responses = self.try_all(judgement)
-            judged, response = self._judged(judgement, option, stackers[option], responses[option])
+        for judge, judgement in zip(judges, judgements, strict=True):
+            option = judge.choose_inside(judgement.train)
+            stackers, responses = judge.try_all(judgement)
+            judged, response = judge._judged(judgement, option, stackers[option], responses[option])
             folds.append(judged)
             chosen.append(response)
             tried.append(responses)
@@ -125,17 +135,37 @@ class Judge:
             target,
             self.contest.metric,
         )
-        held = (self._held_out(option, folds, tried), target) if self.contest.corrects else None
+        held = None
+        if self.contest.corrects:
+            held = (self._held_out(option, judges, folds, tried), target)
+        stacker = whole.fit(option, final)
+        judged_rows = [judgement.test for judgement in judgements]
+        scale = whole._scale(stacker, judged_rows) if self.reading.in_order else None
         return Verdict(
             option,
-            self.fit(option, final),
+            stacker,
             self.correction(held),
             tuple(folds),
             response,
             target,
             self.contest.metric.evaluate(response, target),
-            rows_of([j.test for j in judgements]),
+            rows_of(judged_rows),
+            scale,
+            whole.names,
         )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The learners that stackers read."""
+        return tuple(entry.name for entry in self.layer.entries)
+
+    def thrifty(self, blocks: Sequence[Block]) -> "Judge":
+        """Return the judge of the learners worth keeping, told from the blocks alone."""
+        thrift, metric = self.contest.thrift, self.contest.metric
+        if thrift is None or len(self.names) == 1:
+            return self
+        kept = thrift.keep(self.layer.features(blocks), self.target(blocks), metric)
+        return replace(self, layer=self.layer.of(kept), contest=replace(self.contest, thrift=None))
 
     def _judged(
         self, judgement: Judgement, option: Option, stacker: Any, response: Response
@@ -144,28 +174,51 @@ class Judge:
         held = self.inside(option, judgement.train) if self.contest.corrects else None
         correction = self.correction(held)
         response = corrected(response, correction)
-        asked_as_new = response
-        if judgement.fresh != judgement.test.refs or self._as_labels:
+        asked_as_new, scale = response, self._scale(stacker, judgement.train)
+        expected = None
+        if judgement.fresh != judgement.test.refs or self._as_labels or scale is not None:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
             asked_as_new = corrected(respond(stacker, features), correction)
-        target = self._target((judgement.test,))
+            expected = None if scale is None else scale.of(features)
+        target = self.target((judgement.test,))
         misfits = _misfits(asked_as_new, target)
-        order = np.argsort(misfits, kind="stable")
-        weights = None if target.weight is None else target.weight[order]
-        judged = JudgedFold(judgement.fold, option, stacker, correction, misfits[order], weights)
+        parts = (judgement.fold, option, stacker, correction)
+        judged = JudgedFold(*parts, misfits, target.weight, scale, expected, self.names)
         return judged, response
 
+    def _scale(self, stacker: Any, blocks: Sequence[Block]) -> ErrorScale | None:
+        """Return how far off rows are expected to be, where one number is predicted."""
+        problem, data = self.layer.problem, self.layer.problem.data
+        if problem.labels is not None or data.y.ndim > 1:
+            return None
+        weight = weights_of(blocks, data.sample_weight)
+        return error_scale(stacker, self.layer.features(blocks), data.y[rows_of(blocks)], weight)
+
+    def held_out(self, judgement: Judgement) -> Response:
+        """Return the response to a judged fold of the whole procedure, all choices included."""
+        judge = self.thrifty(judgement.train)
+        option = judge.choose_inside(judgement.train)
+        held = judge.inside(option, judgement.train) if self.contest.corrects else None
+        stacker = judge.fit(option, judgement.train)
+        response = judge.respond(stacker, judge.layer.features((judgement.test,)))
+        return corrected(response, self.correction(held))
+
     def _held_out(
-        self, option: Option, folds: Sequence[JudgedFold], tried: Sequence[dict[Option, Response]]
+        self,
+        option: Option,
+        judges: Sequence["Judge"],
+        folds: Sequence[JudgedFold],
+        tried: Sequence[dict[Option, Response]],
     ) -> Response:
         """Return the hold-out responses of one option, before correction."""
         each = []
-        for judgement, judged, responses in zip(self.reading.judgements, folds, tried, strict=True):
+        every = zip(self.reading.judgements, judges, folds, tried, strict=True)
+        for judgement, judge, judged, responses in every:
             response = responses[option]
             if judged.option != option:
                 # Fitted alone, as it is deployed: the points of a grid may start from each other.
-                stacker = self.fit(option, judgement.train)
-                response = self.respond(stacker, self.layer.features((judgement.test,)))
+                stacker = judge.fit(option, judgement.train)
+                response = judge.respond(stacker, judge.layer.features((judgement.test,)))
             each.append(response)
         return joined(each)
 
@@ -178,9 +231,10 @@ class Judge:
 
     def judged_target(self) -> Target:
         """Return what the judged rows should have been predicted as."""
-        return self._target([judgement.test for judgement in self.reading.judgements])
+        return self.target([judgement.test for judgement in self.reading.judgements])
 
-    def _target(self, blocks: Sequence[Block]) -> Target:
+    def target(self, blocks: Sequence[Block]) -> Target:
+        """Return what the blocks' rows should have been predicted as."""
         return self.layer.problem.target(rows_of(blocks), fold_numbers(blocks))
 
     @property
@@ -219,7 +273,7 @@ class Judge:
         return stacker
 
     def _fit_all(
-        self, candidates: Sequence[Candidate], blocks: Sequence[Block]
+        self, candidates: Iterable[Candidate], blocks: Sequence[Block]
     ) -> dict[Option, Any]:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
         data, features = self.layer.problem.data, self.layer.features(blocks)
@@ -259,7 +313,7 @@ class Judge:
             tests.append(test)
         if not tests:
             return None
-        return {o: joined(responses) for o, responses in held.items()}, self._target(tests)
+        return {o: joined(responses) for o, responses in held.items()}, self.target(tests)
 
 
 def _misfits(response: Response, target: Target) -> FloatArray:

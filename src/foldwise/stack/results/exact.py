@@ -1,7 +1,7 @@
 """Every row of the leaderboard, judged and made exact from the table that is there."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn import metrics
@@ -10,24 +10,18 @@ from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import listing
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
 from foldwise.scores.best import covariance_of
+from foldwise.scores.correlated import covariance_of_means, ratios, shared_covariance
 from foldwise.scores.exact import (
     Exact,
     ScoreCorrection,
     correction_of,
-    heavy_rows,
     mean_evaluation,
     next_step,
     rooted,
     stepped,
 )
+from foldwise.scores.interval import heavy_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
-from foldwise.scores.nested import (
-    FoldLosses,
-    fold_losses,
-    inflation,
-    mean_and_covariance,
-    pooled_ratios,
-)
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import corrected
 from foldwise.stack.problem import TITLES
@@ -51,12 +45,10 @@ class Board:
     """
 
     rows: dict[str, Exact]
+    # [m, m] the variance of a score, [m, k] of a difference, over what independent rows would have
+    ratios: FloatArray
+    fold: IntArray  # of rows or clusters
     why_not: str = ""  # why nothing was corrected
-    # variance of a score, and of a difference of two, over what independent rows would have
-    ratio: float = 1.0
-    difference_ratio: float = 1.0
-    n_folds: int = 1
-    fold: IntArray = field(default_factory=lambda: np.empty(0, np.intp))  # of rows or clusters
 
     @property
     def covariance(self) -> FloatArray:
@@ -70,26 +62,28 @@ def board_of(stack: FittedStack) -> Board:
     """Judge every model of a stack; nothing is fitted but the two plain tops."""
     verdict, tops, judgements = stack.verdict, _tops(stack), stack.reading.judgements
     assert verdict.evaluation is not None
+    assert verdict.target is not None
     features = _features(stack, [judgement.test for judgement in judgements])
-    judged = _evaluated(stack, tops, features, stack.metric.evaluate)
+    answers = _answers(tops, features)
+    judged = _evaluated(answers, stack.metric.evaluate, verdict.target)
     judged[TITLES[0]] = verdict.evaluation
-    why_not = why_uncorrected(stack)
     rows = {title: Exact(own, own) for title, own in judged.items()}
-    plain = Board(rows, why_not, n_folds=len(judgements), fold=_fold_of_units(stack))
+    unknown = np.ones((len(rows), len(rows)))
+    board = Board(rows, unknown, _fold_of_units(stack), why_uncorrected(stack))
     if not all(judgement.pairs for judgement in judgements):
-        return plain
+        return board
     metric = _before_the_root(stack)
     curve = _learning_curve(stack, tops, _quickly(metric))
-    ratio, difference_ratio = pooled_ratios(curve.losses, _shares(stack))
-    if why_not:
-        return replace(plain, ratio=ratio, difference_ratio=difference_ratio)
+    board = replace(board, ratios=curve.ratios)
+    if board.why_not:
+        return board
     if metric is not stack.metric:
-        judged = _evaluated(stack, tops, features, metric.evaluate)
+        judged = _evaluated(answers, metric.evaluate, verdict.target)
     kappa = _kappa(stack)
     for title, own in judged.items():
         exact = stepped(own, curve.pairs[title], curve.alone[title], kappa, metric.best)
         rows[title] = exact if metric is stack.metric else rooted(exact)
-    return replace(plain, rows=rows, ratio=ratio, difference_ratio=difference_ratio)
+    return board
 
 
 @dataclass(frozen=True)
@@ -98,45 +92,85 @@ class _Curve:
 
     alone: dict[str, Evaluation]  # every model, by what was fitted without the judged fold
     pairs: dict[str, Evaluation]  # by what was fitted without one fold more, on average
-    losses: FoldLosses  # the learners' losses at both
+    ratios: FloatArray  # as in a board
 
 
 def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate) -> _Curve:
     judgements, target = stack.reading.judgements, stack.judge.judged_target()
-    n_folds, n_learners = len(judgements), len(stack.top.entries)
-    _, fold = np.unique(target.fold, return_inverse=True)
-    weight = np.ones(len(fold)) if target.weight is None else target.weight
     features = _features(stack, [Block(j.test.rows, j.fresh) for j in judgements])
-    alone, losses = _evaluated(stack, tops, features, evaluate), _losses(stack, features)
-    smaller, total, each = np.full((n_folds, n_folds, n_learners), np.nan), 0.0 * losses, []
+    answers = _answers(tops, features)
+    alone, losses = _evaluated(answers, evaluate, target), _losses(answers, stack.metric, target)
+    n_folds = len(judgements)
+    table, each = np.full((n_folds, n_folds, len(tops)), np.nan), []
     for k, blocks in enumerate(zip(*(j.by_pairs for j in judgements), strict=True)):
-        features = _features(stack, blocks)
-        each.append(_evaluated(stack, tops, features, evaluate))
-        own = _losses(stack, features)
-        total += own
-        for j in range(n_folds):
-            without, rows = k + (k >= j), np.flatnonzero(fold == j)
-            smaller[without, j], _ = mean_and_covariance(own[rows], weight[rows], None)
-    if stack.reading.predict_with == "pairs":
-        losses = total / len(each)
-    found = fold_losses(losses, smaller, fold, weight, target.unit)
+        answers = _answers(tops, _features(stack, blocks))
+        each.append(_evaluated(answers, evaluate, target))
+        means = _fold_means(_losses(answers, stack.metric, target), target)
+        for i in range(n_folds):
+            table[i, k + (k >= i)] = means[i]
     pairs = {title: mean_evaluation([one[title] for one in each]) for title in tops}
-    return _Curve(alone, pairs, found)
+    return _Curve(alone, pairs, _ratios(stack, table, losses, target))
 
 
-def _losses(stack: FittedStack, features: Sequence[Features]) -> FloatArray:
-    """Return the losses of the judged rows by each learner, of shape (n_rows, n_learners)."""
-    target = stack.judge.judged_target()
-    responses = [joined([f.alone(m) for f in features]) for m in range(len(stack.top.entries))]
-    return np.column_stack([stack.metric.row_losses(each, target) for each in responses])
+def _ratios(
+    stack: FittedStack, table: FloatArray, losses: FloatArray, target: Target
+) -> FloatArray:
+    """Return how much folds err together, in variances over those of independent rows."""
+    weight = np.bincount(target.fold, _weight(target)).astype(np.float64)
+    naive = covariance_of_means(losses, target.weight, target.unit)
+    found = ratios(shared_covariance(table, weight), naive)
+    # The stack's own row of the table has stackers that saw the second fold.
+    found[0, 0] = np.average(np.diag(found)[1 : 1 + len(stack.top.entries)], weights=_shares(stack))
+    if stack.reading.nested:
+        found[0, 0] = _own_ratio(stack, weight, target)
+    return np.minimum(found, len(table))
+
+
+def _own_ratio(stack: FittedStack, weight: FloatArray, target: Target) -> float:
+    """Return the same of the stack, from whole stacks without two folds."""
+    judge, metric, response = stack.judge, stack.metric, stack.verdict.response
+    assert response is not None
+    table = np.full((len(weight), len(weight), 1), np.nan)
+    for j, others in enumerate(stack.reading.nested):
+        for judgement in others:
+            here = judge.target((judgement.test,))
+            losses = metric.row_losses(judge.held_out(judgement), here)
+            table[judgement.fold, j] = np.average(losses, weights=here.weight)
+    losses = metric.row_losses(response, target)[:, None]
+    naive = covariance_of_means(losses, target.weight, target.unit)
+    return float(ratios(shared_covariance(table, weight), naive)[0, 0])
+
+
+def _losses(answers: dict[str, Response], metric: Metric, target: Target) -> FloatArray:
+    """Return the losses of the judged rows by each model, of shape (n_rows, n_models)."""
+    return np.column_stack([metric.row_losses(answer, target) for answer in answers.values()])
+
+
+def _fold_means(losses: FloatArray, target: Target) -> FloatArray:
+    """Return the mean losses of each fold, of shape (n_folds, n_models)."""
+    weight = _weight(target)
+    sums = np.zeros((int(target.fold.max()) + 1, losses.shape[1]))
+    np.add.at(sums, target.fold, weight[:, None] * losses)
+    return sums / np.bincount(target.fold, weight)[:, None]
+
+
+def _weight(target: Target) -> FloatArray:
+    return np.ones(len(target.fold)) if target.weight is None else target.weight
 
 
 def _shares(stack: FittedStack) -> FloatArray:
     """Return how much of the stack each learner is; equally much where that is not known."""
-    widths = stack.top.features(stack.reading.final[:1]).widths
-    weights = np.abs(linear_weights(stack.verdict.stacker, widths))
+    weights = np.abs(list(weights_by_learner(stack).values()))
     known = np.isfinite(weights).all() and weights.any()
     return weights if known else np.ones(len(weights))
+
+
+def weights_by_learner(stack: FittedStack) -> dict[str, float]:
+    """Return each learner's weight in the deployed stacker, 0 for those it does not read."""
+    features = stack.top.features(stack.reading.final[:1])
+    read = features.of(stack.verdict.names)
+    found = zip(read.names, linear_weights(stack.verdict.stacker, read.widths), strict=True)
+    return {**dict.fromkeys(features.names, 0.0), **dict(found)}
 
 
 def _fold_of_units(stack: FittedStack) -> IntArray:
@@ -171,17 +205,13 @@ def why_uncorrected(stack: FittedStack) -> str:
     return ""
 
 
-def inflations(boards: Sequence[Board]) -> tuple[float, float]:
-    """Return by what the standard errors of scores and of differences are multiplied."""
-    n_folds = max(board.n_folds for board in boards)
-    return (
-        inflation([board.ratio for board in boards], n_folds),
-        inflation([board.difference_ratio for board in boards], n_folds),
-    )
+def widening(boards: Sequence[Board]) -> FloatArray:
+    """Return by what errors of scores (on the diagonal) and of differences are multiplied."""
+    return np.sqrt(np.mean([board.ratios for board in boards], axis=0))
 
 
 def heavy_tails(stack: FittedStack) -> str:
-    """Say in one sentence which few rows carry the loss; nothing if no few do."""
+    """Say in one sentence which few rows carry the uncertainty; nothing if no few do."""
     verdict = stack.verdict
     if verdict.response is None or verdict.target is None:
         return ""
@@ -189,8 +219,8 @@ def heavy_tails(stack: FittedStack) -> str:
     rows = verdict.rows[heavy_rows(losses, verdict.target.weight)]
     if not len(rows):
         return ""
-    named = listing(rows.tolist())
-    return f"more than half of the loss is in the rows {named}: the interval is too narrow here"
+    named = f"row {rows[0]}" if len(rows) == 1 else f"the rows {listing(rows.tolist())}"
+    return f"more than half of the uncertainty is in {named}: it may be greater than it looks"
 
 
 def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreCorrection:
@@ -204,7 +234,8 @@ def _tops(stack: FittedStack) -> dict[str, Top]:
     judge, folds = stack.judge, stack.verdict.folds
 
     def by_stack(i: int, features: Features) -> Response:
-        return corrected(judge.respond(folds[i].stacker, features), folds[i].correction)
+        own = features.of(folds[i].names)
+        return corrected(judge.respond(folds[i].stacker, own), folds[i].correction)
 
     def by_learner(m: int) -> Top:
         return lambda _, features: features.alone(m)
@@ -219,16 +250,18 @@ def _tops(stack: FittedStack) -> dict[str, Top]:
     return {TITLES[0]: by_stack, **learners, **plain}
 
 
+def _answers(tops: dict[str, Top], features: Sequence[Features]) -> dict[str, Response]:
+    """Return what every model answers on the judged folds."""
+    return {
+        title: joined([top(i, own) for i, own in enumerate(features)])
+        for title, top in tops.items()
+    }
+
+
 def _evaluated(
-    stack: FittedStack, tops: dict[str, Top], features: Sequence[Features], evaluate: Evaluate
+    answers: dict[str, Response], evaluate: Evaluate, target: Target
 ) -> dict[str, Evaluation]:
-    """Evaluate every model on the judged folds."""
-    target, found = stack.verdict.target, {}
-    assert target is not None
-    for title, top in tops.items():
-        response = joined([top(i, own) for i, own in enumerate(features)])
-        found[title] = evaluate(response, target)
-    return found
+    return {title: evaluate(answer, target) for title, answer in answers.items()}
 
 
 def _quickly(metric: Metric) -> Evaluate:

@@ -10,11 +10,18 @@ import pandas as pd
 from foldwise.arrays import BoolArray, FloatArray
 from foldwise.scores.best import differences, may_be_best, p_better
 from foldwise.scores.exact import ScoreCorrection
+from foldwise.scores.interval import degrees_of_freedom, score_interval
 from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
-from foldwise.stack.results.exact import Board, board_of, correction, heavy_tails, inflations
-from foldwise.stack.stackers.candidates import linear_weights
+from foldwise.stack.results.exact import (
+    Board,
+    board_of,
+    correction,
+    heavy_tails,
+    weights_by_learner,
+    widening,
+)
 from foldwise.stack.table.read import column_names
 
 
@@ -28,10 +35,11 @@ class JudgedResults:
     leaderboard: pd.DataFrame
     score: float
     score_se: float
+    score_interval: tuple[float, float]  # holds the deployed model's score in 95 %
     score_uncorrected: float
     score_correction: ScoreCorrection
     p_stack_better: float  # than every learner
-    score_note: str  # which few rows carry the loss, if few do
+    score_note: str  # which few rows carry the uncertainty, if few do
     fold_scores: FloatArray
 
 
@@ -41,7 +49,7 @@ def judged_results(stacks: Sequence[FittedStack]) -> JudgedResults:
     frame = leaderboard(stacks, boards)
     return JudgedResults(
         frame,
-        *honest_score(boards),
+        *honest_score(boards, stacks[0].metric),
         uncorrected_score(stacks)[0],
         correction(stacks, boards),
         float(frame.set_index("model")["p_stack_better"][TITLES[1]]),
@@ -90,11 +98,11 @@ def _who_may_be_best(boards: Sequence[Board]) -> dict[str, dict[str, Any]]:
     """
     if not boards:
         return {}
-    titles, (_, widen) = list(boards[0].rows), inflations(boards)
+    titles, widen = list(boards[0].rows), widening(boards)
     scores = np.mean([[b.rows[t].evaluation.score for t in titles] for b in boards], axis=0)
     covariance = np.mean([board.covariance for board in boards], axis=0)
     inside = may_be_best(scores, covariance, widen=widen)
-    errors = widen * np.sqrt(differences(covariance)[0])
+    errors = (widen * np.sqrt(differences(covariance)))[0]
     p = {t: p_better(scores[0] - scores[m], errors[m]) for m, t in enumerate(titles)}
     p[TITLES[0]] = np.nan
     p[TITLES[1]] = max(p[t] for t in titles if t not in TITLES)
@@ -116,22 +124,18 @@ def _scores(title: str, boards: Sequence[Board], metric: Metric) -> dict[str, fl
     if not boards or title not in boards[0].rows:
         return dict.fromkeys([metric.name, "se", "difference", "difference_se"], np.nan)
     pairs = [(b.rows[title].evaluation, b.rows[TITLES[0]].evaluation) for b in boards]
-    wider, wider_apart = inflations(boards)
+    place, wider = list(boards[0].rows).index(title), widening(boards)
     return {
         metric.name: metric.natural(_mean(own.score for own, _ in pairs)),
-        "se": wider * _mean(own.standard_error for own, _ in pairs),
+        "se": wider[place, place] * _mean(own.standard_error for own, _ in pairs),
         "difference": metric.natural(_mean(own.score - stack.score for own, stack in pairs)),
-        "difference_se": wider_apart
+        "difference_se": wider[0, place]
         * _mean(own.error_of_difference(stack) for own, stack in pairs),
     }
 
 
 def _weights(stacks: Sequence[FittedStack]) -> dict[str, float]:
-    each = []
-    for stack in stacks:
-        widths = stack.top.features(stack.reading.final[:1]).widths
-        names = [entry.name for entry in stack.top.entries]
-        each.append(dict(zip(names, linear_weights(stack.verdict.stacker, widths), strict=True)))
+    each = [weights_by_learner(stack) for stack in stacks]
     return {name: _mean(weights.get(name, np.nan) for weights in each) for name in each[0]}
 
 
@@ -176,12 +180,21 @@ def columns_of(stack: FittedStack) -> list[str]:
     ]
 
 
-def honest_score(boards: Sequence[Board]) -> tuple[float, float]:
-    """Return the mean score over repeats and its standard error, not shrunk for repeats."""
+def honest_score(
+    boards: Sequence[Board], metric: Metric
+) -> tuple[float, float, tuple[float, float]]:
+    """Return the mean score over repeats, its standard error and its 95 % interval.
+
+    Neither is shrunk for repeats.
+    """
     if not boards:
-        return float("nan"), float("nan")
-    each, (wider, _) = [board.rows[TITLES[0]].evaluation for board in boards], inflations(boards)
-    return _mean(e.score for e in each), wider * _mean(e.standard_error for e in each)
+        nan = float("nan")
+        return nan, nan, (nan, nan)
+    each = [board.rows[TITLES[0]].evaluation for board in boards]
+    score = _mean(e.score for e in each)
+    error = float(widening(boards)[0, 0]) * _mean(e.standard_error for e in each)
+    degrees = _mean(degrees_of_freedom(e.contributions) for e in each)
+    return score, error, score_interval(score, error, degrees, metric.best)
 
 
 def uncorrected_score(stacks: Sequence[FittedStack]) -> tuple[float, float]:

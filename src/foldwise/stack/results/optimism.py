@@ -43,7 +43,8 @@ def _optimistic(stack: FittedStack) -> Iterator[tuple[str, Judged]]:
     if stack.lattice.kind == "partition":
         # The stacker cross-validated on plain out-of-fold features, as most libraries do.
         yield "features seen", _answered(stack, inner_splits(reading.final, reading))
-    response = stack.judge.respond(stack.verdict.stacker, stack.top.features(reading.final))
+    features = stack.top.features(reading.final).of(stack.verdict.names)
+    response = stack.judge.respond(stack.verdict.stacker, features)
     yield "fit seen", (rows, corrected(response, correction))
 
 
@@ -51,8 +52,9 @@ def _answered(stack: FittedStack, splits: Iterable[tuple[tuple[Block, ...], Bloc
     """Fit the deployed option on each split's training blocks, and predict its test block."""
     responses, tests = [], []
     for train, test in splits:
-        stacker = stack.judge.fit(stack.verdict.option, train)
-        responses.append(stack.judge.respond(stacker, stack.top.features((test,))))
+        judge = stack.judge.thrifty(train)
+        stacker = judge.fit(stack.verdict.option, train)
+        responses.append(judge.respond(stacker, judge.layer.features((test,))))
         tests.append(test)
     return rows_of(tests), corrected(joined(responses), stack.verdict.correction)
 

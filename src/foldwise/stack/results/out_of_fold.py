@@ -37,6 +37,8 @@ def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
         claims=lambda: optimistic_claims(stacks),
         score=score,
         score_se=error,
+        unit=None if data.groups is None else data.groups[rows],
+        scorer=stacks[0].metric,
     )
 
 

@@ -20,6 +20,7 @@ from foldwise.learners import (
     fit_at_node,
     fit_nodes,
     shortcut_for,
+    takes_long,
 )
 from foldwise.scores.metric import Metric
 from foldwise.stack.problem import Entry
@@ -88,8 +89,8 @@ def plan_jobs(
     """Return the jobs of some cells: shortcuts first, then the others.
 
     ``by_learner``: Whether one learner is to be finished before the next, in the user's order,
-    because the run may end early. If not, jobs go node by node, and learners that share their first
-    step are one job.
+    because the run may end early; then a shortcut that takes long waits for its turn. If not, jobs
+    go node by node, and learners that share their first step are one job.
     """
     by_shortcut: dict[tuple[str, int | None], list[Cell]] = {}
     by_node: dict[tuple[Node, str], list[Cell]] = {}
@@ -117,7 +118,9 @@ def plan_jobs(
     ]
     if by_learner:
         order = list(entries)
+        jobs += [job for job in shortcuts if takes_long(job.assignments[0].learner)]
         jobs.sort(key=lambda job: order.index(job.names[0]))
+        shortcuts = [job for job in shortcuts if not takes_long(job.assignments[0].learner)]
     return shortcuts + jobs
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from foldwise.errors import invalid_parameter
 from foldwise.folds import Block, Lattice, Needs, Node, Reading, Ref, first_folds, upper_blocks
-from foldwise.learners import NodeTask, TrainingData
+from foldwise.learners import NodeTask, TrainingData, share_steps
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
 from foldwise.stack.table.read import (
@@ -170,3 +170,8 @@ def _forget_models(layer: Layer, reading: Reading) -> None:
     """Keep only the models that prediction needs; a tuned learner was fitted at many points."""
     refs = [*reading.deployed, *(ref for j in reading.judgements for ref in j.fresh)]
     layer.table.keep_models({c for e in layer.entries for c in layer.table.cells(e.name, refs)})
+    by_node: dict[Node, list[Any]] = {}
+    for (_, node, _), model in layer.table.models.items():
+        by_node.setdefault(node, []).append(model)
+    for models in by_node.values():
+        share_steps(models)

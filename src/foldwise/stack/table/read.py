@@ -13,8 +13,9 @@ from scipy.special import expit, logit, softmax
 
 from foldwise._sklearn import one_against_rest
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.errors import Plain, unsupported
 from foldwise.folds import Block, Node, Ref
-from foldwise.learners import respond, take_rows
+from foldwise.learners import AskedRows, take_rows
 from foldwise.scores.metric import Response
 from foldwise.stack.problem import Entry, StackProblem
 
@@ -88,6 +89,18 @@ class NodeTable:
         """Forget the models of all other cells."""
         wanted = set(cells)
         self.models = {cell: model for cell, model in self.models.items() if cell in wanted}
+
+    def knows_new_rows(self, name: str, refs: Iterable[Ref]) -> bool:
+        """Tell whether a learner's models of some nodes are there."""
+        return all(cell in self.models for cell in self.cells(name, refs))
+
+    def model(self, cell: Cell) -> Any:
+        """Return the model of a cell, if it was kept."""
+        if cell not in self.models:
+            must, got = "be kept to predict new rows with it", Plain(f"{cell[0]!r}, left out")
+            fix = "Ask the stack that compact() was called on."
+            raise unsupported("compact", "learner", must=must, got=got, fix=fix)
+        return self.models[cell]
 
     def has(self, cell: Cell) -> bool:
         """Tell whether a cell was fitted."""
@@ -263,7 +276,9 @@ class Features:
         return Response("probability", all_classes(values))
 
     def of(self, names: Sequence[str]) -> "Features":
-        """Return the features of some learners only, in the order of the names."""
+        """Return the features of some learners only, in the order of the names; of all for none."""
+        if not names or tuple(names) == self.names:
+            return self
         places = [self.names.index(name) for name in names]
         return replace(
             self,
@@ -330,6 +345,11 @@ class Layer:
     table: NodeTable
     problem: StackProblem
 
+    def of(self, names: Collection[str]) -> "Layer":
+        """Return the layer of some learners only; of all for none."""
+        kept = tuple(entry for entry in self.entries if entry.name in names)
+        return replace(self, entries=kept) if kept else self
+
     def features(self, blocks: Sequence[Block]) -> Features:
         """Return the features of the blocks' rows, one block below the other."""
         outputs = [
@@ -348,25 +368,37 @@ class Layer:
 
         Learners whose answer is ignored are not asked, if it is known how wide it would be.
         """
-        outputs: dict[str, FloatArray] = {}
-        like: dict[str, FloatArray] = {}
+        asked: dict[str, str] = {}
         for entry in sorted(self.entries, key=lambda entry: entry.name in ignored):
-            if entry.name in ignored and entry.kind in like:
-                outputs[entry.name] = np.zeros_like(like[entry.kind])
-            else:
-                like[entry.kind] = outputs[entry.name] = self._mean_response(entry, X, refs)
-        each = [outputs[entry.name] for entry in self.entries]
+            if entry.name not in ignored or entry.kind not in asked:
+                asked[entry.kind] = entry.name
+        entries = [e for e in self.entries if e.name not in ignored or e.name in asked.values()]
+        means = self._mean_responses(entries, X, refs)
+        each = [
+            means[entry.name] if entry.name in means else np.zeros_like(means[asked[entry.kind]])
+            for entry in self.entries
+        ]
         return self._features(each, self.problem.extra(original))
 
-    def _mean_response(self, entry: Entry, X: Any, refs: Sequence[Ref]) -> FloatArray:
-        """Return a learner's response to new rows, the mean over nodes."""
-        cells = self.table.cells(entry.name, refs)
-        total: Any = 0.0
-        for cell, times in cells.items():
-            model, data = self.table.models[cell], self.problem.data
-            values = respond(model, X, entry.method, data, int(self.problem.amount))
-            total = total + times * compact(values, entry.kind, data.n_classes)
-        return np.asarray(total / cells.total())
+    def _mean_responses(
+        self, entries: Sequence[Entry], X: Any, refs: Sequence[Ref]
+    ) -> dict[str, FloatArray]:
+        """Return learners' responses to new rows, the means over nodes."""
+        counts = {entry.name: self.table.cells(entry.name, refs) for entry in entries}
+        totals = {name: cells.total() for name, cells in counts.items()}
+        data, sums = self.problem.data, dict[str, Any]()
+        for ref in refs:
+            # Node by node: at a node, learners share what was done to the rows.
+            rows = AskedRows(X)
+            for entry in entries:
+                cell = self.table.cell(entry.name, ref)
+                times = counts[entry.name].pop(cell, 0)
+                if times:
+                    model = self.table.model(cell)
+                    values = rows.respond(model, entry.method, data, int(self.problem.amount))
+                    own = times * compact(values, entry.kind, data.n_classes)
+                    sums[entry.name] = sums.get(entry.name, 0.0) + own
+        return {name: np.asarray(total / totals[name]) for name, total in sums.items()}
 
     def _features(self, outputs: list[FloatArray], extra: Any) -> Features:
         return Features(
