@@ -319,6 +319,8 @@ def test_where_no_learner_is_quick_enough_the_model_is_a_constant_and_says_so(
     with pytest.warns(FoldwiseWarning, match="the model is a constant, since no learner was"):
         model = AutoStackRegressor("fast", time_budget=2, random_state=0).fit(X, y)
     assert model.members_ == ["constant"]
+    # There is nothing to choose for one learner, and no time for it.
+    assert model.stack_.final_estimator == "mean"
     assert set(model.skipped_) == {"ridge", "boosted_random", "ridge_spline"}
     assert model.partial_
     np.testing.assert_allclose(model.predict(X), y.mean(), rtol=0.2)

@@ -168,6 +168,10 @@ def test_kinds_that_do_not_know_a_column_are_refused(table):
             "got 'standrd'. Did you mean 'standard'?",
         ),
         (
+            {"text_width": 0},
+            "TableEncoder: text_width must be a whole number of at least 1; got 0. Try 16.",
+        ),
+        (
             {"high_cardinality": 0},
             "TableEncoder: high_cardinality must be a whole number of at least 1; got 0. Try 40.",
         ),

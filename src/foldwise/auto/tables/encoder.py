@@ -339,8 +339,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             check_word(OWNER, name, getattr(self, name), words)
         if self.scale is not None:
             check_word(OWNER, "scale", self.scale, SCALES, also="None")
-        for name in ("high_cardinality", "text_width"):
-            check_whole(OWNER, name, getattr(self, name), 1, try_=40)
+        check_whole(OWNER, "high_cardinality", self.high_cardinality, 1, try_=40)
+        check_whole(OWNER, "text_width", self.text_width, 1, try_=16)
 
 
 def _measured(sources: list[ColumnSource], frame: pd.DataFrame, method: str) -> FloatArray:
