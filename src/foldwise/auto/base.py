@@ -268,9 +268,12 @@ class BaseAutoStack(BaseEstimator):
         small: bool,
     ) -> FitPlan:
         """Return what to fit; with a time budget, after a trial of each member."""
-        names = tuple(learners)
         if self.time_budget is None:
-            return FitPlan(names, preset.folds, {})
+            return FitPlan(tuple(learners), preset.folds, {})
+        # What takes seconds to load is not tried: it has what time the others leave.
+        last = tuple(member.name for member in members if member.least_seconds)
+        tested = {name: learner for name, learner in learners.items() if name not in last}
+        names = tuple(tested)
         # An executor of the user's own is there already.
         ours = self._elsewhere()["executor"] == "processes"
         short = ours and self.time_budget < (SHORT_FOR_SMALL if small else SHORT_SECONDS)
@@ -279,9 +282,7 @@ class BaseAutoStack(BaseEstimator):
         powers = {member.name: member.power for member in members}
 
         def tried() -> FitPlan:
-            alone = trial_seconds(learners, powers, data, limit=limit, seed=seed, small=small)
-            shares = {member.name: member.together for member in members}
-            seconds = {name: took * shares[name] for name, took in alone.items()}
+            seconds = trial_seconds(tested, powers, data, limit=limit, seed=seed, small=small)
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
             known: dict[str, Any] = {
@@ -296,12 +297,12 @@ class BaseAutoStack(BaseEstimator):
                     budget=left, workers=workers, folds=folds, seed=seed,
                 )  # fmt: skip
             plan = with_quick(plan, seconds, workers=workers, small=small, **known)
-            if not small or preset.n_repeats > 1 or plan.folds < max(folds):
-                return plan
-            combining = known["combining"](plan.folds)
-            return with_repeats(
-                plan, seconds, budget=left, workers=max(workers, 1), combining=combining
-            )
+            if small and preset.n_repeats == 1 and plan.folds == max(folds):
+                combining = known["combining"](plan.folds)
+                plan = with_repeats(
+                    plan, seconds, budget=left, workers=max(workers, 1), combining=combining
+                )
+            return replace(plan, names=(*plan.names, *last)) if workers else plan
 
         if self.run_dir is None:
             return tried()

@@ -124,10 +124,9 @@ class Contender:
         Its time grows with this power of the number of rows.
     log : bool
         Whether it is the variant for the logarithm of a skewed positive target.
-    together : float
-        What a fit costs among those of all nodes, relative to one alone.
     least_seconds : float
-        The shortest time budget it is tried for: some libraries take seconds to load.
+        The shortest time budget it is fitted in, as the last one and without a trial: some
+        libraries take seconds to load.
     """
 
     name: str
@@ -144,7 +143,6 @@ class Contender:
     takes_weights: bool = True
     power: float = 1.0
     log: bool = False
-    together: float = 1.0
     least_seconds: float = 0.0
 
     def suits(self, profile: TableProfile) -> bool:
