@@ -18,6 +18,7 @@ from foldwise.report.predictions import Predictions, naive_response
 from foldwise.scores.metric import Evaluation, Metric, Target, joined
 from foldwise.stack.estimator import BaseStacking
 from foldwise.stack.fit import FittedStack
+from foldwise.stack.judge.thrift import Costs
 from foldwise.stack.problem import TITLES
 from foldwise.stack.results.frontier import frontier
 from foldwise.stack.table.read import rows_of
@@ -94,7 +95,7 @@ class StackValues:
     target: Target  # of the training rows
     X: Any  # training rows; not kept when a stack is pickled
     # what smaller stacks lose and save, in some seconds; None where it cannot be told
-    frontier: Callable[[float], pd.DataFrame] | None = None
+    frontier: Callable[[float | None], pd.DataFrame] | None = None
 
     @property
     def n_judged(self) -> int:
@@ -142,13 +143,15 @@ def stack_values(stack: Any) -> StackValues:
     )
 
 
-def _frontier(stack: Any) -> Callable[[float], pd.DataFrame] | None:
-    """Return how to find the frontier, if there are rows to measure times with, and all models."""
-    rows, deal = getattr(stack, "_X", None), stack.deals_[0]
+def _frontier(stack: Any) -> Callable[[float | None], pd.DataFrame] | None:
+    """Return how to find the frontier, by the times measured while fitting, if it can be told."""
+    deal, spent = stack.deals_[0], _seconds_by_learner(stack)
     whole = len(deal.top.answering(deal.reading.deployed)) == len(deal.top.entries)
-    if rows is None or len(deal.layers) > 1 or not whole or not deal.reading.judgements:
+    if len(deal.layers) > 1 or not whole or not deal.reading.judgements or deal.metric.reads_rows:
         return None
-    return lambda seconds: frontier([each.with_rows(rows) for each in stack.deals_], seconds)
+    # Even what takes no time at all is one learner more.
+    costs = Costs({name: {name: max(1000 * seconds, 1e-7)} for name, seconds in spent.items()})
+    return lambda seconds: frontier(stack.deals_, seconds, [costs] * len(stack.deals_))
 
 
 def _target(deal: FittedStack) -> Target:
@@ -253,8 +256,9 @@ def audit_rows(deal: FittedStack) -> RowAudit:
     return RowAudit(n_reads, n_seen, n_shared)
 
 
-def _seconds_a_row(stack: Any) -> float:
-    total = 0.0
+def _seconds_by_learner(stack: Any) -> dict[str, float]:
+    """Return what the deployed models of each learner take for a row, in one deal."""
+    spent: dict[str, float] = {}
     for reader in stack.deals_[0].layers:
         asked: Counter[str] = Counter()
         for (name, _, _), (rows, _) in reader.table.predictions.items():
@@ -262,5 +266,9 @@ def _seconds_a_row(stack: Any) -> float:
         for name, n_rows in asked.items():
             models = getattr(stack.named_estimators_.get(name), "models", [None])
             seconds = reader.table.predict_seconds.get(name, 0.0)
-            total += len(models) * seconds / max(n_rows, 1)
-    return total * len(stack.deals_)
+            spent[name] = len(models) * seconds / max(n_rows, 1)
+    return spent
+
+
+def _seconds_a_row(stack: Any) -> float:
+    return sum(_seconds_by_learner(stack).values()) * len(stack.deals_)

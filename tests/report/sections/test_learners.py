@@ -1,5 +1,3 @@
-import pickle
-
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
@@ -66,6 +64,3 @@ def test_smaller_stacks_are_drawn_as_the_frontier_tells(regression: StackingRegr
         "compact(predict_seconds=...) takes one of them."
     )
     assert figure.drawing.count("<circle") == len(regression.frontier())
-    # Times are measured with training rows and all models.
-    unread = pickle.loads(pickle.dumps(regression))
-    assert "Smaller stacks" not in titles(unread)

@@ -26,9 +26,9 @@ MOST_WORK = 2_000_000
 DEARER = 20
 # Of the time that is left, where it is limited.
 VALUES_SHARE = 0.4
-# For judging smaller stacks: predictions, in units of five folds, and time.
+# For judging smaller stacks: predictions, in units of five folds, and a share of the time.
 MOST_JUDGED = 50_000
-FRONTIER_SECONDS, FRONTIER_SHARE = 3.0, 0.2
+FRONTIER_SHARE = 0.2
 
 
 def learners_section(stack: StackValues, clock: Clock = ENDLESS) -> Section:
@@ -106,7 +106,8 @@ def _frontier_figure(table: OutOfFoldTable, stack: StackValues, clock: Clock) ->
     work = table.predictions.size * (len(stack.reading.judgements) / 5) ** 2
     if stack.frontier is None or work > MOST_JUDGED:
         return []
-    found = stack.frontier(min(FRONTIER_SECONDS, FRONTIER_SHARE * clock.left()))
+    left = clock.left()
+    found = stack.frontier(None if left == np.inf else FRONTIER_SHARE * left)
     if len(found) < 2:
         return []
     metric = stack.metric.name

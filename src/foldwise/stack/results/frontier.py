@@ -11,18 +11,23 @@ from foldwise.engine import Clock
 from foldwise.scores.metric import Evaluation
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import Judge
-from foldwise.stack.judge.thrift import Thrift, bytes_of, seconds_of
+from foldwise.stack.judge.thrift import Costs, Thrift, bytes_of, seconds_of
 from foldwise.stack.problem import TITLES
 from foldwise.stack.results.exact import board_of, widening
 
 
-def frontier(stacks: Sequence[FittedStack], time_budget: float | None = None) -> pd.DataFrame:
-    """Return one row a size of the stack, the largest first, from fitted stacks with their rows.
+def frontier(
+    stacks: Sequence[FittedStack],
+    time_budget: float | None = None,
+    costs: Sequence[Costs] | None = None,
+) -> pd.DataFrame:
+    """Return one row a size of the stack, the largest first, from fitted stacks.
 
-    ``time_budget``: Seconds after which no row is begun that should not fit.
+    ``time_budget``: Seconds after which no row is begun that should not fit. ``costs``: Of each
+    stack; left out, they are measured, which takes the stacks' rows.
     """
     first, clock, took = stacks[0], Clock(time_budget), 0.0
-    costs = [seconds_of(stack.top, stack.reading.deployed) for stack in stacks]
+    costs = costs or [seconds_of(stack.top, stack.reading.deployed) for stack in stacks]
     sizes = [bytes_of(stack.top, stack.reading.deployed) for stack in stacks]
     final, judge = first.reading.final, first.judge
     features, target = first.top.features(final), judge.target(final)
