@@ -8,7 +8,7 @@ features scored on the very folds that chose it, show what is avoided.
 
 Fresh rows: `score_` against the loss on 100,000 fresh rows, for each `predict_with`.
 
-    python benchmarks/honesty.py [--quick]
+    python benchmarks/honesty.py [--quick] [--estimators]
 
 Real: `score_` of cheap stacks of up to 2,000 rows of real tables against the score on their test
 rows, over three splits; within two standard errors of both on nine of ten. Known truths: scores.py.
@@ -25,6 +25,7 @@ import warnings
 import numpy as np
 from accuracy import DATA, load
 from lightgbm import LGBMClassifier, LGBMRegressor
+from own_scores import own_scores
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 from sklearn.ensemble import RandomForestRegressor
@@ -266,9 +267,14 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer seeds")
     parser.add_argument("--seeds", type=int, help="number of seeds")
     parser.add_argument("--only", choices=["noise", "fresh", "real"], help="one part")
+    parser.add_argument("--estimators", action="store_true", help="every estimator's own score")
     arguments = parser.parse_args()
     n_seeds = arguments.seeds or (6 if arguments.quick else 20)
     warnings.simplefilter("ignore")
+    if arguments.estimators:
+        good, ratio = own_scores(arguments.seeds or (6 if arguments.quick else 100))
+        print(f"ratio: {ratio:.3f}")
+        raise SystemExit(not good)
     results = {}
     for part, measure in (("noise", noise), ("fresh", fresh_rows), ("real", real)):
         if arguments.only not in (None, part):
