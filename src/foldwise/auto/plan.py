@@ -44,6 +44,8 @@ SPENDABLE = 0.9
 ENOUGH = 1 / 3
 USUAL_FOLDS = 5
 OVERBOOKED = 2.0
+# What is left over on a small table goes to more deals of the folds.
+REPEATS_SHARE, MOST_REPEATS = 0.6, 4
 HELD_OUT = 0.2
 FILE = "auto.json"
 
@@ -57,6 +59,7 @@ class FitPlan:
     skipped: Mapping[str, str]  # members left out, with the reason
     here: tuple[str, ...] = ()  # members quick enough to be fitted in this process, first
     rounds: Mapping[str, int] = field(default_factory=dict)  # of boosters bounded by time
+    repeats: int = 1  # number of deals of the folds
 
 
 def fits_of(folds: int) -> float:
@@ -267,6 +270,29 @@ def combining_time(data: TrainingData, folds: int, members: int) -> tuple[float,
     return combining_seconds(share * data.X.shape[0], data.n_classes, members, dealt)
 
 
+def with_repeats(
+    plan: FitPlan, seconds: Mapping[str, float], *, budget: float, workers: int, combining: float
+) -> FitPlan:
+    """Return the plan with more deals of the folds where time would be left unused.
+
+    ``combining``: What one member costs the stacker.
+
+    Examples
+    --------
+    >>> plan = FitPlan(("a", "b"), 3, {})
+    >>> with_repeats(plan, {"a": 0.5, "b": 0.5}, budget=30, workers=1, combining=0.0).repeats
+    3
+    >>> with_repeats(plan, {"a": 0.5}, budget=30, workers=1, combining=0.0).repeats
+    1
+    """
+    if plan.skipped or any(name not in seconds for name in plan.names):
+        return plan
+    # Of few rows a fit of some takes as long as one of all: nodes are counted, not their rows.
+    n_nodes = plan.folds * (plan.folds + 1) / 2
+    once = sum(seconds[name] * n_nodes / workers + combining for name in plan.names)
+    return replace(plan, repeats=int(np.clip(REPEATS_SHARE * budget / once, 1, MOST_REPEATS)))
+
+
 def affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
     """Return the members that time suffices for, one after the other."""
     kept, spent = set(), 0.0
@@ -308,7 +334,8 @@ def _noted(path: Path, key: str) -> FitPlan | None:
             return None
         names, here = tuple(note["names"]), tuple(note["here"])
         rounds = {str(name): int(number) for name, number in note["rounds"].items()}
-        return FitPlan(names, int(note["folds"]), dict(note["skipped"]), here, rounds)
+        skipped, repeats = dict(note["skipped"]), int(note["repeats"])
+        return FitPlan(names, int(note["folds"]), skipped, here, rounds, repeats)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         # No plan, or not one of ours: a new one is as good.
         return None
