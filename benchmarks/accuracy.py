@@ -24,7 +24,7 @@ import subprocess
 import tempfile
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,7 @@ class Result:
     loss: float
     seconds: float
     surprise: float = float("nan")
+    predicting: float = float("nan")  # seconds for the test rows
 
 
 def load(name: str, seed: int) -> Problem:
@@ -153,7 +154,11 @@ def foldwise(problem: Problem, budget: float, jobs: int) -> Result:
         model.fit(problem.X, problem.y)
     seconds = time.perf_counter() - start
     ask = model.predict if problem.task == "regression" else model.predict_proba
-    return judged(problem, ask(problem.X_test), seconds, (model.score_, model.score_se_))
+    start = time.perf_counter()
+    predictions = ask(problem.X_test)
+    predicting = time.perf_counter() - start
+    result = judged(problem, predictions, seconds, (model.score_, model.score_se_))
+    return replace(result, predicting=predicting)
 
 
 def autogluon(problem: Problem, budget: float, jobs: int, python: str) -> Result:
@@ -177,7 +182,8 @@ def autogluon(problem: Problem, budget: float, jobs: int, python: str) -> Result
         oof = np.load(folder / "oof.npy")
     known = np.isfinite(oof.reshape(len(oof), -1)).all(axis=1)
     error = problem.evaluate(oof[known], problem.y[known]).standard_error
-    return judged(problem, predictions, told["seconds"], (told["score"], error))
+    result = judged(problem, predictions, told["seconds"], (told["score"], error))
+    return replace(result, predicting=told["predicting"])
 
 
 def scikit_learns_stack(problem: Problem, jobs: int) -> Result:
@@ -244,6 +250,11 @@ def summarise(table: pd.DataFrame) -> None:
         share = float((ratios >= 1).mean())
         print(f"no worse than {peer} on {share:.0%} of {len(both)} sets")
         print(f"ratio: {float(np.exp(np.log(ratios).mean())):.4f}  (loss of {peer} / ours)")
+    times = table.pivot_table(index=["set", "seed"], columns="method", values="predicting")
+    for peer in [name for name in times.columns if name != "foldwise"]:
+        both = times[["foldwise", peer]].dropna()
+        quicker = float((both["foldwise"] <= both[peer]).mean())
+        print(f"prediction no slower than {peer}'s on {quicker:.0%} of {len(both)} sets")
     surprises = table.dropna(subset="surprise").groupby("method")["surprise"]
     for method, values in surprises:
         within = float((values.abs() <= 2).mean())
@@ -279,7 +290,7 @@ def main() -> None:
                 records.append({"set": name, "seed": seed, "method": method, **vars(result)})
                 print(
                     f"{name:22s} {seed}  {method:14s} {result.loss:12.6g}  {result.seconds:6.1f} s"
-                    f"  {result.surprise:+.2f}",
+                    f"  {result.surprise:+.2f}  predicting {result.predicting:.2f} s",
                     flush=True,
                 )
     summarise(pd.DataFrame(records))

@@ -7,7 +7,7 @@ from sklearn.dummy import DummyRegressor
 
 from foldwise.auto.portfolio import trees
 from foldwise.auto.portfolio.encodings import SETTINGS, encoded
-from foldwise.auto.portfolio.member import TableProfile, profile_of
+from foldwise.auto.portfolio.member import profile_of
 from foldwise.auto.tables import TableEncoder, column_kinds
 from foldwise.auto.tables.encoder import category_names
 from foldwise.learners import TrainingData, fit_prepared, prepared
@@ -85,10 +85,9 @@ def test_codes_of_many_levels_are_not_replaced_by_means_and_unknown_ones_are_min
 def test_catboost_knows_its_categories() -> None:
     catboost = pytest.importorskip("catboost")
     kinds = column_kinds(FRAME)
-    learner = trees.catboost(profile_of(kinds, Y, size=0.01))
+    learner = trees.catboost_levels(profile_of(kinds, Y, size=0.01))
     assert isinstance(learner, catboost.CatBoostRegressor)
     model = prepared(encoded(learner, "codes", kinds, regression=True), 0)
     rows = model[0].fit_transform(FRAME, Y)
     fit_prepared(model[-1], TrainingData(rows, Y), 0)
     assert model[-1].get_cat_feature_indices() == [1]
-    assert trees.catboost(TableProfile(80, 1)).get_params().get("cat_features") is None

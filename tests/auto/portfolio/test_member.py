@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from foldwise.auto.portfolio.member import profile_of
+from foldwise.auto.portfolio.member import Contender, profile_of
 from foldwise.auto.tables import column_kinds
 
 
@@ -42,3 +42,12 @@ def test_zeros_are_noticed_so_that_their_logarithm_is_not_taken() -> None:
 def test_the_rarest_class_is_counted() -> None:
     facts = profile_of(kinds(), np.r_[np.zeros(55), np.ones(5)], n_classes=2)
     assert (facts.n_classes, facts.smallest_class, facts.regression) == (2, 5, False)
+
+
+def test_a_member_for_many_levels_is_tried_where_a_category_has_them() -> None:
+    town = [f"town {j}" for j in range(50)] * 2
+    frame = pd.DataFrame({"town": town, "colour": list("abcde") * 20})
+    profile = profile_of(column_kinds(frame), np.arange(100.0))
+    assert (profile.n_categories, profile.most_levels) == (2, 50)
+    assert Contender("m", "codes", lambda _: None, levels=50).suits(profile)
+    assert not Contender("m", "codes", lambda _: None, levels=51).suits(profile)

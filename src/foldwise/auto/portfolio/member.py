@@ -31,6 +31,7 @@ class TableProfile:
     has_zero: bool = False  # whether the target is zero somewhere
     size: float = 1.0  # number of trees and rounds, relative to the learners' own
     n_categories: int = 0  # number of columns of categories
+    most_levels: int = 0  # of one of them
 
     @property
     def regression(self) -> bool:
@@ -63,12 +64,14 @@ def profile_of(
     False
     """
     width = sum(_width(column.kind, column.n_distinct) for column in kinds)
-    n_categories = sum(column.kind == "category" for column in kinds)
+    levels = [column.n_distinct for column in kinds if column.kind == "category"]
+    categories: dict[str, Any] = {
+        "n_categories": len(levels),
+        "most_levels": max(levels, default=0),
+    }
     if n_classes is not None:
         smallest = int(np.unique(y, return_counts=True)[1].min())
-        return TableProfile(
-            len(y), width, n_classes, smallest, weighted, size=size, n_categories=n_categories
-        )
+        return TableProfile(len(y), width, n_classes, smallest, weighted, size=size, **categories)
     positive = bool((y >= 0).all()) and float(np.ptp(y)) > 0
     return TableProfile(
         len(y),
@@ -77,7 +80,7 @@ def profile_of(
         positive_skewed=positive and float(skew(y)) > SKEWED,
         has_zero=bool((y == 0).any()),
         size=size,
-        n_categories=n_categories,
+        **categories,
     )
 
 
@@ -107,6 +110,8 @@ class Contender:
         Most columns, categories counted once a level, it is tried for.
     cells : float
         Most rows times columns it is tried for: what it makes of them is many times as large.
+    levels : int
+        Fewest levels that one of the categories must have.
     crowded : bool
         Whether every class needs more rows than there are such columns.
     classes : int
@@ -131,6 +136,7 @@ class Contender:
     rows: tuple[int, float] = (0, float("inf"))
     width: float = float("inf")
     cells: float = float("inf")
+    levels: int = 0
     crowded: bool = False
     classes: float = float("inf")
     package: str = "sklearn"
@@ -145,6 +151,7 @@ class Contender:
             self.rows[0] <= profile.n_rows <= self.rows[1]
             and profile.width <= self.width
             and profile.n_rows * profile.width <= self.cells
+            and profile.most_levels >= self.levels
             and (not self.crowded or profile.smallest_class > 2 * profile.width)
             and (profile.n_classes or 0) <= self.classes
             and (self.takes_weights or not profile.weighted)

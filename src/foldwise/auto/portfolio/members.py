@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.compose import TransformedTargetRegressor
 
 from foldwise.auto.portfolio import smooth, trees
-from foldwise.auto.portfolio.member import Contender, TableProfile
+from foldwise.auto.portfolio.member import MOST_LEVELS, Contender, TableProfile
 
 
 def in_log(build: Callable[[TableProfile], Any]) -> Callable[[TableProfile], Any]:
@@ -55,7 +55,16 @@ REGRESSORS = (
     Contender("boosted_random_log", "native", in_log(trees.random_splits), 2, log=True),
     Contender("boosted_sampled", "native", trees.sampled, 2),
     Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
-    Contender("catboost", "codes", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender("catboost", "ordinal", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender(
+        "catboost_levels",
+        "codes",
+        trees.catboost_levels,
+        2,
+        rows=(500, MANY),
+        levels=MOST_LEVELS + 1,
+        package="catboost",
+    ),
     Contender("wide_net", "normal", smooth.wide_net, 2, rows=(200, 20_000)),
     Contender(
         "gaussian_process",
@@ -103,7 +112,16 @@ CLASSIFIERS = (
         "quadratic", "onehot", smooth.quadratic, 2, width=60, crowded=True, takes_weights=False
     ),
     Contender("net", "normal", smooth.net, 2, rows=(200, 20_000)),
-    Contender("catboost", "codes", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender("catboost", "ordinal", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender(
+        "catboost_levels",
+        "codes",
+        trees.catboost_levels,
+        2,
+        rows=(500, MANY),
+        levels=MOST_LEVELS + 1,
+        package="catboost",
+    ),
     Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
     Contender("boosted_sampled", "native", trees.sampled, 2),
     Contender("neighbours", "normal", smooth.neighbours, 2, rows=(20, 50_000), takes_weights=False),
