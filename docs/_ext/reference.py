@@ -92,6 +92,10 @@ def write_pages(_: Any, __: Any) -> None:
         lines = [title, "=" * len(title), "", about, "", f".. module:: {room}", ""]
         lines += [".. autosummary::", "   :toctree: api", "   :nosignatures:", ""]
         _write(PAGES / f"{room}.rst", [*lines, *(f"   {name}" for name in names)])
+    known = {name for name, _ in objects()}
+    for page in (PAGES / "api").glob("*.rst"):
+        if page.stem not in known:
+            page.unlink()
     _write(PAGES / "index.rst", INDEX + [f"   {room}" for room in rooms()])
 
 
