@@ -34,8 +34,6 @@ NEURAL = Contender(
     2,
     rows=(200, 100_000),
     package="torch",
-    power=0.7,
-    together=0.3,
     least_seconds=20.0,
 )
 # Splines make eleven columns of one: 440 MB of these.
@@ -45,7 +43,6 @@ REGRESSORS = (
     Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("ridge_spline", "spline", smooth.ridge, 1, width=600, cells=CELLS),
-    NEURAL,
     Contender("boosted_linear", "squash", trees.linear_leaves, 2, rows=(100, MANY), width=200),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(1000, 4999)),
     Contender("boosted_shallow", "native", trees.shallow, 2),
@@ -58,7 +55,7 @@ REGRESSORS = (
     Contender("boosted_random_log", "native", in_log(trees.random_splits), 2, log=True),
     Contender("boosted_sampled", "native", trees.sampled, 2),
     Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
-    Contender("catboost", "ordinal", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender("catboost", "codes", trees.catboost, 2, rows=(100, MANY), package="catboost"),
     Contender("wide_net", "normal", smooth.wide_net, 2, rows=(200, 20_000)),
     Contender(
         "gaussian_process",
@@ -86,6 +83,7 @@ REGRESSORS = (
         "extra_trees_log", "ordinal", in_log(trees.extra_trees), 3, rows=(100, 50_000), log=True
     ),
     Contender("random_forest", "ordinal", trees.random_forest, 3, rows=(100, 50_000)),
+    NEURAL,
 )
 
 CLASSIFIERS = (
@@ -93,7 +91,6 @@ CLASSIFIERS = (
     Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
-    NEURAL,
     Contender("kernel", "onehot", smooth.soft_kernel, 2, rows=(50, 50_000)),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(80, 4999)),
     Contender("logistic_spline", "spline", smooth.cautious_logistic, 2, width=600, cells=CELLS),
@@ -106,7 +103,7 @@ CLASSIFIERS = (
         "quadratic", "onehot", smooth.quadratic, 2, width=60, crowded=True, takes_weights=False
     ),
     Contender("net", "normal", smooth.net, 2, rows=(200, 20_000)),
-    Contender("catboost", "ordinal", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender("catboost", "codes", trees.catboost, 2, rows=(100, MANY), package="catboost"),
     Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
     Contender("boosted_sampled", "native", trees.sampled, 2),
     Contender("neighbours", "normal", smooth.neighbours, 2, rows=(20, 50_000), takes_weights=False),
@@ -120,6 +117,7 @@ CLASSIFIERS = (
         cells=CELLS,
         takes_weights=False,
     ),
+    NEURAL,
 )
 
 READABLE_RULES = (
