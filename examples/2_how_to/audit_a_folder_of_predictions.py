@@ -1,5 +1,5 @@
 """Audit files of out-of-fold predictions
-=====================================
+======================================
 
 How good is what a team has chosen from them?
 """

@@ -1,5 +1,5 @@
 """Audit a search of scikit-learn's
-===============================
+================================
 
 The best of many candidates was the best by luck too.
 """
