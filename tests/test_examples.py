@@ -80,5 +80,7 @@ def test_an_example_with_processes_runs_without_a_warning_of_ours_and_leaves_no_
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_is_short_and_says_what_it_shows(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
+    title, underline = text[3:].splitlines()[:2]
     assert text.startswith('"""')
+    assert underline == "=" * len(title), "the gallery wants a title"
     assert len(text.splitlines()) < 100

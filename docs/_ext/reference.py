@@ -89,9 +89,13 @@ def write_pages(_: Any, __: Any) -> None:
     for room, names in rooms().items():
         about = (importlib.import_module(room).__doc__ or "").strip().splitlines()[0]
         title = "Estimators and main functions" if room == "foldwise" else room
-        lines = [title, "=" * len(title), "", about, "", f".. module:: {room}", ""]
+        lines = [title, "=" * len(title), "", f".. module:: {room}", "", about, ""]
         lines += [".. autosummary::", "   :toctree: api", "   :nosignatures:", ""]
         _write(PAGES / f"{room}.rst", [*lines, *(f"   {name}" for name in names)])
+    known = {name for name, _ in objects()}
+    for page in (PAGES / "api").glob("*.rst"):
+        if page.stem not in known:
+            page.unlink()
     _write(PAGES / "index.rst", INDEX + [f"   {room}" for room in rooms()])
 
 

@@ -1,4 +1,8 @@
-"""Audit files of out-of-fold predictions: how good is what a team has chosen from them?"""
+"""Audit files of out-of-fold predictions
+======================================
+
+How good is what a team has chosen from them?
+"""
 
 import tempfile
 from pathlib import Path

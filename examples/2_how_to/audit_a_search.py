@@ -1,4 +1,8 @@
-"""Audit a search of scikit-learn's: the best of many candidates was the best by luck too."""
+"""Audit a search of scikit-learn's
+================================
+
+The best of many candidates was the best by luck too.
+"""
 
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, cross_val_predict

@@ -68,7 +68,7 @@ def draw(shares, file):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser()
     parser.add_argument("--save", metavar="FILE", help="write the picture here")
     file = parser.parse_args().save
     shares = run()

@@ -1,5 +1,5 @@
 """Is it a good idea to boost logistic regression?
-================================================
+===============================================
 
 A sum of linear functions is linear: gradient boosting of a linear learner ends where one linear
 model begins. AdaBoost adds *votes*, which are not linear, so it can bend the border a little. A

@@ -1,5 +1,5 @@
 """The variance of a mean of correlated learners, measured
-========================================================
+=======================================================
 
 The variance of a mean of n learners with variance σ² and correlation ρ is σ²/n (1 + (n - 1) ρ): it
 falls to ρσ², not to ρ (as one lecture has it) and not to nothing. Here the training set itself is

@@ -125,6 +125,14 @@ def test_members_that_were_not_tried_are_kept_but_buy_no_folds() -> None:
     assert plan.folds == 5
 
 
+def test_a_trial_that_was_not_made_does_not_cost_all_folds() -> None:
+    plan = plan_for("abcdefgh", {"a": 0.1, "b": 0.2}, budget=60, workers=1, folds=(8, 5))
+    assert plan.names == tuple("abcdefgh")
+    assert plan.folds == 5
+    slow = plan_for("abcdefgh", {"a": 0.1, "b": 20.0}, budget=60, workers=1, folds=(8, 5))
+    assert slow.folds == 1
+
+
 FIRST = FitPlan(("a", "b"), 5, {"c": "time budget"})
 OTHER = FitPlan(("a",), 3, {})
 

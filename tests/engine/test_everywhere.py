@@ -157,11 +157,12 @@ def test_a_budget_is_kept_with_a_learner_that_never_ends() -> None:
     regressor(learners=learners[:1])
     start = time.monotonic()
     with pytest.warns(FoldwiseWarning, match="is partial, without 'odd'"):
-        stack = regressor(learners=learners, time_budget=4.0)
+        # On a busy machine there may be no time to choose what stands on top.
+        stack = regressor(learners=learners, time_budget=4.0, final_estimator="mean")
     assert time.monotonic() - start < 60
     assert stack.partial_
     assert stack.failures_ == {"odd": "time budget: not finished in time"}
-    whole = regressor(learners=[learners[0], learners[2]], n_jobs=None)
+    whole = regressor(learners=[learners[0], learners[2]], n_jobs=None, final_estimator="mean")
     assert bits(stack) == bits(whole)
 
 

@@ -234,7 +234,8 @@ def test_a_calibrated_classifier_is_reported_with_the_score_it_has() -> None:
     X, y = classes(2)
     model = CalibratedClassifier(GaussianNB(), cv=3, random_state=0).fit(X, y)
     found = {s.key: s for s in sections_of(model, None, None, False)}
-    assert found["answer"].blocks[0].tiles[0].value.startswith(f"{-model.score_:.3f} ±")
+    said = f"{-model.score_:.2f} ± {model.score_se_:.2f}"
+    assert found["answer"].blocks[0].tiles[0].value == said
     assert "Calibrated by" in dict(found["honesty"].blocks[0].pairs)
 
 

@@ -42,7 +42,7 @@ ONLY_SHARE = 0.5
 SPENDABLE = 0.9
 # More folds help more than the last members of the portfolio.
 ENOUGH = 1 / 3
-USUAL_FOLDS = 5
+USUAL_FOLDS, UNTRIED = 5, 2.0
 OVERBOOKED = 2.0
 # What is left over on a small table goes to more deals of the folds.
 REPEATS_SHARE, MOST_REPEATS = 0.6, 4
@@ -177,7 +177,8 @@ def plan_for(
 ) -> FitPlan:
     """Return the most folds that can be afforded, and the members that can be at these.
 
-    More folds than usual must be affordable for all members, others for a third of them.
+    More folds than usual must be affordable for all members, others for a third of them; one that
+    was not tried is taken to be ``UNTRIED`` times as slow as the slowest that was.
     ``combining``: Tells what one member more costs the stacker, by the number of folds.
 
     Examples
@@ -190,13 +191,16 @@ def plan_for(
     (('a',), 3)
     """
     spendable = SPENDABLE * budget
+    untried = UNTRIED * max(seconds.values(), default=np.inf)
     for number in (*folds, 1):
-        costs = {
-            name: took * fits_of(number) / workers + combining(number)
-            for name, took in seconds.items()
+        guessed = {
+            name: seconds.get(name, untried) * fits_of(number) / workers + combining(number)
+            for name in names
         }
+        costs = {name: guessed[name] for name in names if name in seconds}
         kept = affordable(names, costs, spendable)
-        if len(kept) >= (ENOUGH if number <= USUAL_FOLDS else 1.0) * len(names):
+        perhaps = kept if number > USUAL_FOLDS else affordable(names, guessed, spendable)
+        if len(perhaps) >= (1.0 if number > USUAL_FOLDS else ENOUGH) * len(names):
             break
     first = [name for name in names if name in kept] or [
         min(names, key=lambda name: seconds.get(name, np.inf))

@@ -303,7 +303,9 @@ def score_line(model: Any) -> str:
 def standings_line(model: Any) -> str:
     """Return in words which models may be best."""
     board = model.leaderboard_.dropna(subset=["se"])
-    return who_may_be_best(list(board["model"]), list(board["may_be_best"]), model.p_stack_better_)
+    # Model files of before have no p-value.
+    p = getattr(model, "p_stack_better_", math.nan)
+    return who_may_be_best(list(board["model"]), list(board["may_be_best"]), p)
 
 
 def show(fitted: Fitted) -> None:

@@ -391,7 +391,7 @@ class NetRegressor(RegressorMixin, Net):
         How rows become inputs, and answers become numbers.
     best_epoch_ : int
         Whose weights were kept, counted from 1.
-    validation_losses_ : ndarray of shape (n_iter_,)
+    validation_losses_ : ndarray of shape (n_epochs,)
         Squared error of standardised targets on the rows set apart after each epoch. They chose
         the epoch: not an honest score.
     n_iter_ : int
@@ -506,7 +506,7 @@ class NetClassifier(ClassifierMixin, Net):
         How rows become inputs, and answers become probabilities.
     best_epoch_ : int
         Whose weights were kept, counted from 1.
-    validation_losses_ : ndarray of shape (n_iter_,)
+    validation_losses_ : ndarray of shape (n_epochs,)
         Log-loss on the rows set apart after each epoch. They chose the epoch: not an honest
         score.
     n_iter_ : int

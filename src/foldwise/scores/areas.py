@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
-from scipy.stats import rankdata
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 
@@ -66,9 +65,14 @@ def _few(n: int) -> float:
 
 def _placements(margin: FloatArray, positive: BoolArray) -> FloatArray:
     """Return, for each row, the share of the other class it is on the right side of."""
-    n_positive = int(positive.sum())
-    ranks, places = rankdata(margin), np.empty(len(margin))
-    below = (ranks[positive] - rankdata(margin[positive])) / (len(margin) - n_positive)
-    above = (ranks[~positive] - rankdata(margin[~positive])) / n_positive
-    places[positive], places[~positive] = below, 1.0 - above
+    order = np.argsort(margin)
+    ordered, truth = margin[order], positive[order]
+    tied = np.cumsum(np.concatenate([[0], ordered[1:] != ordered[:-1]]))
+    shares = []
+    for of_class in (~truth, truth):
+        here = np.bincount(tied, of_class)
+        # Ties count half.
+        shares.append((np.cumsum(here) - here / 2)[tied] / of_class.sum())
+    places = np.empty(len(margin))
+    places[order] = np.where(truth, shares[0], 1.0 - shares[1])
     return places
