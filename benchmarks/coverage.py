@@ -5,23 +5,17 @@ beside plain intervals: the mean width at equal coverage (both scaled to hold ex
 new rows), the interval score (width plus 20 times what is missed, Gneiting & Raftery 2007), and
 the share held in the narrowest and the widest tenth of the adaptive intervals; the worst level of
 a column, alone and with by=. With --sets: prediction sets on real tables of classes.
-
-With --scores: do the 95 % intervals of `score_` hold the true loss of what is deployed
-(known_truth.py)? Naive (uncorrected score, rows' standard error) beside new, and how often heavy
-tails are said.
+Intervals of scores: scores.py.
 
 python benchmarks/coverage.py [--data folder] [--quick] [--sets]
-python benchmarks/coverage.py --scores [--seeds 100] [--rows 100 400]
 """
 
 import argparse
-import itertools
 import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from known_truth import PROBLEMS
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
@@ -158,40 +152,10 @@ def sets(folder: Path, quick: bool) -> None:
     print(f"ratio: {np.mean(held) / 0.9:.3f}")
 
 
-def scores(n_seeds: int, sizes: list[int]) -> None:
-    """Print how often intervals of scores hold the truth, problem by problem and pooled."""
-    pooled: dict[tuple[str, int, str], list[list[float]]] = {}
-    for n, problem, how in itertools.product(sizes, PROBLEMS, ("folds", "refit", "pairs")):
-        found = []
-        for seed in range(n_seeds):
-            X, y, _ = problem.rows(n, np.random.default_rng(2000 + seed))
-            stack = problem.stack(predict_with=how, random_state=seed).fit(X, y)
-            truth = problem.truth(stack, np.random.default_rng(seed))
-            plain = stack.deals_[0].verdict.evaluation
-            naive = abs(-plain.score - truth) <= 1.96 * plain.standard_error
-            new = abs(-stack.score_ - truth) <= 1.96 * stack.score_se_
-            found.append([naive, new, bool(stack.score_note_)])
-        naive, new, said = np.mean(found, axis=0)
-        print(f"n={n} {how:<6}{problem.name:<22} naive {naive:.2f}  new {new:.2f}  said {said:.2f}")
-        if not problem.heavy:
-            task = "classes" if problem.classify else "numbers"
-            pooled.setdefault((task, n, how), []).extend(found)
-    for (task, n, how), each in pooled.items():
-        naive, new, _ = np.mean(each, axis=0)
-        print(f"pooled: {task} n={n} {how:<6} naive {naive:.3f}  new {new:.3f}")
-    print(f"ratio: {np.mean([np.mean(each, axis=0)[1] for each in pooled.values()]) / 0.95:.3f}")
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--sets", action="store_true")
-    parser.add_argument("--scores", action="store_true")
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--rows", type=int, nargs="+", default=[100, 400])
     arguments = parser.parse_args()
-    if arguments.scores:
-        scores(arguments.seeds, arguments.rows)
-    else:
-        (sets if arguments.sets else main)(arguments.data, arguments.quick)
+    (sets if arguments.sets else main)(arguments.data, arguments.quick)

@@ -73,6 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", type=int, default=70, help="from 80 on, boosted trees too")
     parser.add_argument("--quick", action="store_true", help="ten kills")
     options = parser.parse_args()
     random, n_kills = Random(options.seed), 10 if options.quick else options.kills
@@ -80,7 +81,7 @@ def main() -> None:
         place = Path(name)
         (place / "tmp").mkdir()
         tempfile.tempdir = str(place / "tmp")
-        X, y = make_friedman1(120, random_state=0)
+        X, y = make_friedman1(options.rows, random_state=0)
         table = pd.DataFrame(X[:, :5], columns=list("abcde"))
         table.assign(y=y).to_csv(place / "t.csv", index=False)
         words = ["fit", str(place / "t.csv"), "--target", "y", "--preset", "fast", "--jobs", "1"]

@@ -65,7 +65,7 @@ def lattice() -> str:
     )
     for y, first, second in said:
         parts += [word(624, y - 2, first, "strong"), word(624, y + 15, second)]
-    return svg(880, 256, "The fold lattice of five folds: one, five and ten nodes", *parts)
+    return svg(912, 256, "The fold lattice of five folds: one, five and ten nodes", *parts)
 
 
 def strip(
@@ -93,7 +93,7 @@ def judging() -> str:
     y = 30 + 38 * 4 + 26
     parts += [
         line(190, y - 14, 498, y - 14, "rule"),
-        word(178, y + 18, "the stacker judged for fold 1", "end strong"),
+        word(178, y + 18, "stacker for fold 1", "end strong"),
         *strip(190, y, lambda f: HELD[f == 1], lambda f: ("trains on", "judged")[f == 1]),
         box(530, 34, 16, 16, "seen"), word(554, 47, "rows the models were fitted on"),
         box(530, 62, 16, 16, "feature"), word(554, 75, "predicted by models that saw neither"),
@@ -143,7 +143,7 @@ def in_time() -> str:
     y = 30 + 34 * 5 + 14
     parts += [
         line(190, y - 8, 560, y - 8, "rule"),
-        word(178, y + 17, "the stacker judged for block 6", "end strong"),
+        word(178, y + 17, "stacker for block 6", "end strong"),
         box(190, y, 58, 24, "later"),
         *(box(190 + 62 * (f - 1), y, 58, 24, "feature", "trains on") for f in range(2, 6)),
         box(190 + 62 * 5, y, 58, 24, "held", "judged"),

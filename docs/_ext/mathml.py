@@ -6,13 +6,22 @@ from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
 
+def _drawn(formula: str, **how: bool) -> str:
+    """Return a formula as MathML, with the braces of sets as they are written."""
+    return (
+        tex2mathml(formula, **how)
+        .replace("<mo>{", '<mo stretchy="false">{')
+        .replace("<mo>}", '<mo stretchy="false">}')
+    )
+
+
 def _inline(self: Any, node: Any) -> None:
-    self.body.append(tex2mathml(node.astext()))
+    self.body.append(_drawn(node.astext()))
     raise SkipNode
 
 
 def _block(self: Any, node: Any) -> None:
-    formula = tex2mathml(node.astext(), as_block=True)
+    formula = _drawn(node.astext(), as_block=True)
     self.body.append(f'<div class="formula">{formula}</div>')
     raise SkipNode
 

@@ -50,7 +50,7 @@ if len(sys.argv) > 1:
 
 with tempfile.TemporaryDirectory() as folder:
     run_dir = Path(folder) / "run"
-    subprocess.run([sys.executable, __file__, run_dir], check=False)
+    subprocess.run([sys.executable, sys.argv[0], run_dir], check=False)
     print("killed; what is done:")
     print(str(describe(run_dir)).split(": ", 1)[1])
 

@@ -319,6 +319,8 @@ def test_where_no_learner_is_quick_enough_the_model_is_a_constant_and_says_so(
     with pytest.warns(FoldwiseWarning, match="the model is a constant, since no learner was"):
         model = AutoStackRegressor("fast", time_budget=2, random_state=0).fit(X, y)
     assert model.members_ == ["constant"]
+    # There is nothing to choose for one learner, and no time for it.
+    assert model.stack_.final_estimator == "mean"
     assert set(model.skipped_) == {"ridge", "boosted_random", "ridge_spline"}
     assert model.partial_
     np.testing.assert_allclose(model.predict(X), y.mean(), rtol=0.2)
@@ -476,3 +478,12 @@ def test_what_cannot_be_fitted_cannot_be_predicted_either(regressor) -> None:
         regressor.predict(X.assign(size=1j))
     with pytest.raises(TypeError, match="a list in column 'town'"):
         regressor.predict(X.assign(town=[[1], [2], [3], [4]]))
+
+
+@pytest.mark.parametrize(("n_classes", "name"), [(3, "pool"), (26, "log_score")])
+def test_where_time_is_short_the_stacker_of_many_classes_is_a_cheap_one(n_classes, name) -> None:
+    model = AutoStackClassifier()
+    model.classes_ = np.arange(n_classes)
+    short = replace(PRESETS["balanced"], thorough=False)
+    assert model._on_top(short, small=False)["final_estimator"] == name
+    assert model._on_top(PRESETS["balanced"], small=False)["final_estimator"][0] == "pool"

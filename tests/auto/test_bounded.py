@@ -43,7 +43,7 @@ def test_where_none_would_be_finished_the_first_gets_the_rounds_there_is_time_fo
     a_round, folds, rounds, monkeypatch
 ):
     plan, seconds = put_first({"linear": 0.1, "boosted": 99.0}, PLAN, a_round, monkeypatch)
-    assert plan.names == ("boosted", "linear", "other")
+    assert plan.names == ("linear", "boosted", "other")
     assert (plan.folds, plan.rounds) == (folds, {"boosted": rounds})
     assert plan.skipped == {}
     assert seconds["boosted"] == pytest.approx(rounds * a_round)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -13,6 +15,7 @@ from foldwise.auto.plan import (
     planned,
     trial_seconds,
     with_quick,
+    with_repeats,
 )
 from foldwise.folds import deal, needs_of, read_lattice
 from foldwise.learners import TrainingData
@@ -192,7 +195,7 @@ def test_a_trial_that_a_smaller_one_forbids_is_not_made() -> None:
     trial_seconds(*arguments, limit=2.0, seed=0, small=False, clock=Clock())
     assert set(sizes) == {60}
     trial_seconds(*arguments, limit=99.0, seed=0, small=False, clock=Clock())
-    assert set(sizes) == {60, 240, 960, 1000}
+    assert set(sizes) == {60, 240, 1000}
 
 
 def test_classes_rows_and_folds_make_combining_long() -> None:
@@ -202,3 +205,36 @@ def test_classes_rows_and_folds_make_combining_long() -> None:
     assert combining_time(few, 10, 10) == pytest.approx((0.32, 0.32))
     assert combining_time(many, 5, 10) == pytest.approx((30.4, 608.0))
     assert combining_time(many, 1, 10) == pytest.approx((6.08, 121.6))
+
+
+@pytest.mark.parametrize(
+    ("budget", "repeats"),
+    # 36 fits of 0.1 s by two workers and 0.2 s for the stacker: 2 s each, of 60 % of the time.
+    [(6.0, 1), (7.0, 2), (10.1, 3), (60.0, 4)],
+)
+def test_time_that_would_be_left_over_goes_to_more_deals(budget, repeats) -> None:
+    plan, seconds = FitPlan(("a",), 8, {}), {"a": 0.1, "b": 9.0}
+    how = {"budget": budget, "workers": 2, "combining": 0.2}
+    assert with_repeats(plan, seconds, **how) == replace(plan, repeats=repeats)
+    assert with_repeats(replace(plan, skipped={"b": "slow"}), seconds, **how).repeats == 1
+    assert with_repeats(replace(plan, names=("a", "c")), seconds, **how).repeats == 1
+
+
+def test_a_plan_with_repeats_is_remembered(tmp_path) -> None:
+    plan = FitPlan(("a",), 8, {}, ("a",), {}, 3)
+    planned(tmp_path, "key", lambda: plan)
+    assert planned(tmp_path, "key", lambda: FitPlan(("b",), 3, {})) == plan
+
+
+def test_a_learner_alone_may_take_half_the_time_and_as_many_folds_as_there_is_time_for() -> None:
+    plan = FitPlan(("a", "b"), 1, {})
+    seconds = {"a": 1.0, "b": 9.0}
+    known = {"workers": 0, "small": False, "folds": (8, 5, 3)}
+    assert with_quick(plan, seconds, budget=1.5, **known).here == ()
+    assert with_quick(plan, seconds, budget=1.7, **known) == FitPlan(
+        ("a",), 1, {"b": "time budget: too slow without workers"}, ("a",)
+    )
+    assert with_quick(plan, seconds, budget=12.5, **known).folds == 3
+    dear = with_quick(plan, seconds, budget=12.5, combining=lambda n: n, **known)
+    assert dear.folds == 1
+    assert with_quick(plan, seconds, budget=31, **known).folds == 5

@@ -311,7 +311,16 @@ def test_more_leaves_than_lightgbm_takes_are_refused_without_its_own_words(capfd
     assert not any(capfd.readouterr())
 
 
-def test_what_lightgbm_refuses_is_an_error_of_ours() -> None:
-    model = NewtonBoostingRegressor(lightgbm_params={"num_leaves": 1})
-    with pytest.raises(InvalidParameterError, match="be what LightGBM can train with"):
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ({"num_leaves": 1}, r"\(num_leaves\) > \(1\)"),
+        ({"boosting": "foo"}, "Unknown boosting type"),
+    ],
+)
+def test_what_lightgbm_refuses_is_an_error_of_ours_and_only_ours(bad, said, capfd) -> None:
+    model = NewtonBoostingRegressor(lightgbm_params=bad)
+    wanted = f"be what LightGBM can train with; got .*LightGBM says: .*{said}"
+    with pytest.raises(InvalidParameterError, match=wanted):
         model.fit([[0.0], [1.0]], [0.0, 1.0])
+    assert not any(capfd.readouterr())

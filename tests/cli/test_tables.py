@@ -3,12 +3,13 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 
 from foldwise.auto.tables.problem import table_problem
 from foldwise.cli import tables
 from foldwise.cli.failures import Failure
 from foldwise.cli.tables import cross_validated, readable_columns
+from foldwise.folds import deal
 from tests.cli.conftest import HOSTILE
 from tests.cli.flats import make_flats
 
@@ -70,7 +71,8 @@ def test_scores_are_those_of_scikit_learn():
     rng = np.random.default_rng(0)
     X, y = pd.DataFrame({"a": rng.normal(size=60)}), rng.normal(size=60)
     metric, value, error = cross_validated(DummyRegressor(), X, y, "regression", 0)
-    folds = KFold(5, shuffle=True, random_state=0)
+    dealt = deal(5, 60, seed=0)
+    folds = list(zip(dealt.trains, dealt.tests, strict=True))
     out = cross_val_predict(DummyRegressor(), X, y, cv=folds)
     assert value == pytest.approx(np.sqrt(((y - out) ** 2).mean()))
     assert 0 < error < value

@@ -87,7 +87,10 @@ class LocalProcesses:
 def _dask(name: str, options: list[str], settings: dict[str, int]) -> None:
     import dask
 
+    from foldwise.engine.dask import worker
+
     dask.config.set(settings)
+    worker.LEASE_SECONDS = 1.5
     importlib.import_module(f"distributed.cli.{name}").main(options)
 
 

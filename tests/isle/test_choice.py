@@ -1,5 +1,7 @@
 """Penalties are chosen, and scores reported, by dictionaries that never saw the rows judged."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -8,7 +10,13 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
 from sklearn.model_selection import KFold, cross_val_predict
 
-from foldwise import ISLEClassifier, ISLERegressor, RuleFitClassifier, RuleFitRegressor
+from foldwise import (
+    ISLEClassifier,
+    ISLERegressor,
+    LassoPathRegressor,
+    RuleFitClassifier,
+    RuleFitRegressor,
+)
 from foldwise.isle import choice
 from foldwise.isle.choice import mean_score
 
@@ -53,7 +61,9 @@ def test_changing_the_targets_of_a_fold_changes_nothing_that_judges_it(model, mo
             assert (one == other).all()
 
 
-@pytest.mark.parametrize("kind", [RuleFitRegressor, ISLERegressor])
+@pytest.mark.parametrize(
+    "kind", [RuleFitRegressor, ISLERegressor, partial(ISLERegressor, post="shrink")]
+)
 def test_on_noise_the_loss_is_that_of_a_constant_and_the_score_says_so(kind):
     ratios, optimism = [], []
     for seed in range(3):
@@ -113,3 +123,17 @@ def test_a_class_missing_from_some_training_rows_is_no_trouble(kind):
         model = kind(n_estimators=5, cv=3, random_state=0).fit(X, y)
         assert np.isfinite(model.score_)
         assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_where_straight_lines_are_the_truth_the_folds_choose_them_alone():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8))
+    y = X[:, 0] - X[:, 1] + rng.normal(size=200)
+    model = RuleFitRegressor(n_estimators=50, cv_score=False, random_state=0).fit(X, y)
+    assert not model.model_.rules
+    assert model.n_candidates_ > 100
+    lasso = LassoPathRegressor(random_state=0).fit(X, y)
+    X_new = rng.normal(size=(2000, 8))
+    truth = X_new[:, 0] - X_new[:, 1]
+    ours, theirs = (1 + np.mean((truth - m.predict(X_new)) ** 2) for m in (model, lasso))
+    assert ours < 1.02 * theirs

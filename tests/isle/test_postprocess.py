@@ -20,7 +20,7 @@ def rechosen(columns, y, how, choose="min", *, non_negative=False, **changes):
 
     def fit(rows):
         path = reweigh(rows.table.values, rows, how, non_negative=non_negative)
-        return Grown(rows, ColumnsThemselves(), path)
+        return (Grown(rows, ColumnsThemselves(), path),)
 
     judges = [(fit(data.take(folds != k)), data.take(folds == k)) for k in range(5)]
     choice = choose_point(fit(data), judges, choose)

@@ -4,8 +4,9 @@ import pytest
 from sklearn import config_context
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
@@ -50,12 +51,21 @@ def test_rows_and_columns_of_a_frame_stay_a_frame() -> None:
     assert table.columns(None) is table
 
 
+class WithOwnFit(Pipeline):
+    """A pipeline that knows what to do with weights itself."""
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+
 def test_weights_find_their_way() -> None:
     assert weight_keyword(Ridge()) == "sample_weight"
     assert weight_keyword(KNeighborsRegressor()) is None
     nested = make_pipeline(StandardScaler(), make_pipeline(Ridge()))
     assert weight_keyword(nested) == "pipeline__ridge__sample_weight"
     assert weight_keyword(make_pipeline(StandardScaler(), "passthrough")) is None
+    assert weight_keyword(GridSearchCV(Ridge(), {"alpha": [1.0]})) == "sample_weight"
+    assert weight_keyword(WithOwnFit([("ridge", Ridge())])) == "sample_weight"
 
 
 def test_weighting_a_learner_without_weights_is_an_error() -> None:
@@ -73,6 +83,9 @@ def test_unset_seeds_are_filled_and_set_ones_stay() -> None:
     assert seeded(RandomForestRegressor(random_state=7), 1).random_state == 7
     pair = seeded(make_pipeline(RandomForestRegressor()), 1)
     assert pair[-1].random_state is not None
+    search = GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=KFold(3, shuffle=True))
+    assert seeded(search, 1).cv.random_state == 1
+    assert search.cv.random_state is None
 
 
 def test_trusted_answers_are_the_learners_answers() -> None:

@@ -91,7 +91,7 @@ def test_every_part_is_a_union_of_atoms_and_no_two_atoms_belong_to_the_same_part
 
 
 def test_folds_are_the_atoms_of_a_plain_lattice():
-    tasks = LATTICES["plain"](100)
+    tasks = LATTICES["plain"](100, 5)
     assert atoms_of([task.train for task in tasks], 100).n_atoms == 5
 
 

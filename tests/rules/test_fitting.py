@@ -42,7 +42,8 @@ def _dictionary(model, X, y):
 
 
 def test_the_model_is_the_lasso_at_the_chosen_penalty():
-    X, y = make_friedman1(120, random_state=0)
+    X, _ = make_friedman1(120, random_state=0)
+    y = 10.0 * ((X[:, 0] > 0.5) & (X[:, 1] < 0.5)) + X[:, 2]
     table = CodedTable(X, Columns.numeric(10))
     model = RuleFitRegressor(n_estimators=20, cv=3, random_state=0).fit(X, y)
     D = _dictionary(model, X, y)[0].matrix(table)

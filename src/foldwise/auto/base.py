@@ -33,10 +33,11 @@ from foldwise.auto.plan import (
     planned,
     trial_seconds,
     with_quick,
+    with_repeats,
 )
 from foldwise.auto.portfolio import Contender, portfolio
-from foldwise.auto.portfolio.encodings import encoded
-from foldwise.auto.portfolio.member import TableProfile, profile_of
+from foldwise.auto.portfolio.encodings import built
+from foldwise.auto.portfolio.member import profile_of
 from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame, factorised
@@ -145,11 +146,7 @@ class BaseAutoStack(BaseEstimator):
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, kinds: Kinds | None, start: float
     ) -> Self:
-        check_word(self._owner, "preset", self.preset, PRESETS)
-        check_options(self._owner, RunOptions(time_budget=self.time_budget, **self._running()))
-        if self.predict_seconds is not None:
-            check_number(self._owner, "predict_seconds", self.predict_seconds, above=0, try_=0.1)
-        preset = PRESETS[self.preset]
+        preset = self._checked_preset()
         rows = self._check_rows(X, y, sample_weight, groups)
         data = rows.data
         scoring = scorer_of(self.metric, owner=self._owner, n_classes=data.n_classes)
@@ -164,12 +161,11 @@ class BaseAutoStack(BaseEstimator):
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
         budget = np.inf if self.time_budget is None else self.time_budget
         members = tuple(member for member in members if member.least_seconds <= budget)
-        learners, broken = _learners(members, profile, self.kinds_)
-        small = is_small(profile)
-        plan = self._plan(members, learners, data, preset, start, seed, small)
+        learners, broken = built(members, profile, self.kinds_)
+        plan = self._plan(members, learners, data, preset, start, seed, small := is_small(profile))
         learners |= {name: bounded(learners[name], n) for name, n in plan.rounds.items()}
         ordered = self.time_column is not None
-        repeats = preset.n_repeats if plan.folds > 1 and not ordered else 1
+        repeats = max(preset.n_repeats, plan.repeats) if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, **changed: Any) -> Any:
             budget = changed.get("time_budget")
@@ -193,6 +189,14 @@ class BaseAutoStack(BaseEstimator):
         learners[CONSTANT] = DummyRegressor() if profile.regression else DummyClassifier()
         self.stack_, reason = fit_in_time(self._timed(fit, learners, start), plan, CONSTANT)
         return self._settle(plan, rows, broken, reason)
+
+    def _checked_preset(self) -> Preset:
+        """Return the preset, after checking what needs no data."""
+        check_word(self._owner, "preset", self.preset, PRESETS)
+        check_options(self._owner, RunOptions(time_budget=self.time_budget, **self._running()))
+        if self.predict_seconds is not None:
+            check_number(self._owner, "predict_seconds", self.predict_seconds, above=0, try_=0.1)
+        return PRESETS[self.preset]
 
     def _timed(self, fit: Any, learners: dict[str, Any], start: float) -> TimedFit:
         return TimedFit(
@@ -280,16 +284,24 @@ class BaseAutoStack(BaseEstimator):
             seconds = {name: took * shares[name] for name, took in alone.items()}
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
-            plan = plan_for(
-                names, seconds, budget=left, workers=max(workers, 1), folds=folds,
-                combining=lambda number: combining_time(data, number, 1)[0],
-            )  # fmt: skip
+            known: dict[str, Any] = {
+                "budget": left,
+                "folds": folds,
+                "combining": lambda number: combining_time(data, number, 1)[0],
+            }
+            plan = plan_for(names, seconds, workers=max(workers, 1), **known)
             if workers and not small:
                 plan, seconds = with_booster(
                     plan, learners, seconds, data,
                     budget=left, workers=workers, folds=folds, seed=seed,
                 )  # fmt: skip
-            return with_quick(plan, seconds, budget=left, workers=workers, small=small)
+            plan = with_quick(plan, seconds, workers=workers, small=small, **known)
+            if not small or preset.n_repeats > 1 or plan.folds < max(folds):
+                return plan
+            combining = known["combining"](plan.folds)
+            return with_repeats(
+                plan, seconds, budget=left, workers=max(workers, 1), combining=combining
+            )
 
         if self.run_dir is None:
             return tried()
@@ -438,23 +450,6 @@ class BaseAutoStack(BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.sparse = False
         return tags
-
-
-def _learners(
-    members: tuple[Contender, ...], profile: TableProfile, kinds: Kinds
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the learners, and why some could not be built."""
-    learners, broken = {}, {}
-    for member in members:
-        try:
-            learner = member.build(profile)
-        except ImportError as error:
-            broken[member.name] = f"{member.package} cannot be imported: {error}"
-            continue
-        learners[member.name] = encoded(
-            learner, member.encoding, kinds, regression=profile.regression
-        )
-    return learners, broken
 
 
 def fit_problem(model: BaseAutoStack, problem: TableProblem) -> BaseAutoStack:

@@ -32,7 +32,7 @@ def with_booster(
     folds: Sequence[int],
     seed: int,
 ) -> tuple[FitPlan, dict[str, float]]:
-    """Return the plan with a booster in front that is sure to be finished, and what fits take.
+    """Return the plan with a booster early that is sure to be finished, and what fits take.
 
     Linear members are quick on any table, but on many rows or classes far from the best.
     """
@@ -52,10 +52,12 @@ def with_booster(
     rounds = min(rounds, _last(learners[name]).n_estimators)
     if rounds < FEWEST_ROUNDS:
         return plan, dict(seconds)
-    others = tuple(n for n in plan.names if n != name)
+    # What is cheapest comes before it: an estimate may be wrong.
+    first = sorted(sure, key=lambda n: costs[n])[:1]
+    others = [n for n in plan.names if n not in (name, *first)]
     skipped = {n: why for n, why in plan.skipped.items() if n != name}
     plan = replace(
-        plan, names=(name, *others), folds=number, skipped=skipped, rounds={name: rounds}
+        plan, names=(*first, name, *others), folds=number, skipped=skipped, rounds={name: rounds}
     )
     return plan, {**seconds, name: rounds * a_round}
 

@@ -11,6 +11,8 @@ from foldwise.auto.presets import Preset
 from foldwise.stack import StackingClassifier
 from foldwise.stack.problem import checked_classes
 
+FEW_CLASSES = 5
+
 
 class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     """Fit a good stack of classifiers to any table, with an honest score of it.
@@ -127,7 +129,11 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
 
     def _on_top(self, preset: Preset, small: bool) -> dict[str, Any]:
         calibrate = "auto" if preset.thorough and not self.interpretable else None
-        return {"calibrate": calibrate, **super()._on_top(preset, small)}
+        top = {"calibrate": calibrate, **super()._on_top(preset, small)}
+        if len(self.classes_) > FEW_CLASSES and top["final_estimator"] == self._stackers[0]:
+            # Where time is short: it looks at the truth's probability only, not at every class.
+            top["final_estimator"] = "log_score"
+        return top
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Predict probabilities of the classes.

@@ -44,7 +44,8 @@ def fit_in_time(timed: TimedFit, plan: FitPlan, constant: str) -> tuple[Any, str
             return first, ""
     if first is None:
         # Before the others, not after them: then there would be no time left.
-        first = _tried(timed, (constant,), None, HERE, quiet=more)
+        alone = {**HERE, "final_estimator": "mean"}
+        first = _tried(timed, (constant,), None, alone, quiet=more)
     reason = "time budget"
     if more:
         try:

@@ -28,17 +28,24 @@ LEAST_GROWTH = 0.25
 # Rows, times columns and levels, times classes.
 SMALL_TABLE = 20_000
 TRIAL_SHARE, SHORT_TRIAL_SHARE = 0.1, 0.3
+WARM_SHARE = 0.1
+# What a first trial of another learner may take, as times that of the first, which is a cheap one.
+OTHERS_TIMES = 5.0
 # Workers take seconds to come up: a shorter budget is spent in this process.
 SHORT_SECONDS, SHORT_FOR_SMALL = 8.0, 30.0
 # What runs in this process cannot be ended: a single fit may take this share of the time.
 SINGLE_SHARE, SINGLE_SECONDS = 0.05, 1.0
 # The time for a first model while workers come up.
 FIRST_SHARE, FIRST_SECONDS = 0.2, 3.0
+# Where there will be no workers, what the only learner may take: estimates err by a factor of two.
+ONLY_SHARE = 0.5
 SPENDABLE = 0.9
 # More folds help more than the last members of the portfolio.
 ENOUGH = 1 / 3
 USUAL_FOLDS = 5
 OVERBOOKED = 2.0
+# What is left over on a small table goes to more deals of the folds.
+REPEATS_SHARE, MOST_REPEATS = 0.6, 4
 HELD_OUT = 0.2
 FILE = "auto.json"
 
@@ -52,6 +59,7 @@ class FitPlan:
     skipped: Mapping[str, str]  # members left out, with the reason
     here: tuple[str, ...] = ()  # members quick enough to be fitted in this process, first
     rounds: Mapping[str, int] = field(default_factory=dict)  # of boosters bounded by time
+    repeats: int = 1  # number of deals of the folds
 
 
 def fits_of(folds: int) -> float:
@@ -82,22 +90,29 @@ def trial_seconds(
     """
     order = trial_order(data, seed)
     sizes = (len(order),) if small else _trial_sizes(data, len(order))
+    seconds: dict[str, float] = {}
+    start, warm, least = clock(), 0.0, 0.0
     if not small:
         # The first fit of all is slow for what it loads; that is not the learner's time.
         trial(next(iter(learners.values())), data, order[: sizes[0]], seed)
-    seconds: dict[str, float] = {}
-    start = clock()
+        warm = clock() - start
     for name, learner in learners.items():
-        trials: list[tuple[int, float]] = []
-        for size in sizes:
+        # But where it is slow for its columns, it is not made again.
+        known = not seconds and warm > WARM_SHARE * limit
+        trials: list[tuple[int, float]] = [(sizes[0], warm)] if known else []
+        for size in sizes[len(trials) :]:
             now = clock()
-            expected = _grown(trials[-1:], size, powers[name])
-            if (seconds or trials) and (now - start > limit or expected > limit):
+            # Its columns take the same time again, its rows hardly any.
+            expected = warm if known else _grown(trials[-1:], size, powers[name])
+            expected = expected or OTHERS_TIMES * least
+            known = False
+            if (seconds or trials) and now - start + expected > limit:
                 break
             if not trial(learner, data, order[:size], seed):
                 break
             trials.append((size, clock() - now))
         if trials:
+            least = least or trials[0][1]
             seconds[name] = _grown(trials, data.X.shape[0], powers[name])
     return seconds
 
@@ -136,8 +151,8 @@ def is_small(profile: TableProfile) -> bool:
 
 def _trial_sizes(data: TrainingData, most: int) -> tuple[int, ...]:
     first = max(FIRST_TRIAL_ROWS, 5 * (data.n_classes or 0))
-    sizes = {min(first * TRIAL_GROWS**step, most) for step in range(3)}
-    return tuple(sorted({*sizes, most}))
+    smaller = [first * TRIAL_GROWS**step for step in range(3)]
+    return (*(size for size in smaller if size <= most / 2), most)
 
 
 def trial_order(data: TrainingData, seed: int, most: int = TRIAL_ROWS) -> IntArray:
@@ -195,12 +210,20 @@ def plan_for(
 
 
 def with_quick(
-    plan: FitPlan, seconds: Mapping[str, float], *, budget: float, workers: int, small: bool
+    plan: FitPlan,
+    seconds: Mapping[str, float],
+    *,
+    budget: float,
+    workers: int,
+    small: bool,
+    folds: Sequence[int] = (),
+    combining: Callable[[int], float] = lambda _: 0.0,
 ) -> FitPlan:
     """Return the plan with the members that are fitted in this process before workers begin.
 
-    ``workers``: How many there are; with none, what is not quick is left out. With one only, all
-    may be done here if all is quick. ``small``: Whether what was not tried is quick too.
+    ``workers``: How many there are; with none, what is not quick is left out, and what is left may
+    be worth more ``folds``. With one only, all may be done here if all is quick. ``small``: Whether
+    what was not tried is quick too.
 
     Examples
     --------
@@ -218,7 +241,8 @@ def with_quick(
     cheap = [n for n in plan.names if seconds.get(n, unknown) <= most]
     if not cheap:
         first = min(plan.names, key=lambda name: costs[name])
-        cheap = [first] if costs[first] <= first_time else []
+        most = first_time if workers else ONLY_SHARE * budget
+        cheap = [first] if costs[first] <= most else []
     quick = affordable(cheap, costs, SPENDABLE * budget)
     if workers and (workers > 1 or len(quick) < len(plan.names)):
         quick = affordable(cheap, costs, first_time)
@@ -227,7 +251,16 @@ def with_quick(
         return replace(plan, here=here)
     late = [name for name in plan.names if name not in quick]
     reasons = dict.fromkeys(late, "time budget: too slow without workers")
-    return replace(plan, names=here, skipped={**plan.skipped, **reasons}, here=here)
+    each = sum(seconds.get(name, unknown) for name in here)
+    number = plan.folds
+    for more in [n for n in folds if here and n > plan.folds]:
+        # Some of a fit's time does not depend on rows: as if all of them had all rows.
+        fits = more * (more + 1) / 2
+        if fits * each + len(here) * combining(more) <= ONLY_SHARE * budget:
+            number = more
+            break
+    skipped = {**plan.skipped, **reasons}
+    return replace(plan, names=here, folds=number, skipped=skipped, here=here)
 
 
 def combining_time(data: TrainingData, folds: int, members: int) -> tuple[float, float]:
@@ -235,6 +268,29 @@ def combining_time(data: TrainingData, folds: int, members: int) -> tuple[float,
     # Of a single split the part held out is dealt into the usual folds.
     share, dealt = (HELD_OUT, USUAL_FOLDS) if folds == 1 else (1.0, folds)
     return combining_seconds(share * data.X.shape[0], data.n_classes, members, dealt)
+
+
+def with_repeats(
+    plan: FitPlan, seconds: Mapping[str, float], *, budget: float, workers: int, combining: float
+) -> FitPlan:
+    """Return the plan with more deals of the folds where time would be left unused.
+
+    ``combining``: What one member costs the stacker.
+
+    Examples
+    --------
+    >>> plan = FitPlan(("a", "b"), 3, {})
+    >>> with_repeats(plan, {"a": 0.5, "b": 0.5}, budget=30, workers=1, combining=0.0).repeats
+    3
+    >>> with_repeats(plan, {"a": 0.5}, budget=30, workers=1, combining=0.0).repeats
+    1
+    """
+    if plan.skipped or any(name not in seconds for name in plan.names):
+        return plan
+    # Of few rows a fit of some takes as long as one of all: nodes are counted, not their rows.
+    n_nodes = plan.folds * (plan.folds + 1) / 2
+    once = sum(seconds[name] * n_nodes / workers + combining for name in plan.names)
+    return replace(plan, repeats=int(np.clip(REPEATS_SHARE * budget / once, 1, MOST_REPEATS)))
 
 
 def affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
@@ -278,7 +334,8 @@ def _noted(path: Path, key: str) -> FitPlan | None:
             return None
         names, here = tuple(note["names"]), tuple(note["here"])
         rounds = {str(name): int(number) for name, number in note["rounds"].items()}
-        return FitPlan(names, int(note["folds"]), dict(note["skipped"]), here, rounds)
+        skipped, repeats = dict(note["skipped"]), int(note["repeats"])
+        return FitPlan(names, int(note["folds"]), skipped, here, rounds, repeats)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         # No plan, or not one of ours: a new one is as good.
         return None

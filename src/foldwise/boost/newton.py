@@ -23,6 +23,7 @@ from foldwise.boost.newton_trees import (
     learn_categories,
     train,
     tree_words,
+    try_words,
 )
 from foldwise.checks import check_number, check_whole
 from foldwise.errors import Plain, invalid_parameter, warn
@@ -135,6 +136,8 @@ class NewtonBoosting(LossBooster):
             train, words, loss, categorical=list(self.categories_), patience=self.n_iter_no_change
         )
         try:
+            if self.lightgbm_params:
+                try_words(words, rows.table.X.shape[1])
             model = self._run(boost, replace(rows, y=rows.y - shift), apart, split_seed)
         except LightGBMError as error:
             raise invalid_parameter(
@@ -142,7 +145,7 @@ class NewtonBoosting(LossBooster):
                 "lightgbm_params",
                 must="be what LightGBM can train with",
                 got=self.lightgbm_params,
-                fix=f"LightGBM says: {str(error).strip()}",
+                fix=f"LightGBM says: {str(error).split(' at /')[0].strip()}",
             ) from error
         self.model_ = replace(model, offset=model.offset + shift)
         self.booster_ = model.booster

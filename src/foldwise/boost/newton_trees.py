@@ -1,7 +1,10 @@
 """Newton boosted trees on LightGBM: tables and parameters in its words, training, predictions."""
 
+import os
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Self
 
 import lightgbm
@@ -143,6 +146,26 @@ def check_words(owner: str, words: Words) -> None:
                 got=name,
                 fix=did_you_mean(name, sorted(known)),
             )
+
+
+_STDERR = threading.Lock()
+
+
+def try_words(words: Words, n_features: int) -> None:
+    """Let LightGBM read the parameters, on four rows of zeros, and raise its error in silence.
+
+    It prints an error to the file behind standard error before it raises it, whatever the
+    verbosity; for these few milliseconds that file is another.
+    """
+    with _STDERR, Path(os.devnull).open("w") as nowhere:
+        kept = os.dup(2)
+        os.dup2(nowhere.fileno(), 2)
+        try:
+            data = lightgbm.Dataset(np.zeros((4, n_features)), np.zeros(4), params=words)
+            lightgbm.Booster(words, data)
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | None:

@@ -62,6 +62,7 @@ class PenaltyChoice:
     curve_se: FloatArray
     lambdas: FloatArray  # penalties of the first path
     first_index: int  # its point chosen, whose terms may have been refitted since
+    n_terms: int  # terms of the largest of the rivals
 
     @property
     def coefs(self) -> FloatArray:
@@ -74,27 +75,36 @@ class PenaltyChoice:
         return np.atleast_1d(self.grown.path.intercepts[self.index])
 
 
-Judges = Sequence[tuple[Grown, TreeData]]  # paths, each with rows it has not seen
+Rivals = tuple[Grown, ...]  # paths of several dictionaries of the same rows, the simplest first
+Judges = Sequence[tuple[Rivals, TreeData]]  # each with rows they have not seen
 
 
 def choose_point(
-    own: Grown, judges: Judges, rule: str, refit: float | None = None
+    rivals: Rivals, judges: Judges, rule: str, refit: float | None = None
 ) -> PenaltyChoice:
-    """Return the point of a path that others find best on rows they have not seen.
+    """Return the point of one of the paths that others find best on rows they have not seen.
 
     ``refit``: the l1_ratio at which the terms of that point are fitted anew, None not to.
     """
-    curve, error = _curve(own, judges)
+    curves = [_curve(own, _of(judges, k)) for k, own in enumerate(rivals)]
+    lowest = np.array([(curve.min(), error[curve.argmin()]) for curve, error in curves])
+    best = chosen_index(lowest[:, 0], lowest[:, 1], rule)
+    own, (curve, error), judging = rivals[best], curves[best], _of(judges, best)
     lambdas = own.path.lambdas
     first = index = chosen_index(curve, error, rule)
     if refit is not None and own.path.coefs[index].any():
-        judges = [(each.refitted(first, refit), rows) for each, rows in judges]
+        judging = [(each.refitted(first, refit), rows) for each, rows in judging]
         own = own.refitted(first, refit)
-        index = chosen_index(*_curve(own, judges), rule)
-    return PenaltyChoice(own, index, curve, error, lambdas, first)
+        index = chosen_index(*_curve(own, judging), rule)
+    n_terms = max(each.path.coefs.shape[-1] for each in rivals)
+    return PenaltyChoice(own, index, curve, error, lambdas, first, n_terms)
 
 
-def _curve(own: Grown, judges: Judges) -> tuple[FloatArray, FloatArray]:
+def _of(judges: Judges, rival: int) -> list[tuple[Grown, TreeData]]:
+    return [(rivals[rival], rows) for rivals, rows in judges]
+
+
+def _curve(own: Grown, judges: Sequence[tuple[Grown, TreeData]]) -> tuple[FloatArray, FloatArray]:
     # Past its end a path stays where it ended.
     points = np.arange(len(own.path.lambdas))
     losses = [
@@ -108,7 +118,7 @@ def _curve(own: Grown, judges: Judges) -> tuple[FloatArray, FloatArray]:
 def fitted_choice(
     data: TreeData,
     folds: IntArray,
-    fit: Callable[[TreeData], Grown],
+    fit: Callable[[TreeData], Rivals],
     rule: str,
     *,
     refit: float | None = None,

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_whole, check_word
-from foldwise.isle.choice import Grown
+from foldwise.isle.choice import Grown, Rivals
 from foldwise.isle.data import TreeData, new_table
 from foldwise.isle.grow import Growth, fitted_ensemble, grow_sklearn_trees, grow_trees
 from foldwise.isle.postprocess import reweigh
@@ -87,11 +87,11 @@ class ISLEBase(TreeSum):
         growth = self._growth((self.max_leaf_nodes,) * self.n_estimators, rng)
         once = None if self._regrows else self._dictionary(owner, data, growth)
 
-        def fit(rows: TreeData) -> Grown:
+        def fit(rows: TreeData) -> Rivals:
             trees = self._dictionary(owner, rows, growth) if once is None else once
             columns = trees.matrix(rows.table)
             path = reweigh(columns, rows, self.post, non_negative=self.non_negative)
-            return Grown(rows, trees, path)
+            return (Grown(rows, trees, path),)
 
         choice = self._choose(owner, data, rng, fit)
         dictionary, X = choice.grown.dictionary, data.table.values
@@ -174,8 +174,8 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         Who grows the trees.
     post : {"lasso", "stagewise", "shrink"}, default="lasso"
         How coefficients are found: the lasso and forward stagewise drop trees; "shrink"
-        penalises the distance from equal coefficients, so it keeps all trees and can hardly
-        be worse than their plain average.
+        penalises the distance from equal coefficients, so it keeps all trees, their plain average
+        among the choices, or on noise none.
     non_negative : bool, default=False
         Whether coefficients below zero are ruled out ("lasso" and "shrink").
     choose : {"min", "1se"}, default="min"

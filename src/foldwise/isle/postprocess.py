@@ -14,6 +14,9 @@ from foldwise.paths.rows import PathRows, checked_rows
 from foldwise.paths.stagewise import walk, walker
 from foldwise.paths.threads import one_blas_thread
 
+COMMON = 0.1
+"""What the common coefficient of "shrink" pays, beside the distance of each from it."""
+
 STEPS, POINTS = 4000, 100
 """Stagewise steps taken, and the points of the path the folds choose from."""
 
@@ -26,7 +29,8 @@ def reweigh(columns: FloatArray, data: TreeData, how: str, *, non_negative: bool
     trees of a boosted dictionary fit noise.
 
     ``how``: "lasso" and "stagewise" drop trees. "shrink" penalises the distance of the coefficients
-    from a common one, so that a large penalty gives back the plain average.
+    from a common one, so that a large penalty gives back the plain average; the common one pays a
+    little too, so that a larger one gives a constant: on noise the average is fitted noise.
 
     Shapes: ``columns`` (n_rows, n_columns).
     """
@@ -38,7 +42,7 @@ def reweigh(columns: FloatArray, data: TreeData, how: str, *, non_negative: bool
     averaging = (output_of[:, None] == np.arange(data.n_outputs)).astype(float)
     averaging /= np.maximum(averaging.sum(axis=0), 1.0)
     n_free = data.n_outputs
-    factor = np.r_[np.zeros(n_free), np.ones(columns.shape[1])]
+    factor = np.r_[np.full(n_free, COMMON), np.ones(columns.shape[1])]
     both = np.hstack([columns @ averaging, columns])
     path = terms_path(both, data, non_negative=non_negative, penalty_factor=factor)
     coefs = path.coefs[..., n_free:] + path.coefs[..., :n_free] @ averaging.T

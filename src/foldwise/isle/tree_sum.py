@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_number, check_two_classes, check_whole, check_word
-from foldwise.isle.choice import Grown, PenaltyChoice, fitted_choice
+from foldwise.isle.choice import PenaltyChoice, Rivals, fitted_choice
 from foldwise.isle.data import TreeData, training_data
 from foldwise.isle.grow import Growth
 from foldwise.paths.dealing import deal_folds
@@ -106,7 +106,7 @@ class TreeSum(Scored):
         owner: str,
         data: TreeData,
         rng: np.random.Generator,
-        fit: Callable[[TreeData], Grown],
+        fit: Callable[[TreeData], Rivals],
         refit: float | None = None,
     ) -> PenaltyChoice:
         """Choose a point of the path, and keep the curve and the score of that choice."""

@@ -133,6 +133,20 @@ def fit_together(
     -------
     list of NodeFit
         One for each task, in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from foldwise.learners import NodeTask, TrainingData
+    >>> data = TrainingData(np.arange(5.0)[:, None], np.arange(5.0))
+    >>> def fit_all(models, arguments):
+    ...     for model, given in zip(models, arguments, strict=True):
+    ...         model.fit(**given)
+    >>> tasks = [NodeTask(np.arange(4), np.array([4]))]
+    >>> fits = fit_together(LinearRegression(), data, tasks, "predict", fit_all)
+    >>> fits[0].predictions.round(6)
+    array([[4.]])
     """
     start = time.perf_counter()
     with config_context(enable_metadata_routing=False):
@@ -266,6 +280,14 @@ def steps_of(model: Any) -> list[Any]:
     -------
     list
         The steps of a Pipeline that do something; the model itself if it is none.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> [type(step).__name__ for step in steps_of(make_pipeline(StandardScaler(), Ridge()))]
+    ['StandardScaler', 'Ridge']
     """
     # A class of its own may do more than one step after the other.
     if type(model) is not Pipeline or model.memory is not None or model.verbose:
@@ -287,6 +309,17 @@ def share_steps(models: Sequence[Any]) -> None:
     ----------
     models : sequence of estimator
         Fitted ones; Pipelines among them are changed in place.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = [[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0]
+    >>> models = [make_pipeline(StandardScaler(), Ridge(a)).fit(X, y) for a in (1.0, 2.0)]
+    >>> share_steps(models)
+    >>> models[0][0] is models[1][0]
+    True
     """
     known: dict[str, Any] = {}
     for model in models:
@@ -305,6 +338,17 @@ class AskedRows:
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from foldwise.learners import TrainingData
+    >>> data = TrainingData(np.eye(2), np.array([1.0, 3.0]))
+    >>> model = LinearRegression().fit(data.X, data.y)
+    >>> AskedRows(data.X).respond(model, "predict", data, 2).round(6)
+    array([[1.],
+           [3.]])
     """
 
     def __init__(self, X: Any) -> None:
@@ -412,6 +456,14 @@ def rows_to_stop_on(
     -------
     kept, held : ndarray of int
         Rows to fit on and rows to stop on; groups are not torn, and no class is held only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from foldwise.learners import TrainingData
+    >>> kept, held = rows_to_stop_on(TrainingData(np.eye(20), np.arange(20.0)), seed=0)
+    >>> len(kept), len(held)
+    (18, 2)
     """
     rows, groups = np.arange(len(data.y)), data.groups
     if in_order:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, unsupported
+from foldwise.learners.prepare import cloned, draws_unseeded, weight_argument, with_seed
 
 
 @dataclass(frozen=True)
@@ -140,13 +141,9 @@ def weight_keyword(learner: Any) -> str | None:
     >>> weight_keyword(make_pipeline(StandardScaler(), Ridge()))
     'ridge__sample_weight'
     """
-    if isinstance(learner, Pipeline):
-        if get_config()["enable_metadata_routing"]:
-            return "sample_weight"  # the steps' own requests say where it goes
-        name, last = learner.steps[-1]
-        inner = None if last in (None, "passthrough") else weight_keyword(last)
-        return None if inner is None else f"{name}__{inner}"
-    return "sample_weight" if has_fit_parameter(learner, "sample_weight") else None
+    if isinstance(learner, Pipeline) and get_config()["enable_metadata_routing"]:
+        return "sample_weight"  # the steps' own requests say where it goes
+    return weight_argument(learner)
 
 
 def require_weights(owner: str, learner: Any, why: str, fix: str) -> None:
@@ -175,8 +172,8 @@ def require_task(owner: str, name: str, learner: Any, *, classes: bool) -> None:
 
 
 def seeded(learner: Any, seed: int) -> Any:
-    """Return a clone whose unset ``random_state`` parameters are filled from ``seed``."""
-    copy = clone(learner)
+    """Return a clone whose unset ``random_state``, splitters' too, are filled from ``seed``."""
+    copy = cloned(learner)
     values = copy.get_params()
     unset = sorted(
         name
@@ -186,7 +183,8 @@ def seeded(learner: Any, seed: int) -> Any:
     if unset:
         drawn = np.random.default_rng(seed).integers(2**31 - 1, size=len(unset))
         copy.set_params(**{name: int(number) for name, number in zip(unset, drawn, strict=True)})
-    return copy
+    splitters = {name: with_seed(v, seed) for name, v in values.items() if draws_unseeded(v)}
+    return copy.set_params(**splitters)
 
 
 def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> IntArray | None:

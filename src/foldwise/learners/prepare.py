@@ -50,7 +50,7 @@ def prepared(learner: Any, seed: int | None) -> Any:
     >>> prepared(RandomForestRegressor(random_state=1), 7).random_state
     1
     """
-    model = _cloned(learner)
+    model = cloned(learner)
     parameters = model.get_params(deep=True)
     if seed is not None:
         empty = [
@@ -58,15 +58,15 @@ def prepared(learner: Any, seed: int | None) -> Any:
             for name, value in parameters.items()
             if value is None and name.split("__")[-1] == "random_state"
         ]
-        drawing = {name: v for name, v in parameters.items() if _draws_unseeded(v)}
-        seeded = {name: _with_seed(splitter, seed) for name, splitter in drawing.items()}
+        drawing = {name: v for name, v in parameters.items() if draws_unseeded(v)}
+        seeded = {name: with_seed(splitter, seed) for name, splitter in drawing.items()}
         model.set_params(**dict.fromkeys(empty, seed), **seeded)
     for part in [model, *parameters.values()]:
         _silence(part)
     return model
 
 
-def _cloned(learner: Any) -> Any:
+def cloned(learner: Any) -> Any:
     """Return a clone, also of CatBoost's models, which copy a list they are given."""
     try:
         return clone(learner)
@@ -85,7 +85,7 @@ def _made_anew(model: Any) -> Any:
     return type(model)(**model.get_params())
 
 
-def _draws_unseeded(value: Any) -> bool:
+def draws_unseeded(value: Any) -> bool:
     """Tell whether a parameter is a splitter that would split otherwise each time."""
     return (
         not isinstance(value, type)
@@ -95,7 +95,8 @@ def _draws_unseeded(value: Any) -> bool:
     )
 
 
-def _with_seed(splitter: Any, seed: int) -> Any:
+def with_seed(splitter: Any, seed: int) -> Any:
+    """Return a copy of a splitter that splits the same way each time."""
     splitter = copy.copy(splitter)
     splitter.random_state = seed
     return splitter
@@ -147,7 +148,7 @@ def weight_argument(learner: Any) -> str | None:
         return None
     if isinstance(learner, Pipeline):
         name, last = learner.steps[-1]
-        argument = weight_argument(last)
+        argument = None if last in (None, "passthrough") else weight_argument(last)
         return None if argument is None else f"{name}__{argument}"
     # Not "or": the truth of an ensemble is its length, which it has only once it is fitted.
     inner = [getattr(learner, name, None) for name in ("estimator", "regressor")]

@@ -59,6 +59,14 @@ def register(learner: type, handles: Handles, fit: Partial, *, behind: str = "no
     behind : {"nothing", "scaler", "anything"}, default="nothing"
         Whether the shortcut also takes a Pipeline of a StandardScaler and the learner, or one of
         any transformers and the learner; the latter also any table.
+
+    Examples
+    --------
+    >>> class Mean:
+    ...     pass
+    >>> register(Mean, lambda learner, data: False, lambda learner, data, tasks, method: None)
+    >>> _KNOWN.pop(Mean).behind
+    'nothing'
     """
     _KNOWN[learner] = _Known(handles, fit, behind)
 
@@ -129,6 +137,12 @@ def takes_long(learner: Any) -> bool:
     -------
     bool
         True for what is fitted behind any transformers: these are fitted node by node.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> takes_long(Ridge())
+    False
     """
     last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
     known = _KNOWN.get(type(last))

@@ -76,9 +76,9 @@ class Net(BaseEstimator):
         n_layers: int | None = None,
         n_frequencies: int = 16,
         residual: bool = False,
-        dropout: float = 0.1,
+        dropout: float = 0.25,
         learning_rate: float = 2e-3,
-        weight_decay: float = 0.02,
+        weight_decay: float = 0.1,
         batch_size: int | None = None,
         epochs: int | None = None,
         n_iter_no_change: int | None = 20,
@@ -184,9 +184,9 @@ class Net(BaseEstimator):
             check_whole(owner, name, getattr(self, name), 1, none=True)
         check_whole(owner, "n_frequencies", self.n_frequencies, 0, try_=16)
         check_whole(owner, "nodes_at_once", self.nodes_at_once, 1, try_=16)
-        check_number(owner, "dropout", self.dropout, least=0, below=1, try_=0.1)
+        check_number(owner, "dropout", self.dropout, least=0, below=1, try_=0.25)
         check_number(owner, "learning_rate", self.learning_rate, above=0, try_=2e-3)
-        check_number(owner, "weight_decay", self.weight_decay, least=0, try_=0.02)
+        check_number(owner, "weight_decay", self.weight_decay, least=0, try_=0.1)
         try:
             torch.zeros(1, device=device_named(torch, self.device))
         except (RuntimeError, AssertionError, TypeError) as error:
@@ -359,11 +359,11 @@ class NetRegressor(RegressorMixin, Net):
         Cosines of every column of three or more values; 0 for none.
     residual : bool, default=False
         Whether what a layer says, from the second on, is added to what it read.
-    dropout : float, default=0.1
+    dropout : float, default=0.25
         Share of units left out in each step.
     learning_rate : float, default=0.002
         Of AdamW for the matrices; level for half of the epochs, then a cosine down to zero.
-    weight_decay : float, default=0.02
+    weight_decay : float, default=0.1
         Of AdamW; on the same schedule.
     batch_size : int, optional
         Rows in a step; by default a 32nd of the rows, but 16 to 1024.
@@ -474,11 +474,11 @@ class NetClassifier(ClassifierMixin, Net):
         Cosines of every column of three or more values; 0 for none.
     residual : bool, default=False
         Whether what a layer says, from the second on, is added to what it read.
-    dropout : float, default=0.1
+    dropout : float, default=0.25
         Share of units left out in each step.
     learning_rate : float, default=0.002
         Of AdamW for the matrices; level for half of the epochs, then a cosine down to zero.
-    weight_decay : float, default=0.02
+    weight_decay : float, default=0.1
         Of AdamW; on the same schedule.
     batch_size : int, optional
         Rows in a step; by default a 32nd of the rows, but 16 to 1024.

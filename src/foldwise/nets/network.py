@@ -19,7 +19,7 @@ from foldwise.arrays import Array, FloatArray
 
 WAVES_OUT = 3
 # Members keep out of step with each other through random signs, as in TabM.
-FIRST_FREQUENCY = 0.3
+FIRST_FREQUENCY = 0.2
 
 Weights = dict[str, Any]  # arrays or tensors (n_nodes, ...)
 Drop = Callable[[Any, int], Any]  # a hidden layer and its number -> the layer with units left out

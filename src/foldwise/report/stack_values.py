@@ -145,8 +145,7 @@ def stack_values(stack: Any) -> StackValues:
 def _frontier(stack: Any) -> Callable[[float], pd.DataFrame] | None:
     """Return how to find the frontier, if there are rows to measure times with, and all models."""
     rows, deal = getattr(stack, "_X", None), stack.deals_[0]
-    refs, table = deal.reading.deployed, deal.top.table
-    whole = all(table.knows_new_rows(entry.name, refs) for entry in deal.top.entries)
+    whole = len(deal.top.answering(deal.reading.deployed)) == len(deal.top.entries)
     if rows is None or len(deal.layers) > 1 or not whole or not deal.reading.judgements:
         return None
     return lambda seconds: frontier([each.with_rows(rows) for each in stack.deals_], seconds)

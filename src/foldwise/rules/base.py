@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_number, check_whole, check_word
 from foldwise.errors import did_you_mean, invalid_data, invalid_parameter
-from foldwise.isle.choice import Grown
+from foldwise.isle.choice import Rivals
 from foldwise.isle.data import TreeData, new_table
 from foldwise.isle.grow import tree_sizes
 from foldwise.isle.tree_sum import TreeSum
-from foldwise.rules.dictionary import grow_dictionary
+from foldwise.rules.dictionary import grow_dictionary, lines_alone
 from foldwise.rules.explain import (
     Explanation,
     explain_row,
@@ -93,17 +93,20 @@ class RuleFitBase(TreeSum):
         options: dict[str, Any] = {"l1_ratio": self.l1_ratio, "max_nonzero": self.max_terms}
         once = None if self._regrows else grow_dictionary(owner, data, growth, tail, self.ensemble)
 
-        def fit(rows: TreeData) -> Grown:
+        def fit(rows: TreeData) -> Rivals:
             if once is not None:
-                return fit_terms(once[0], rows, **options)
-            dictionary, bits = grow_dictionary(owner, rows, growth, tail, self.ensemble)
-            return fit_terms(dictionary, rows, bits, **options)
+                dictionary, bits = once[0], None
+            else:
+                dictionary, bits = grow_dictionary(owner, rows, growth, tail, self.ensemble)
+            tails = sorted({self.winsorize, 0.0}, reverse=True) if self.linear_terms else []
+            lines = [lines_alone(rows, each) for each in tails]
+            rivals = [fit_terms(alone, rows, **options) for alone in lines]
+            return (*rivals, fit_terms(dictionary, rows, bits, **options))
 
         refit = None if self.max_terms is None else self.l1_ratio
         choice = self._choose(owner, data, rng, fit, refit)
-        dictionary = choice.grown.dictionary
-        self.model_ = kept_terms(dictionary, choice.coefs, choice.intercepts)
-        self.n_candidates_, self.lambdas_ = len(dictionary), choice.lambdas
+        self.model_ = kept_terms(choice.grown.dictionary, choice.coefs, choice.intercepts)
+        self.n_candidates_, self.lambdas_ = choice.n_terms, choice.lambdas
 
     def _linear(self, X: Any) -> FloatArray:
         check_is_fitted(self)

@@ -122,6 +122,11 @@ def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
     return sparse.csc_matrix((values, indices, starts), shape=(n_rows, len(rows))).tocsr()
 
 
+def lines_alone(data: TreeData, tail: float) -> TermDictionary:
+    """Return the linear terms of some rows without any rule."""
+    return TermDictionary((), np.empty(0), linear_terms(data.table, data.weight, tail))
+
+
 def grow_dictionary(
     owner: str, data: TreeData, growth: Growth, linear_tail: float | None, ensemble: Any = None
 ) -> tuple[TermDictionary, Bits]:

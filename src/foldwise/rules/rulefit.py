@@ -73,8 +73,9 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
     score_se_ : float
         Its standard error, from rows or groups.
     lambdas_, cv_loss_, cv_se_ : ndarray of shape (n_lambdas,)
-        Penalties, their held-out loss (half the mean squared error for "squared") and its standard
-        error: a curve to choose by. Its lowest point is too good to be a score.
+        Penalties of the path chosen, that of all terms or of the linear terms alone, their
+        held-out loss (half the mean squared error for "squared") and its standard error: a curve
+        to choose by. Its lowest point is too good to be a score.
     index_ : int
         Position of the chosen penalty.
     n_candidates_ : int
@@ -92,6 +93,10 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
     value passes a condition only where the rule says "or ... is missing". Thresholds are moved
     to the shortest number between two neighbouring data values, so the text is exactly the
     model. Rules that select the same rows, or each other's complement, are kept once.
+
+    Where there are linear terms, their paths without any rule, cut off at ``winsorize`` and at the
+    ends of the columns, are followed as well, and the folds choose: where straight lines are the
+    truth, hundreds of rules to choose from are hundreds of chances to be wrong.
 
     All fits together are 2 cv + 1: of all rows, without each fold, and without each fold and the
     next. The second choose the penalty. The score of a fold is theirs too, but at the penalty that

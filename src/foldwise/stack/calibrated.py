@@ -99,7 +99,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     log-loss 0.19 ± 0.03
     >>> board = model.stack_.leaderboard_.set_index("model")
     >>> print(f"uncalibrated {board.loc['model', 'log_loss']:.2f}")
-    uncalibrated 0.52
+    uncalibrated 0.53
     """
 
     def __init__(

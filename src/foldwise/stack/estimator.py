@@ -200,12 +200,9 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             classify=self._classifies,
             has_probabilities=self._gives_probabilities(),
         )
-        thrift = checked_thrift(self._owner, **self._parameters("prune", "predict_seconds"))
-        if thrift is not None and self.predict_seconds and len(as_layers(self.estimators)) > 1:
-            must, got, fix = "be None with several layers", self.predict_seconds, "Use prune."
-            raise unsupported(self._owner, "predict_seconds", must=must, got=got, fix=fix)
-        if thrift is not None:
-            thrift = replace(thrift, seconds=thrift.seconds / self.n_repeats)
+        wanted = self._parameters("prune", "predict_seconds", "n_repeats")
+        n_layers = len(as_layers(self.estimators))
+        thrift = checked_thrift(self._owner, **wanted, n_layers=n_layers)
         return Contest(self._candidates(metric, problem), metric, thrift=thrift)
 
     def _gives_probabilities(self) -> bool:
@@ -245,14 +242,10 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         self.deals_ = [stack.with_rows(None) for stack in stacks]
         self.stacker_ = self.final_estimator_ = first.verdict.stacker
         self.used_ = list(first.verdict.names)
-        kept = [
-            (layer, entry)
-            for layer in first.layers
-            for entry in layer.entries
-            if layer.table.knows_new_rows(entry.name, first.reading.deployed)
-        ]
-        self.stack_method_ = [entry.method for layer, entry in kept if layer is first.top]
-        by_name = {e.name: FoldModels.of(layer, e, first.reading.deployed) for layer, e in kept}
+        refs = first.reading.deployed
+        self.stack_method_ = [entry.method for entry in first.top.answering(refs)]
+        answering = [(layer, entry) for layer in first.layers for entry in layer.answering(refs)]
+        by_name = {entry.name: FoldModels.of(layer, entry, refs) for layer, entry in answering}
         dropped = [n for n, m in self._learners().items() if isinstance(m, str) and m == "drop"]
         self.estimators_ = list(by_name.values())
         self.named_estimators_ = Bunch(**by_name, **dict.fromkeys(dropped, "drop"))

@@ -12,10 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from foldwise.engine import Clock, Run, RunOptions, RunSummary, open_run
 from foldwise.errors import (
     AllLearnersFailedError,
-    FoldsWarning,
     NoScoreWarning,
     invalid_parameter,
-    listing,
     warn,
 )
 from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref, deal, needs_of, read_lattice
@@ -29,7 +27,8 @@ from foldwise.stack.judge.in_time import (
 )
 from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
 from foldwise.stack.judge.thrift import seconds_of
-from foldwise.stack.problem import Entry, StackProblem, plain
+from foldwise.stack.limits import warn_of_limits
+from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.results.fold_models import Recoded
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.jobs import FitSettings
@@ -174,7 +173,7 @@ def fit_stacks(
             must, fix = "be 'learners' with tune", "Wrap the learner in GridSearchCV instead."
             raise invalid_parameter(options.owner, "score_se", must=must, got="nested", fix=fix)
         check_tune(options.owner, options.tune, layers, lattices[0].kind, lattices[0].n_folds)
-    _warn_of_limits(options.owner, problem, deals, len(layers), contest.metric)
+    warn_of_limits(options.owner, problem, deals, len(layers), contest.metric)
     total = _n_fits(layers, deals, options.tune or {}, before)
     reserve = _reserve(problem, len(layers[-1]), lattices[0], contest, options.run.time_budget)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
@@ -182,24 +181,7 @@ def fit_stacks(
         settings = FitSettings(
             options.owner, options.seed, run, options.on_error, options.tune or {}, contest.metric
         )
-        fitted: list[tuple[Layer, ...]] = []
-        for repeat, dealt in enumerate(deals):
-            clock.reserve = reserve * (repeat + 1)
-            if repeat and not _has_time(run, repeat):
-                break
-            dropped, known = dict(run.dropped), _known(before[repeat : repeat + 1], fitted[:1])
-            here = replace(settings, repeat=repeat)
-            try:
-                grown = fit_layers(_left(layers, fitted), problem, dealt, here, known)
-            except (AllLearnersFailedError, KeyboardInterrupt):
-                if not repeat or run.dropped == dropped:
-                    raise
-                grown = ()
-            if repeat and run.dropped != dropped:
-                # What is complete in the repeats before stays; this one was not finished.
-                run.dropped = dropped
-                break
-            fitted.append(grown)
+        fitted = _fit_repeats(problem, layers, deals, settings, before, reserve)
         fitted = _without_failures(fitted, layers, problem, deals, settings)
         run.stream.tell("finished")
 
@@ -219,6 +201,36 @@ def fit_stacks(
     _say_what_is_missing(run, missing)
     failed = {name for grown in fitted for layer in grown for name in layer.table.failures}
     return stacks, run.summary(sorted(failed))
+
+
+def _fit_repeats(
+    problem: StackProblem,
+    layers: list[list[Entry]],
+    deals: Sequence[Dealt],
+    settings: FitSettings,
+    before: Sequence[FittedStack],
+    reserve: float,
+) -> list[tuple[Layer, ...]]:
+    """Fit the table of each repeat that there is time for; the first in any case."""
+    run, fitted = settings.run, list[tuple[Layer, ...]]()
+    for repeat, dealt in enumerate(deals):
+        run.clock.reserve = reserve * (repeat + 1)
+        if repeat and not _has_time(run, repeat):
+            break
+        dropped, known = dict(run.dropped), _known(before[repeat : repeat + 1], fitted[:1])
+        here = replace(settings, repeat=repeat)
+        try:
+            grown = fit_layers(_left(layers, fitted), problem, dealt, here, known)
+        except (AllLearnersFailedError, KeyboardInterrupt):
+            if not repeat or run.dropped == dropped:
+                raise
+            grown = ()
+        if repeat and run.dropped != dropped:
+            # What is complete in the repeats before stays; this one was not finished.
+            run.dropped = dropped
+            break
+        fitted.append(grown)
+    return fitted
 
 
 def judged_stack(
@@ -308,53 +320,6 @@ def _inner(lattice: Lattice, problem: StackProblem, options: StackOptions) -> La
         seed=options.seed,
         owner=options.owner,
     )
-
-
-def _warn_of_limits(
-    owner: str, problem: StackProblem, deals: Sequence[Dealt], n_layers: int, metric: Metric
-) -> None:
-    """Say once what the folds cannot give."""
-    if not deals[0].reading.judgements:
-        warn(
-            f"{owner}: no honest score, it needs at least {n_layers + 2} folds that leave rows "
-            f"to train on; got {deals[0].lattice.n_folds}. Use cv=5.",
-            NoScoreWarning,
-        )
-    missing = _missing_class(problem, deals)
-    if missing is not None:
-        warn(
-            f"{owner}: class {plain(missing)!r} is absent from the training rows of some folds; "
-            "models fitted there give it a small probability. Use fewer folds or more rows of it.",
-            FoldsWarning,
-        )
-
-    left_out = _without_a_class(problem, deals[0])
-    if left_out and not metric.pooled:
-        warn(
-            f"{owner}: {metric.name} is not known in fold{'s' if len(left_out) > 1 else ''} "
-            f"{listing(left_out)}, where a class is absent; the score is the mean over the "
-            "others. Use fewer folds, or a metric that is pooled over rows.",
-            FoldsWarning,
-        )
-
-
-def _without_a_class(problem: StackProblem, dealt: Dealt) -> list[int]:
-    """Return the judged folds that lack a class."""
-    n_classes = problem.data.n_classes or 0
-    judged = [j.test for j in dealt.reading.judgements]
-    return [b.fold for b in judged if len(np.unique(problem.data.y[b.rows])) < n_classes]
-
-
-def _missing_class(problem: StackProblem, deals: Sequence[Dealt]) -> Any:
-    if problem.labels is None:
-        return None
-    for dealt in deals:
-        for node in {node for needs in dealt.needs for node in needs.rows}:
-            y = problem.data.y[dealt.lattice.rows(node)]
-            seen = np.bincount(y, minlength=len(problem.labels))
-            if not seen.all():
-                return problem.labels[int(seen.argmin())]
-    return None
 
 
 def _n_fits(

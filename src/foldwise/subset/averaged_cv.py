@@ -374,7 +374,7 @@ class AveragedCVClassifier(LinearClassifier, AveragedCV):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = AveragedCVClassifier(cv=5).fit(X.iloc[:, :5], y)
     >>> model.selection_frequency_.tolist()
-    [1.0, 1.0, 0.8, 0.8, 0.8]
+    [0.8, 1.0, 0.8, 0.8, 1.0]
     """
 
     _loss = "logistic"

@@ -5,8 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.dummy import DummyRegressor
 
+from foldwise.auto.portfolio import trees
 from foldwise.auto.portfolio.encodings import SETTINGS, encoded
-from foldwise.auto.tables import column_kinds
+from foldwise.auto.portfolio.member import TableProfile, profile_of
+from foldwise.auto.tables import TableEncoder, column_kinds
+from foldwise.auto.tables.encoder import category_names
+from foldwise.learners import TrainingData, fit_prepared, prepared
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(
@@ -55,5 +59,36 @@ def test_equal_encodings_are_equal_so_that_nodes_share_them() -> None:
 
 
 def test_every_encoding_is_known() -> None:
-    plain = {"native", "ordinal", "onehot", "squash", "normal", "spline"}
-    assert set(SETTINGS) == plain | {"named", "numbers"}
+    dense = {"ordinal", "onehot", "squash", "normal", "spline"}
+    assert set(SETTINGS) == {"native", "codes", "named", "numbers", *dense}
+
+
+def test_codes_are_whole_numbers_by_the_names_catboost_is_told() -> None:
+    values = seen("codes")
+    assert list(values.columns) == ["c0", "k0"]
+    assert values["k0"].dtype.kind == "i"
+    assert list(values.columns[-1:]) == category_names(1)
+    np.testing.assert_array_equal(values["k0"], FRAME["town"].cat.codes)
+    assert values["c0"].isna().any()
+
+
+def test_codes_of_many_levels_are_not_replaced_by_means_and_unknown_ones_are_minus_one() -> None:
+    many = pd.DataFrame({"id": [f"level {j % 60}" for j in range(180)], "x": np.arange(180.0)})
+    many.loc[0, "id"] = None
+    encoder = TableEncoder({"id": "category"}, numbers="keep", categories="codes")
+    codes = encoder.fit_transform(many)["k0"]
+    assert codes.nunique() == 61
+    new = encoder.transform(pd.DataFrame({"id": ["never", None, "level 3"], "x": 1.0}))["k0"]
+    assert list(new) == [-1, codes[0], codes[3]]
+
+
+def test_catboost_knows_its_categories() -> None:
+    catboost = pytest.importorskip("catboost")
+    kinds = column_kinds(FRAME)
+    learner = trees.catboost(profile_of(kinds, Y, size=0.01))
+    assert isinstance(learner, catboost.CatBoostRegressor)
+    model = prepared(encoded(learner, "codes", kinds, regression=True), 0)
+    rows = model[0].fit_transform(FRAME, Y)
+    fit_prepared(model[-1], TrainingData(rows, Y), 0)
+    assert model[-1].get_cat_feature_indices() == [1]
+    assert trees.catboost(TableProfile(80, 1)).get_params().get("cat_features") is None

@@ -19,7 +19,7 @@ from foldwise.errors import FoldwiseError, InvalidDataError, InvalidParameterErr
 WAYS = [
     {"numbers": numbers, "categories": categories, "scale": scale}
     for numbers in ("impute", "keep")
-    for categories in ("onehot", "ordinal", "target", "keep")
+    for categories in ("onehot", "ordinal", "target", "keep", "codes")
     for scale in (None, "standard", "squash", "quantile")
 ]
 
@@ -68,10 +68,10 @@ def test_every_way_gives_named_finite_columns(way, table):
     assert first.shape[1] == later.shape[1] == len(names) == len(set(names))
     assert len(encoder.sources_) == len(names)
     assert set(encoder.sources_) == set(frame.columns) - {"unit"}
-    if way["numbers"] == "impute" and way["categories"] != "keep":
+    if way["numbers"] == "impute" and way["categories"] not in ("keep", "codes"):
         assert np.isfinite(first).all()
         assert np.isfinite(later).all()
-    if way["categories"] == "keep":
+    if way["categories"] in ("keep", "codes"):
         assert isinstance(first, pd.DataFrame)
         assert list(later.dtypes) == list(first.dtypes)
 
@@ -166,6 +166,10 @@ def test_kinds_that_do_not_know_a_column_are_refused(table):
             {"scale": "standrd"},
             "TableEncoder: scale must be one of 'standard', 'squash', 'quantile' or None; "
             "got 'standrd'. Did you mean 'standard'?",
+        ),
+        (
+            {"text_width": 0},
+            "TableEncoder: text_width must be a whole number of at least 1; got 0. Try 16.",
         ),
         (
             {"high_cardinality": 0},

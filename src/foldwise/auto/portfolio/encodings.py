@@ -2,6 +2,7 @@
 
 ========  =========================================================================
 native    missing cells and categories as they are, for LightGBM
+codes     missing numbers as they are, categories as whole numbers by name, for CatBoost
 ordinal   one column a category, nothing missing, for forests and other boosters
 onehot    zeros and ones, standardised numbers, for kernels and nets
 normal    the same with numbers that have the quantiles of a normal
@@ -12,15 +13,18 @@ named     a frame with names that people can read, for rules
 ========  =========================================================================
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
 from foldwise.auto.portfolio.features import SplineColumns
+from foldwise.auto.portfolio.member import Contender, TableProfile
 from foldwise.auto.tables import Kinds, TableEncoder
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "native": {"numbers": "keep", "categories": "keep"},
+    "codes": {"numbers": "keep", "categories": "codes"},
     "ordinal": {"numbers": "impute", "categories": "ordinal"},
     "onehot": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
     "squash": {"numbers": "impute", "categories": "onehot", "scale": "squash"},
@@ -41,3 +45,20 @@ def encoded(learner: Any, encoding: str, kinds: Kinds, *, regression: bool) -> P
     if encoding == "spline":
         steps.append(("splines", SplineColumns()))
     return Pipeline([*steps, ("learner", learner)])
+
+
+def built(
+    members: Sequence[Contender], profile: TableProfile, kinds: Kinds
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the learners, and why some could not be built."""
+    learners, broken = {}, {}
+    for member in members:
+        try:
+            learner = member.build(profile)
+        except ImportError as error:
+            broken[member.name] = f"{member.package} cannot be imported: {error}"
+            continue
+        learners[member.name] = encoded(
+            learner, member.encoding, kinds, regression=profile.regression
+        )
+    return learners, broken

@@ -30,6 +30,7 @@ class TableProfile:
     positive_skewed: bool = False
     has_zero: bool = False  # whether the target is zero somewhere
     size: float = 1.0  # number of trees and rounds, relative to the learners' own
+    n_categories: int = 0  # number of columns of categories
 
     @property
     def regression(self) -> bool:
@@ -62,9 +63,12 @@ def profile_of(
     False
     """
     width = sum(_width(column.kind, column.n_distinct) for column in kinds)
+    n_categories = sum(column.kind == "category" for column in kinds)
     if n_classes is not None:
         smallest = int(np.unique(y, return_counts=True)[1].min())
-        return TableProfile(len(y), width, n_classes, smallest, weighted, size=size)
+        return TableProfile(
+            len(y), width, n_classes, smallest, weighted, size=size, n_categories=n_categories
+        )
     positive = bool((y >= 0).all()) and float(np.ptp(y)) > 0
     return TableProfile(
         len(y),
@@ -73,6 +77,7 @@ def profile_of(
         positive_skewed=positive and float(skew(y)) > SKEWED,
         has_zero=bool((y == 0).any()),
         size=size,
+        n_categories=n_categories,
     )
 
 
@@ -90,7 +95,7 @@ class Contender:
     ----------
     name : str
         Its name on the leaderboard.
-    encoding : {"native", "ordinal", "onehot", "normal", "spline", "named"}
+    encoding : {"native", "codes", "ordinal", "onehot", "normal", "spline", "named"}
         How it wants the table, see ``portfolio/encodings.py``.
     build : callable
         Returns the learner for a problem.

@@ -58,7 +58,7 @@ REGRESSORS = (
     Contender("boosted_random_log", "native", in_log(trees.random_splits), 2, log=True),
     Contender("boosted_sampled", "native", trees.sampled, 2),
     Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
-    Contender("catboost", "ordinal", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender("catboost", "codes", trees.catboost, 2, rows=(100, MANY), package="catboost"),
     Contender("wide_net", "normal", smooth.wide_net, 2, rows=(200, 20_000)),
     Contender(
         "gaussian_process",
@@ -106,7 +106,7 @@ CLASSIFIERS = (
         "quadratic", "onehot", smooth.quadratic, 2, width=60, crowded=True, takes_weights=False
     ),
     Contender("net", "normal", smooth.net, 2, rows=(200, 20_000)),
-    Contender("catboost", "ordinal", trees.catboost, 2, rows=(100, MANY), package="catboost"),
+    Contender("catboost", "codes", trees.catboost, 2, rows=(100, MANY), package="catboost"),
     Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
     Contender("boosted_sampled", "native", trees.sampled, 2),
     Contender("neighbours", "normal", smooth.neighbours, 2, rows=(20, 50_000), takes_weights=False),

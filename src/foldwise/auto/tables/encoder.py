@@ -13,6 +13,7 @@ from foldwise.auto.tables.frames import as_frame, is_frame
 from foldwise.auto.tables.kinds import DROPPED, ColumnKind, Kinds, column_kinds
 from foldwise.auto.tables.levels import Levels, is_quantity, random_folds, target_columns
 from foldwise.auto.tables.sources import (
+    Codes,
     ColumnSource,
     DateParts,
     HashedText,
@@ -29,7 +30,7 @@ OWNER = "TableEncoder"
 N_FOLDS = 5
 CHOICES = {
     "numbers": ("impute", "keep"),
-    "categories": ("onehot", "ordinal", "target", "keep"),
+    "categories": ("onehot", "ordinal", "target", "keep", "codes"),
     "task": ("auto", "regression", "classification"),
 }
 
@@ -49,7 +50,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "impute": missing numbers become the median of the column, and columns of zeros and ones
         say where; nothing is missing afterwards. "keep": missing numbers stay NaN, for learners
         that know what to do with them (LightGBM, histogram boosting, forests).
-    categories : {"onehot", "ordinal", "target", "keep"}, default="onehot"
+    categories : {"onehot", "ordinal", "target", "keep", "codes"}, default="onehot"
         "onehot": a column of zeros and ones a level, missing a level of its own where it was
         seen; for linear models, neighbours, kernels, nets. "ordinal": one column, the number of
         the level (an ordered categorical's own order), for forests; missing and unknown are -1,
@@ -58,7 +59,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         output is then a frame, whose columns are called c0, c1, ..., since boosters refuse
         some characters in names. (LightGBM leaves levels of fewer than 100 rows together unless
         its ``min_data_per_group`` is lowered; 10 did better on tables of a few thousand rows.)
-        Whatever the setting, categories of more than ``high_cardinality`` levels are encoded as
+        "codes": whole numbers in columns called k0, k1, ..., after all others of a frame, for
+        CatBoost, which is told their names; -1 for what was not seen.
+        Unless it is "codes", categories of more than ``high_cardinality`` levels are encoded as
         by "target".
     scale : {None, "standard", "squash", "quantile"}, default=None
         For everything but zeros and ones. "standard": mean 0, deviation 1. "squash": median 0,
@@ -178,7 +181,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray or DataFrame of shape (n_samples, n_features_out)
-            A frame for ``categories="keep"``, if there are any.
+            A frame for ``categories="keep"`` or ``"codes"``, if there are any.
         """
         check_is_fitted(self)
         frame = self._frame(X, reset=False)
@@ -225,7 +228,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         target = None if y is None else _checked_target(y, len(frame))
         sources = self._sources(used, frame, target)
         self._binary = [source for source in sources if isinstance(source, OneHot)]
-        self._kept = [source for source in sources if isinstance(source, Kept)]
+        self._kept = [source for source in sources if isinstance(source, Kept | Codes)]
         coded: list[ColumnSource] = [*self._binary, *self._kept]
         self._measured = [source for source in sources if source not in coded]
         matrix = _measured(self._measured, frame, "fit_transform")
@@ -257,7 +260,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 sources.append(Numbers(column))
             else:
                 levels = Levels(frame[column.name])
-                if self.categories == "target" or len(levels) > self.high_cardinality:
+                many = self.categories != "codes" and len(levels) > self.high_cardinality
+                if many or self.categories == "target":
                     by_target = by_target or self._by_target(column.name, levels, y)
                     sources.append(TargetMeans(column.name, levels, *by_target))
                 else:
@@ -267,6 +271,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _coded(self, name: str, levels: Levels) -> ColumnSource:
         if self.categories == "ordinal":
             return Ordinal(name, levels, -1.0 if self.numbers == "impute" else np.nan)
+        if self.categories == "codes":
+            return Codes(name, levels)
         return OneHot(name, levels) if self.categories == "onehot" else Kept(name, levels)
 
     def _by_target(
@@ -320,18 +326,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         values = _joined([cleaned, *binary], len(frame)) if binary else cleaned
         if not self._kept:
             return values
+        names = [f"c{j}" for j in range(values.shape[1] + len(self._kept))]
+        if self.categories == "codes":
+            names[values.shape[1] :] = category_names(len(self._kept))
         table = pd.DataFrame(values)
         for source in self._kept:
             table[source.name] = source.transform(frame[source.name])
-        return table.set_axis([f"c{j}" for j in range(table.shape[1])], axis=1)
+        return table.set_axis(names, axis=1)
 
     def _check_parameters(self) -> None:
         for name, words in CHOICES.items():
             check_word(OWNER, name, getattr(self, name), words)
         if self.scale is not None:
             check_word(OWNER, "scale", self.scale, SCALES, also="None")
-        for name in ("high_cardinality", "text_width"):
-            check_whole(OWNER, name, getattr(self, name), 1, try_=40)
+        check_whole(OWNER, "high_cardinality", self.high_cardinality, 1, try_=40)
+        check_whole(OWNER, "text_width", self.text_width, 1, try_=16)
 
 
 def _measured(sources: list[ColumnSource], frame: pd.DataFrame, method: str) -> FloatArray:
@@ -343,6 +352,11 @@ def _measured(sources: list[ColumnSource], frame: pd.DataFrame, method: str) -> 
         start, end = end, end + width
         matrix[:, start:end] = source.transform(frame[source.name]) if part is None else part
     return matrix
+
+
+def category_names(number: int) -> list[str]:
+    """Return what columns of codes are called."""
+    return [f"k{j}" for j in range(number)]
 
 
 def _joined(parts: list[FloatArray], n_rows: int) -> FloatArray:

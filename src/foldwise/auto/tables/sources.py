@@ -203,3 +203,15 @@ class Kept(ColumnSource):
         codes = self.levels.codes(cells)
         codes = np.where(codes < len(self.levels.words), codes, -1)
         return pd.Categorical.from_codes(codes, categories=pd.Index(self.levels.words))
+
+
+class Codes(ColumnSource):
+    """Categories: the number of the level as a whole number, missing a level where it was seen."""
+
+    def __init__(self, name: str, levels: Levels) -> None:
+        self.name, self.levels = name, levels
+        self.names = [name]
+
+    def transform(self, cells: Any) -> IntArray:
+        """Return the codes of cells, -1 for unknown levels."""
+        return self.levels.codes(cells)

@@ -90,10 +90,6 @@ class NodeTable:
         wanted = set(cells)
         self.models = {cell: model for cell, model in self.models.items() if cell in wanted}
 
-    def knows_new_rows(self, name: str, refs: Iterable[Ref]) -> bool:
-        """Tell whether a learner's models of some nodes are there."""
-        return all(cell in self.models for cell in self.cells(name, refs))
-
     def model(self, cell: Cell) -> Any:
         """Return the model of a cell, if it was kept."""
         if cell not in self.models:
@@ -349,6 +345,11 @@ class Layer:
         """Return the layer of some learners only; of all for none."""
         kept = tuple(entry for entry in self.entries if entry.name in names)
         return replace(self, entries=kept) if kept else self
+
+    def answering(self, refs: Sequence[Ref]) -> list[Entry]:
+        """Return the learners whose models of some nodes are there, to be asked about new rows."""
+        cells = {entry.name: self.table.cells(entry.name, refs) for entry in self.entries}
+        return [e for e in self.entries if cells[e.name].keys() <= self.table.models.keys()]
 
     def features(self, blocks: Sequence[Block]) -> Features:
         """Return the features of the blocks' rows, one block below the other."""

@@ -1,0 +1,58 @@
+"""What the folds of a stack cannot give, said once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from foldwise.errors import FoldsWarning, NoScoreWarning, listing, warn
+from foldwise.scores.metric import Metric
+from foldwise.stack.problem import StackProblem, plain
+from foldwise.stack.table.layers import Dealt
+
+
+def warn_of_limits(
+    owner: str, problem: StackProblem, deals: Sequence[Dealt], n_layers: int, metric: Metric
+) -> None:
+    """Say once what the folds cannot give."""
+    if not deals[0].reading.judgements:
+        warn(
+            f"{owner}: no honest score, it needs at least {n_layers + 2} folds that leave rows "
+            f"to train on; got {deals[0].lattice.n_folds}. Use cv=5.",
+            NoScoreWarning,
+        )
+    missing = _missing_class(problem, deals)
+    if missing is not None:
+        warn(
+            f"{owner}: class {plain(missing)!r} is absent from the training rows of some folds; "
+            "models fitted there give it a small probability. Use fewer folds or more rows of it.",
+            FoldsWarning,
+        )
+
+    left_out = _without_a_class(problem, deals[0])
+    if left_out and not metric.pooled:
+        warn(
+            f"{owner}: {metric.name} is not known in fold{'s' if len(left_out) > 1 else ''} "
+            f"{listing(left_out)}, where a class is absent; the score is the mean over the "
+            "others. Use fewer folds, or a metric that is pooled over rows.",
+            FoldsWarning,
+        )
+
+
+def _without_a_class(problem: StackProblem, dealt: Dealt) -> list[int]:
+    """Return the judged folds that lack a class."""
+    n_classes = problem.data.n_classes or 0
+    judged = [j.test for j in dealt.reading.judgements]
+    return [b.fold for b in judged if len(np.unique(problem.data.y[b.rows])) < n_classes]
+
+
+def _missing_class(problem: StackProblem, deals: Sequence[Dealt]) -> Any:
+    if problem.labels is None:
+        return None
+    for dealt in deals:
+        for node in {node for needs in dealt.needs for node in needs.rows}:
+            y = problem.data.y[dealt.lattice.rows(node)]
+            seen = np.bincount(y, minlength=len(problem.labels))
+            if not seen.all():
+                return problem.labels[int(seen.argmin())]
+    return None
