@@ -13,7 +13,8 @@ from foldwise.rules.rulefit import RuleFitClassifier, RuleFitRegressor
 @pytest.fixture(scope="module")
 def fitted():
     X, y = make_friedman1(60, n_features=5, noise=0.1, random_state=0)
-    return RuleFitRegressor(n_estimators=60, cv=2, random_state=0).fit(X, y), X
+    # Not chosen from lines alone, which have no interactions.
+    return RuleFitRegressor(n_estimators=60, cv=2, dictionary="shared", random_state=0).fit(X, y), X
 
 
 def brute_force(model, X, features):

@@ -147,7 +147,10 @@ def _frontier(stack: Any) -> Callable[[float | None], pd.DataFrame] | None:
     """Return how to find the frontier, by the times measured while fitting, if it can be told."""
     deal, spent = stack.deals_[0], _seconds_by_learner(stack)
     whole = len(deal.top.answering(deal.reading.deployed)) == len(deal.top.entries)
-    if len(deal.layers) > 1 or not whole or not deal.reading.judgements or deal.metric.reads_rows:
+    # A stack that was saved has no rows any more, which columns passed through would be read from.
+    gone = deal.problem.passthrough is not None and deal.problem.data.X is None
+    judged = deal.reading.judgements and not deal.metric.reads_rows
+    if len(deal.layers) > 1 or not whole or not judged or gone:
         return None
     # Even what takes no time at all is one learner more.
     costs = Costs({name: {name: max(1000 * seconds, 1e-7)} for name, seconds in spent.items()})
