@@ -217,7 +217,7 @@ def test_what_cannot_be_is_refused_in_words(friedman) -> None:
     with pytest.raises(InvalidParameterError) as refused:
         NetRegressor(dropout=1.0).fit(X, y)
     assert str(refused.value) == (
-        "NetRegressor: dropout must be a number at least 0 and below 1; got 1.0. Try 0.1."
+        "NetRegressor: dropout must be a number at least 0 and below 1; got 1.0. Try 0.25."
     )
 
 
