@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.errors import InvalidParameterError, UnsupportedError
-from foldwise.stack.judge.thrift import Costs, Thrift, seconds_of
+from foldwise.stack.judge.thrift import PredictionCosts, Thrift, seconds_of
 
 X, Y = load_diabetes(return_X_y=True)
 X, Y = X[:200], Y[:200]
@@ -99,7 +99,9 @@ def test_the_frontier_is_what_compact_would_score(whole, monkeypatch):
     parts = {"ridge": {1: 1.0}, "noise": {2: 8.0}, "near": {0: 2.0, 3: 4.0}, "tree": {0: 2.0, 4: 1}}
     # Measured times differ from call to call.
     for module in ("results.frontier", "fit"):
-        monkeypatch.setattr(f"foldwise.stack.{module}.seconds_of", lambda *_: Costs(parts))
+        monkeypatch.setattr(
+            f"foldwise.stack.{module}.seconds_of", lambda *_: PredictionCosts(parts)
+        )
     table = whole.frontier()
     assert list(table["learners"]) == [4, 3, 2, 1]
     assert table["predict_seconds"].iloc[0] == 1 + 8 + 2 + 4 + 1

@@ -56,7 +56,7 @@ class _Plan:
     rows: NodeRows
     recipe: Recipe
     inputs: Inputs
-    targets: Any  # Numbers or Classes
+    targets: Any  # NumberTargets or ClassTargets
     device: str
 
     @property
@@ -310,7 +310,7 @@ def _train(models: Sequence[Net], plans: Sequence[_Plan]) -> list[Trained]:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberTargets:
     """How targets are put on one scale, and answers back."""
 
     centre: FloatArray
@@ -331,7 +331,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Classes:
+class ClassTargets:
     """How classes become indicators, and answers probabilities."""
 
     labels: Array
@@ -432,12 +432,12 @@ class NetRegressor(RegressorMixin, Net):
     def _to_split(self, X: FloatArray, y: FloatArray, groups: IntArray | None) -> TrainingData:
         return TrainingData(X, y, groups=groups)
 
-    def _targets(self, y: FloatArray, weight: FloatArray) -> Numbers:
+    def _targets(self, y: FloatArray, weight: FloatArray) -> NumberTargets:
         columns = y.reshape(len(y), -1).astype(np.float64)
         centre = np.average(columns, axis=0, weights=weight)
         spread = np.sqrt(np.average((columns - centre) ** 2, axis=0, weights=weight))
         low, high = columns.min(axis=0), columns.max(axis=0)
-        return Numbers(centre, np.where(spread > 0, spread, 1.0), low, high, y.ndim == 1)
+        return NumberTargets(centre, np.where(spread > 0, spread, 1.0), low, high, y.ndim == 1)
 
     def predict(self, X: Any) -> FloatArray:
         """Return the predictions.
@@ -551,10 +551,10 @@ class NetClassifier(ClassifierMixin, Net):
         check_two_classes(type(self).__name__, labels)
         return TrainingData(X, codes, n_classes=len(labels), groups=groups)
 
-    def _targets(self, y: Array, weight: FloatArray) -> Classes:
+    def _targets(self, y: Array, weight: FloatArray) -> ClassTargets:
         self.classes_ = np.unique(y)
         check_two_classes(type(self).__name__, self.classes_)
-        return Classes(self.classes_)
+        return ClassTargets(self.classes_)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes.

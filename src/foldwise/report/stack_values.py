@@ -18,7 +18,7 @@ from foldwise.report.predictions import Predictions, naive_response
 from foldwise.scores.metric import Evaluation, Metric, Target, joined
 from foldwise.stack.estimator import BaseStacking
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.thrift import Costs
+from foldwise.stack.judge.thrift import PredictionCosts
 from foldwise.stack.problem import TITLES
 from foldwise.stack.results.frontier import frontier
 from foldwise.stack.table.read import rows_of
@@ -153,7 +153,9 @@ def _frontier(stack: Any) -> Callable[[float | None], pd.DataFrame] | None:
     if len(deal.layers) > 1 or not whole or not judged or gone:
         return None
     # Even what takes no time at all is one learner more.
-    costs = Costs({name: {name: max(1000 * seconds, 1e-7)} for name, seconds in spent.items()})
+    costs = PredictionCosts(
+        {name: {name: max(1000 * seconds, 1e-7)} for name, seconds in spent.items()}
+    )
     return lambda seconds: frontier(stack.deals_, seconds, [costs] * len(stack.deals_))
 
 

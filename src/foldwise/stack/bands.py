@@ -25,7 +25,7 @@ from foldwise.stack.table.read import Features
 
 
 @dataclass(frozen=True)
-class Levels:
+class RowLevels:
     """Which rows are to be held as often as promised among themselves."""
 
     trained: IntArray  # the level of each training row
@@ -35,7 +35,7 @@ class Levels:
 
 def levels_of(
     owner: str, by: Any, rows: Any, X: Any, kept: BoolArray | None, n_rows: int
-) -> Levels:
+) -> RowLevels:
     """Return the levels that `by` gives to training rows and to new ones."""
     both = "Give (labels of the rows of fit, labels of the rows of X)."
     if isinstance(by, tuple) and len(by) == 2:
@@ -53,7 +53,7 @@ def levels_of(
         trained, new = _column(owner, by, rows), _column(owner, by, X)
     every = np.concatenate([trained.astype(object), new.astype(object)])
     codes, names = pd.factorize(every, use_na_sentinel=False)
-    return Levels(codes[: len(trained)], codes[len(trained) :], np.asarray(names))
+    return RowLevels(codes[: len(trained)], codes[len(trained) :], np.asarray(names))
 
 
 def _column(owner: str, by: Any, X: Any) -> Array:
@@ -97,11 +97,11 @@ class Part:
 
 
 def parts_of(
-    owner: str, stacks: Sequence[FittedStack], n_new: int, coverage: float, levels: Levels | None
+    owner: str, stacks: Sequence[FittedStack], n_new: int, coverage: float, levels: RowLevels | None
 ) -> list[list[Part]]:
     """Return, for each repeat, the new rows level by level; without levels they are one part."""
     one = np.zeros(max(stacks[0].lattice.n_rows, n_new), np.intp)
-    known = levels or Levels(one[: stacks[0].lattice.n_rows], one[:n_new], one[:1])
+    known = levels or RowLevels(one[: stacks[0].lattice.n_rows], one[:n_new], one[:1])
     parts = [list(_parts(stack, coverage, known)) for stack in stacks]
     short = [known.names[known.new[p.new[0]]] for p in parts[0] if not p.enough(coverage)]
     if short and levels is not None:
@@ -113,7 +113,7 @@ def parts_of(
     return parts
 
 
-def _parts(stack: FittedStack, coverage: float, levels: Levels) -> Iterator[Part]:
+def _parts(stack: FittedStack, coverage: float, levels: RowLevels) -> Iterator[Part]:
     tests = [judgement.test.rows for judgement in stack.reading.judgements]
     groups = None if too_few_groups(stack, coverage) else stack.problem.data.groups
     weights = [fold.weights for fold in stack.verdict.folds if fold.weights is not None]

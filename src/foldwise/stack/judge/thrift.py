@@ -21,7 +21,7 @@ TIMES = 2
 
 
 @dataclass(frozen=True)
-class Costs:
+class PredictionCosts:
     """What prediction with some learners costs; what they share is paid once."""
 
     parts: Mapping[str, Mapping[Hashable, float]]  # by learner, by part of its models
@@ -38,7 +38,7 @@ class Thrift:
 
     prune: float = 0.0  # standard errors of the score that leaving learners out may cost
     seconds: float = np.inf  # for a thousand new rows
-    costs: Costs | None = None  # in seconds; needed if they are limited
+    costs: PredictionCosts | None = None  # in seconds; needed if they are limited
 
     def keep(self, features: Features, target: Target, metric: Metric) -> tuple[str, ...]:
         """Return the learners to keep, by convex combinations of some on the rows given."""
@@ -99,7 +99,7 @@ def _evaluated(features: Features, target: Target, metric: Metric) -> Evaluation
     )
 
 
-def seconds_of(layer: Layer, refs: Sequence[Ref]) -> Costs:
+def seconds_of(layer: Layer, refs: Sequence[Ref]) -> PredictionCosts:
     """Return the seconds that the deployed models take for a thousand rows, measured now."""
     X = layer.problem.data.X
     rows = np.linspace(0, len(layer.problem.data.y) - 1, TRIED_ROWS).astype(np.intp)
@@ -116,10 +116,10 @@ def seconds_of(layer: Layer, refs: Sequence[Ref]) -> Costs:
                 for part in asked.parts(model):
                     spent = asked.seconds[part] / TRIED_ROWS * 1000
                     own[part] = spent if again < 2 else min(spent, own[part])
-    return Costs(parts)
+    return PredictionCosts(parts)
 
 
-def bytes_of(layer: Layer, refs: Sequence[Ref]) -> Costs:
+def bytes_of(layer: Layer, refs: Sequence[Ref]) -> PredictionCosts:
     """Return the bytes that the deployed models take."""
     sizes: dict[Hashable, float] = {}
     parts: dict[str, dict[Hashable, float]] = {}
@@ -130,7 +130,7 @@ def bytes_of(layer: Layer, refs: Sequence[Ref]) -> Costs:
             if id(step) not in sizes:
                 sizes[id(step)] = float(len(_pickled(step)))
         parts[entry.name] = {id(step): sizes[id(step)] for step in steps}
-    return Costs(parts)
+    return PredictionCosts(parts)
 
 
 def _pickled(model: Any) -> bytes:

@@ -11,7 +11,7 @@ from foldwise.engine import Clock
 from foldwise.scores.metric import Evaluation
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import Judge
-from foldwise.stack.judge.thrift import Costs, Thrift, bytes_of, seconds_of
+from foldwise.stack.judge.thrift import PredictionCosts, Thrift, bytes_of, seconds_of
 from foldwise.stack.problem import TITLES
 from foldwise.stack.results.exact import board_of, widening
 
@@ -19,7 +19,7 @@ from foldwise.stack.results.exact import board_of, widening
 def frontier(
     stacks: Sequence[FittedStack],
     time_budget: float | None = None,
-    costs: Sequence[Costs] | None = None,
+    costs: Sequence[PredictionCosts] | None = None,
 ) -> pd.DataFrame:
     """Return one row a size of the stack, the largest first, from fitted stacks.
 
