@@ -60,6 +60,18 @@ def test_times_grow_with_their_power_of_the_rows() -> None:
     assert seconds["cubic"] == pytest.approx(9 * seconds["linear"])
 
 
+def test_most_of_a_lone_small_trial_is_likely_not_due_to_its_rows() -> None:
+    n_rows = 3 * TRIAL_ROWS
+    data = TrainingData(np.zeros((n_rows, 1)), np.arange(float(n_rows)))
+    learners, powers = {"first": DummyRegressor()}, {"first": 1.0}
+    likely: dict[str, float] = {}
+    seconds = trial_seconds(
+        learners, powers, data, limit=0.0, seed=0, small=False, clock=Clock(), likely=likely
+    )
+    assert likely.keys() == seconds.keys()
+    assert likely["first"] == pytest.approx(1 + 0.25 * (seconds["first"] - 1))
+
+
 def test_a_trial_meets_every_class_however_rare() -> None:
     y = np.zeros(5 * TRIAL_ROWS, dtype=int)
     y[-1], y[7] = 1, 2

@@ -282,7 +282,10 @@ class BaseAutoStack(BaseEstimator):
         powers = {member.name: member.power for member in members}
 
         def tried() -> FitPlan:
-            seconds = trial_seconds(tested, powers, data, limit=limit, seed=seed, small=small)
+            likely: dict[str, float] = {}
+            seconds = trial_seconds(
+                tested, powers, data, limit=limit, seed=seed, small=small, likely=likely
+            )
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
             known: dict[str, Any] = {
@@ -290,7 +293,7 @@ class BaseAutoStack(BaseEstimator):
                 "folds": folds,
                 "combining": lambda number: combining_time(data, number, 1)[0],
             }
-            plan = plan_for(names, seconds, workers=max(workers, 1), **known)
+            plan = plan_for(names, seconds | likely, workers=max(workers, 1), **known)
             if workers and not small:
                 plan, seconds = with_booster(
                     plan, learners, seconds, data,

@@ -82,12 +82,15 @@ def trial_seconds(
     seed: int,
     small: bool = True,
     clock: Callable[[], float] = time.perf_counter,
+    likely: dict[str, float] | None = None,
 ) -> dict[str, float]:
     """Return an estimate of the seconds each learner takes to fit all rows.
 
     The first learner is tried in any case; unless the table is small, a larger trial is made only
-    where a smaller one allows it.
+    where a smaller one allows it. Estimates are rather too large, for what cannot be ended;
+    ``likely`` is filled with those in which most of a lone small trial was not due to its rows.
     """
+    likely = {} if likely is None else likely
     order = trial_order(data, seed)
     sizes = (len(order),) if small else _trial_sizes(data, len(order))
     seconds: dict[str, float] = {}
@@ -114,6 +117,9 @@ def trial_seconds(
         if trials:
             least = least or trials[0][1]
             seconds[name] = _grown(trials, data.X.shape[0], powers[name])
+            lone = len(trials) == 1 < len(sizes)
+            growth = LEAST_GROWTH if lone else 1.0
+            likely[name] = trials[-1][1] + growth * (seconds[name] - trials[-1][1])
     return seconds
 
 
