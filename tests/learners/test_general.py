@@ -21,6 +21,7 @@ from foldwise.learners import (
     TrainingData,
     fit_at_node,
     respond,
+    rows_to_stop_on,
     take_rows,
 )
 from foldwise.learners.general import fit_generally
@@ -368,3 +369,12 @@ def test_more_columns_than_targets_are_an_error():
 
     with pytest.raises(ValueError, match=r"^Wide.predict returned 2 columns for 1 target$"):
         respond(Wide().fit(X, Y), X, "predict", TrainingData(X, Y), 120)
+
+
+@pytest.mark.parametrize("labels", [[0], [0, 1], range(9)])
+def test_there_are_always_rows_to_stop_on(labels) -> None:
+    codes = np.array(labels)
+    data = TrainingData(np.zeros((len(codes), 1)), codes, n_classes=len(codes))
+    kept, held = rows_to_stop_on(data, seed=0)
+    assert len(held)
+    assert set(codes[kept]) == set(codes)

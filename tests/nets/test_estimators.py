@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import NetClassifier, NetRegressor, StackingClassifier, StackingRegressor, load, save
-from foldwise.errors import InvalidParameterError
+from foldwise.errors import InvalidDataError, InvalidParameterError
 from foldwise.files import export_onnx
 from foldwise.learners import NodeTask, TrainingData, fit_nodes, shortcut_for
 from foldwise.learners.general import fit_generally
@@ -219,6 +219,21 @@ def test_what_cannot_be_is_refused_in_words(friedman) -> None:
     assert str(refused.value) == (
         "NetRegressor: dropout must be a number at least 0 and below 1; got 1.0. Try 0.25."
     )
+
+
+@pytest.mark.parametrize(("n_rows", "labels"), [(2, [0, 1]), (3, [0, 0, 1]), (9, range(9))])
+def test_classes_of_one_row_are_fitted_where_none_can_be_set_apart(n_rows, labels) -> None:
+    X = np.arange(3.0 * n_rows).reshape(n_rows, 3)
+    model = NetClassifier(**SMALL, random_state=1).fit(X, list(labels))
+    assert model.classes_.tolist() == sorted(set(labels))
+    assert np.isfinite(model.validation_losses_).all()
+    assert NetRegressor(**SMALL).fit(X[:1], [2.0]).predict(X).tolist() == [2.0] * n_rows
+
+
+def test_rows_to_stop_on_come_as_one_pair(friedman) -> None:
+    X, y = friedman
+    with pytest.raises(InvalidDataError, match="eval_set must be a list of one pair"):
+        NetRegressor(**SMALL).fit(X, y, eval_set=(X, y))
 
 
 def test_progress_is_told_epoch_by_epoch(friedman, caplog) -> None:

@@ -455,7 +455,8 @@ def rows_to_stop_on(
     Returns
     -------
     kept, held : ndarray of int
-        Rows to fit on and rows to stop on; groups are not torn, and no class is held only.
+        Rows to fit on and rows to stop on; groups are not torn, and no class is held only. Where
+        that leaves none to set aside, the rows to fit on are those to stop on.
 
     Examples
     --------
@@ -466,6 +467,8 @@ def rows_to_stop_on(
     (18, 2)
     """
     rows, groups = np.arange(len(data.y)), data.groups
+    if len(rows) == 1:
+        return rows, rows
     if in_order:
         kept, held = np.split(rows, [len(rows) - math.ceil(INNER_SHARE * len(rows))])
     elif groups is not None and len(np.unique(groups)) > 1:
@@ -482,7 +485,7 @@ def rows_to_stop_on(
         # A class must not be seen for the first time when it is time to stop.
         known = np.isin(data.y[held], data.y[kept])
         kept, held = np.concatenate([kept, held[~known]]), held[known]
-    return kept, held
+    return kept, held if len(held) else kept
 
 
 def _can_stratify(data: TrainingData) -> bool:

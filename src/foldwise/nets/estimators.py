@@ -22,7 +22,7 @@ from foldwise.checks import (
     without_weightless,
 )
 from foldwise.engine import progress
-from foldwise.errors import invalid_parameter
+from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.learners import (
     NodeFit,
     NodeTask,
@@ -165,7 +165,12 @@ class Net(BaseEstimator):
             X_stop, y_stop, weight_stop = X[held], y[held], weight[held]
             X, y, weight = X[kept], y[kept], weight[kept]
         else:
-            ((X_stop, y_stop),) = eval_set
+            try:
+                ((X_stop, y_stop),) = eval_set
+            except (TypeError, ValueError) as error:
+                must, fix = "be a list of one pair of rows and targets", "Use eval_set=[(X, y)]."
+                got = Plain(type(eval_set).__name__)
+                raise invalid_data(owner, "eval_set", must=must, got=got, fix=fix) from error
             X_stop, y_stop = self._checked(X_stop, y_stop, reset=False)
             given = None if eval_sample_weight is None else eval_sample_weight[0]
             given = checked_weights(owner, given, len(X_stop))
