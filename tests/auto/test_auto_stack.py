@@ -289,6 +289,28 @@ def test_a_package_that_cannot_be_imported_is_left_out_and_told(monkeypatch) -> 
 
 
 @pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
+def test_what_takes_seconds_to_load_comes_last_and_is_not_tried(monkeypatch) -> None:
+    def broken(_settings):
+        raise ImportError("no libomp")
+
+    members = (
+        Contender("late", "onehot", ridge, least_seconds=1.0),
+        Contender("x", "onehot", broken, package="numpy", least_seconds=1.0),
+        Contender("ridge", "onehot", ridge),
+        Contender("long", "onehot", ridge, least_seconds=99.0),
+    )
+    seen = []
+    monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
+    monkeypatch.setattr(
+        base, "trial_seconds", lambda learners, *_, **__: seen.extend(learners) or {"ridge": 0.01}
+    )
+    model = AutoStackRegressor("fast", time_budget=40, random_state=0).fit(*houses(60))
+    assert seen == ["ridge"]
+    assert model.members_ == ["ridge", "late"]
+    assert list(model.skipped_) == ["x"]
+
+
+@pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
 def test_a_budget_is_kept() -> None:
     X, y = houses(200)
     start = time.perf_counter()

@@ -271,7 +271,7 @@ class BaseAutoStack(BaseEstimator):
         if self.time_budget is None:
             return FitPlan(tuple(learners), preset.folds, {})
         # What takes seconds to load is not tried: it has what time the others leave.
-        last = tuple(member.name for member in members if member.least_seconds)
+        last = tuple(m.name for m in members if m.least_seconds and m.name in learners)
         tested = {name: learner for name, learner in learners.items() if name not in last}
         names = tuple(tested)
         # An executor of the user's own is there already.
