@@ -16,6 +16,7 @@ from sklearn.svm import SVR
 from foldwise import AutoStackClassifier, AutoStackRegressor
 from foldwise.auto import base
 from foldwise.auto.base import fit_problem
+from foldwise.auto.plan import FitPlan
 from foldwise.auto.portfolio import Contender
 from foldwise.auto.portfolio.smooth import ridge
 from foldwise.auto.presets import PRESETS
@@ -509,3 +510,20 @@ def test_where_time_is_short_the_stacker_of_many_classes_is_a_cheap_one(n_classe
     short = replace(PRESETS["balanced"], thorough=False)
     assert model._on_top(short, small=False)["final_estimator"] == name
     assert model._on_top(PRESETS["balanced"], small=False)["final_estimator"][0] == "pool"
+
+
+def test_where_time_is_short_rows_are_drawn_and_nothing_is_fitted_twice(monkeypatch) -> None:
+    X, y = houses()
+    plan = FitPlan(("ridge", "boosted_random"), 1, {}, ("ridge",), n_rows=200)
+    monkeypatch.setattr(base.BaseAutoStack, "_plan", lambda *_: plan)
+    told = "time_budget=30 suffices for 200 of 260 rows, drawn at random. Fit again with more"
+    with pytest.warns(FoldwiseWarning, match=told):
+        model = AutoStackRegressor("fast", time_budget=30, random_state=0).fit(X, y)
+    assert model.members_ == ["ridge", "boosted_random"]
+    assert model.n_fits_ == 2
+    assert len(model.drawn_) == len(model.oof_) == 200
+    assert set(model.oof_.index) <= set(X.index[model.drawn_])
+    labels = (X["town"], X["town"][:9])
+    found = model.predict_interval(X[:9], 0.8, by=labels)
+    np.testing.assert_array_equal(found, model.predict_interval(X[:9], 0.8, by="town"))
+    assert len(model.frontier(X)) >= 1
