@@ -59,7 +59,7 @@ def in_time(
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()}
     costs = {n: took * fits_of(plan.folds) / workers for n, took in seconds.items()}
     sure = affordable(plan.names, costs, SPENDABLE * budget)
-    if sure & set(boosters) or (sure and not boosters):
+    if sure & set(boosters) or (sure and not boosters) or not trials:
         return plan, seconds
     if not boosters:
         return _with_fewer_rows(plan, trials, n_rows, BOOSTER_SHARE * budget)
