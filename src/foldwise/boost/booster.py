@@ -93,13 +93,9 @@ class Booster(BaseEstimator):
         if self.refit is not None:
             check_word(owner, "refit", self.refit, ["scaled", "same"])
         elif self.early_stopping and not isinstance(self.validation, float):
-            raise invalid_parameter(
-                owner,
-                "refit",
-                must="be 'scaled' or 'same' unless validation is a share",
-                got=Plain(f"None with validation={self.validation!r}"),
-                fix="Use refit='scaled'.",
-            )
+            must = "be 'scaled' or 'same' unless validation is a share"
+            got = Plain(f"None with validation={self.validation!r}")
+            raise invalid_parameter(owner, "refit", must=must, got=got, fix="Use refit='scaled'.")
 
     def _table(self, X: Any, *, reset: bool = False) -> LearnerInput:
         learners = self._learners()
@@ -119,13 +115,9 @@ class Booster(BaseEstimator):
         labels = np.asarray(y)
         unseen = np.setdiff1d(labels, self.classes_)
         if len(unseen):
-            raise invalid_data(
-                type(self).__name__,
-                "y",
-                must="hold classes seen in fit",
-                got=listing(unseen.tolist()),
-                fix="Leave such rows out.",
-            )
+            got = listing(unseen.tolist())
+            must, fix = "hold classes seen in fit", "Leave such rows out."
+            raise invalid_data(type(self).__name__, "y", must=must, got=got, fix=fix)
         return np.searchsorted(self.classes_, labels)
 
     def _run(

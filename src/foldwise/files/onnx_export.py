@@ -85,26 +85,17 @@ def export_onnx(model: Any, path: Any, X: Any, *, tolerance: float = 1e-4) -> fl
 def _check_installed() -> None:
     missing = [package for package in PACKAGES if find_spec(package) is None]
     if missing:
-        raise invalid_parameter(
-            "export_onnx",
-            "packages",
-            must=f"be installed: {', '.join(PACKAGES)}",
-            got=Plain(f"no {missing[0]}"),
-            fix="Run pip install 'foldwise[onnx]'.",
-        )
+        got = Plain(f"no {missing[0]}")
+        must, fix = f"be installed: {', '.join(PACKAGES)}", "Run pip install 'foldwise[onnx]'."
+        raise invalid_parameter("export_onnx", "packages", must=must, got=got, fix=fix)
 
 
 def _numbers(X: Any) -> Any:
     try:
         rows = np.asarray(X, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise invalid_data(
-            "export_onnx",
-            "X",
-            must="hold numbers only",
-            got=Plain(str(error)),
-            fix="Encode the other columns before the stack.",
-        ) from error
+        must, fix = "hold numbers only", "Encode the other columns before the stack."
+        raise invalid_data("export_onnx", "X", must=must, got=Plain(str(error)), fix=fix) from error
     if rows.ndim != 2 or not len(rows):
         raise invalid_data(
             "export_onnx", "X", must="be a table with rows", got=rows.shape, fix="Give some rows."

@@ -443,13 +443,9 @@ def _reseeded(owner: str, splitter: Any, state: int, repeat: int) -> Any:
 
 
 def _cannot_repeat(owner: str, cv: Any) -> Exception:
-    return invalid_parameter(
-        owner,
-        "n_repeats",
-        must="be 1 when cv deals the same folds each time",
-        got=cv,
-        fix="Use cv=5 or a splitter with shuffle=True.",
-    )
+    must = "be 1 when cv deals the same folds each time"
+    fix = "Use cv=5 or a splitter with shuffle=True."
+    return invalid_parameter(owner, "n_repeats", must=must, got=cv, fix=fix)
 
 
 def _refuse_leave_one_out(

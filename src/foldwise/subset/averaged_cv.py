@@ -131,13 +131,9 @@ class AveragedCV(LinearModel):
         """Return "subsets" or "lasso"."""
         plain = len(choice.units) == self.n_features_in_
         if self.candidates == "lasso" and not plain:
-            raise invalid_parameter(
-                type(self).__name__,
-                "candidates",
-                must="be 'subsets' where columns are forced or grouped",
-                got=self.candidates,
-                fix="Drop forced and column_groups, or search subsets.",
-            )
+            must, got = "be 'subsets' where columns are forced or grouped", self.candidates
+            fix = "Drop forced and column_groups, or search subsets."
+            raise invalid_parameter(type(self).__name__, "candidates", must=must, got=got, fix=fix)
         if self.candidates != "auto":
             return self.candidates
         few = choice.n_subsets * n_folds <= self._cheap(n_rows)

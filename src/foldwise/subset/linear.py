@@ -243,11 +243,6 @@ def splits_of(owner: str, cv: Any, given: Given, *, classifier: bool = False) ->
     if len(splits) < 2:
         raise invalid_parameter(owner, "cv", must="make at least 2 splits", got=cv, fix="Try 5.")
     if not all(len(part) for split in splits for part in split):
-        raise invalid_parameter(
-            owner,
-            "cv",
-            must="train and test every split on rows of positive weight",
-            got=cv,
-            fix="Leave out splits without any.",
-        )
+        must = "train and test every split on rows of positive weight"
+        raise invalid_parameter(owner, "cv", must=must, got=cv, fix="Leave out splits without any.")
     return splits
