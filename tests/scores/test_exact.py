@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from foldwise.scores.honest import (
+from foldwise.scores.exact import (
     Exact,
     correction_of,
     mean_evaluation,

@@ -9,7 +9,7 @@ from sklearn import metrics
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import listing
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
-from foldwise.scores.honest import (
+from foldwise.scores.exact import (
     Exact,
     ScoreCorrection,
     correction_of,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foldwise.arrays import BoolArray, FloatArray
-from foldwise.scores.honest import (
+from foldwise.scores.exact import (
     ScoreCorrection,
     degrees_of_freedom,
     differences,
