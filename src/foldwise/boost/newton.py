@@ -191,13 +191,11 @@ class NewtonBoosting(LossBooster):
         else:
             signs = list(wanted)
         if len(signs) != n_features or not set(signs) <= {-1, 0, 1}:
-            raise invalid_parameter(
-                type(self).__name__,
-                "monotonic_cst",
-                must=f"give -1, 0 or 1 for the {n_features} columns, or a dict of their names",
-                got=wanted if isinstance(wanted, dict) else Plain(repr(list(wanted))),
-                fix="Use 0 for columns without a constraint.",
-            )
+            owner = type(self).__name__
+            must = f"give -1, 0 or 1 for the {n_features} columns, or a dict of their names"
+            got = wanted if isinstance(wanted, dict) else Plain(repr(list(wanted)))
+            fix = "Use 0 for columns without a constraint."
+            raise invalid_parameter(owner, "monotonic_cst", must=must, got=got, fix=fix)
         return [int(sign) for sign in signs]
 
     @property

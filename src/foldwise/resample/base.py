@@ -166,13 +166,12 @@ class Bagging(BaseEstimator):
         if not isinstance(self.max_features, Integral):
             return max(1, int(self.max_features * n_features))
         if self.max_features > n_features:
-            raise invalid_parameter(
-                type(self).__name__,
-                "max_features",
-                must=f"be at most the number of columns, {n_features}",
-                got=self.max_features,
-                fix="Use 1.0 for all of them.",
+            owner, got = type(self).__name__, self.max_features
+            must, fix = (
+                f"be at most the number of columns, {n_features}",
+                "Use 1.0 for all of them.",
             )
+            raise invalid_parameter(owner, "max_features", must=must, got=got, fix=fix)
         return int(self.max_features)
 
     def _new_targets(
