@@ -89,11 +89,7 @@ def combining_seconds(
 
 
 def reserved(
-    problem: StackProblem,
-    n_learners: int,
-    lattice: Lattice,
-    contest: Contest,
-    budget: float,
+    problem: StackProblem, n_learners: int, lattice: Lattice, contest: Contest, budget: float
 ) -> float:
     """Return the time that fits leave for choosing and judging the stacker."""
     single = lattice.kind == "single"

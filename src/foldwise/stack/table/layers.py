@@ -13,14 +13,7 @@ from foldwise.folds import Block, Lattice, Needs, Node, Reading, Ref, upper_bloc
 from foldwise.learners import NodeTask, TrainingData
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, fit_cells
-from foldwise.stack.table.read import (
-    Cell,
-    Layer,
-    NodeTable,
-    fold_numbers,
-    rows_of,
-    weights_of,
-)
+from foldwise.stack.table.read import Cell, Layer, NodeTable, fold_numbers, rows_of, weights_of
 
 
 @dataclass(frozen=True)
