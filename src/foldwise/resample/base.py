@@ -167,10 +167,8 @@ class Bagging(BaseEstimator):
             return max(1, int(self.max_features * n_features))
         if self.max_features > n_features:
             owner, got = type(self).__name__, self.max_features
-            must, fix = (
-                f"be at most the number of columns, {n_features}",
-                "Use 1.0 for all of them.",
-            )
+            must = f"be at most the number of columns, {n_features}"
+            fix = "Use 1.0 for all of them."
             raise invalid_parameter(owner, "max_features", must=must, got=got, fix=fix)
         return int(self.max_features)
 

@@ -534,10 +534,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
         """Return what the stacker's own predict says with further arguments."""
         if len(self.deals_) > 1:
-            must, got = (
-                "have no further arguments with n_repeats > 1",
-                ", ".join(sorted(parameters)),
-            )
+            must = "have no further arguments with n_repeats > 1"
+            got = ", ".join(sorted(parameters))
             fix = "Use n_repeats=1."
             raise unsupported(self._owner, "predict", must=must, got=Plain(got), fix=fix)
         stack = self.deals_[0]
