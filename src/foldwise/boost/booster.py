@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,9 +36,10 @@ from foldwise.losses import Loss
 from foldwise.losses.classes import class_loss
 from foldwise.losses.loss import check_loss
 from foldwise.losses.numbers import regression_loss
+from foldwise.parameters import KeepsParameters
 
 
-class Booster(BaseEstimator):
+class Booster(KeepsParameters):
     """Rounds, early stopping and the walk of ``fit``; a subclass boosts in ``_boost``."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -200,6 +201,9 @@ class LossBooster(Booster):
 
 class BoostedRegressor(RegressorMixin, LossBooster):
     """Numbers from the raw prediction of a booster."""
+
+    quantile: float
+    power: float
 
     def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__

@@ -216,23 +216,7 @@ class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            loss,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            step=step,
-            subsample=subsample,
-            max_features=max_features,
-            early_stopping=early_stopping,
-            validation=validation,
-            n_iter_no_change=n_iter_no_change,
-            refit=refit,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.quantile = quantile
-        self.power = power
+        self._keep(locals())
 
 
 class GradientBoostingClassifier(BoostedClassifier, GradientBoosting):

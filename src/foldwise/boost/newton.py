@@ -329,32 +329,7 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            loss,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            gamma=gamma,
-            reg_lambda=reg_lambda,
-            subsample=subsample,
-            max_features=max_features,
-            min_samples_leaf=min_samples_leaf,
-            min_hessian=min_hessian,
-            max_bins=max_bins,
-            monotonic_cst=monotonic_cst,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            validation=validation,
-            n_iter_no_change=n_iter_no_change,
-            refit=refit,
-            lightgbm_params=lightgbm_params,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.quantile = quantile
-        self.power = power
+        self._keep(locals())
 
 
 class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):

@@ -258,19 +258,7 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            cv,
-            refit=refit,
-            candidates=candidates,
-            max_size=max_size,
-            forced=forced,
-            column_groups=column_groups,
-            empty_model=empty_model,
-            n_alphas=n_alphas,
-            time_limit=time_limit,
-            verbose=verbose,
-        )
-        self.fit_intercept = fit_intercept
+        self._keep(locals())
 
     def _cheap(self, n_rows: int) -> float:
         return CHEAP
