@@ -128,6 +128,8 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
     array([[116., 297.]])
     """
 
+    prior: str
+    g: float | str
     _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound", "mc3"]
     _most_subsets = 200_000
 
