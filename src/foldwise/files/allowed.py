@@ -96,11 +96,8 @@ def class_named(name: Any, trusted: Sequence[Any] = ()) -> type:
         cls = getattr(_imported(module), own, None)
         if isinstance(cls, type) and name_of(cls) == name and is_allowed(cls):
             return cls
-    raise refused(
-        "hold only types that foldwise allows",
-        name,
-        "If it is a class of yours, give it in trusted=[...]; else do not load this file.",
-    )
+    fix = "If it is a class of yours, give it in trusted=[...]; else do not load this file."
+    raise refused("hold only types that foldwise allows", name, fix)
 
 
 def _imported(module: str) -> Any:
