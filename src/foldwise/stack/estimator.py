@@ -245,12 +245,14 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     @property
     def named_estimators_(self) -> Bunch:
         """The learners that were fitted, by name; "drop" for those left out."""
+        check_is_fitted(self, "deals_")
         first = self.deals_[0]
         refs = first.reading.deployed
         answering = [(layer, entry) for layer in first.layers for entry in layer.answering(refs)]
         by_name = {entry.name: FoldModels.of(layer, entry, refs) for layer, entry in answering}
-        dropped = [n for n, m in self._learners().items() if isinstance(m, str) and m == "drop"]
-        return Bunch(**by_name, **dict.fromkeys(dropped, "drop"))
+        dropped = {n: m for n, m in self._learners().items() if isinstance(m, str) and m == "drop"}
+        # One that was fitted may have been dropped since.
+        return Bunch(**(dropped | by_name))
 
     @property
     def estimators_(self) -> list[Any]:
