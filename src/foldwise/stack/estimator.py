@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -236,13 +237,14 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         }
         self._X = first.problem.data.X
         self.deals_ = [stack.with_rows(None) for stack in stacks]
+        self.__dict__.pop("named_estimators_", None)
         self.stacker_ = self.final_estimator_ = first.verdict.stacker
         self.used_ = list(first.verdict.names)
         answering = first.top.answering(first.reading.deployed)
         self.stack_method_ = [entry.method for entry in answering]
         return self
 
-    @property
+    @cached_property
     def named_estimators_(self) -> Bunch:
         """The learners that were fitted, by name; "drop" for those left out."""
         check_is_fitted(self, "deals_")
