@@ -9,7 +9,6 @@ import pytest
 
 from foldwise.auto.presets import PRESETS
 from foldwise.errors import FoldwiseWarning
-from foldwise.folds import deal
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("**/*.py"))
@@ -22,6 +21,7 @@ SMALLER = {
     "bet_on_sparsity": ("REPEATS = 50, 300, 8", "REPEATS = 50, 300, 2"),
     "fit_on_a_cluster": ("n_workers=2", "n_workers=1"),
     "variance_of_a_mean": ("SETS, LEARNERS = 60, 30", "SETS, LEARNERS = 8, 30"),
+    "when_averaging_helps": ("default=40", "default=4"),
     "what_other_scores_say": ("REPEATS = 100, 20, 8", "REPEATS = 100, 20, 2"),
 }
 
@@ -56,7 +56,7 @@ def test_an_example_runs_without_a_warning_of_ours_and_leaves_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(path)])
-    monkeypatch.setattr(deal, "DEFAULT_FOLDS", 3)
+    monkeypatch.setattr(sys.modules["foldwise.folds.deal"], "DEFAULT_FOLDS", 3)
     monkeypatch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds=3, size=0.05))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
