@@ -77,24 +77,30 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     rng = np.random.default_rng(0)
     data = TrainingData(rng.normal(size=(60_000, 1)), rng.integers(0, 3, 60_000), n_classes=3)
     booster = make_pipeline(StandardScaler(), NewtonBoostingClassifier(refit=None))
-    # What a fit takes: a second for each 1,000 rows, and 0.1 for each round of them.
+    # What a fit takes: a second for each 1,000 rows, and in each round 0.1 for them and 0.2.
     now, sizes = [0.0], []
+
+    def seconds(n_rows, rounds):
+        return n_rows / 1000 + rounds * (0.1 * n_rows / 1000 + 0.2)
 
     def fit(learner, _data, rows, _seed):
         assert not learner[-1].early_stopping
         sizes.append(len(rows))
-        now[0] += (1.0 + 0.1 * learner[-1].n_estimators) * len(rows) / 1000
+        now[0] += seconds(len(rows), learner[-1].n_estimators)
         return True
 
     monkeypatch.setattr(module, "trial", fit)
     monkeypatch.setattr(module.time, "perf_counter", lambda: now[0])
     speed = speed_of(booster, data, 0, limit=50.0)
-    assert set(sizes) == {2000, 16_000}
-    assert speed.seconds(60_000, 30) == pytest.approx((1.0 + 0.1 * 30) * 60)
-    assert speed.rounds(60_000, speed.seconds(60_000, 30) + 1) == 30
-    assert speed.rows(30, speed.seconds(60_000, 30) + 1e-3) == 60_000
+    assert set(sizes) == {2000, 8000}
+    assert speed.seconds(60_000, 30) == pytest.approx(seconds(60_000, 30))
+    assert speed.rounds(60_000, seconds(60_000, 30) + 1e-3) == 30
+    assert speed.rows(30, seconds(60_000, 30) + 1e-3) == 60_000
     again = make_pipeline(StandardScaler(), NewtonBoostingClassifier(refit="scaled"))
-    assert speed_of(again, data, 0, 0.0).a_round == pytest.approx(2 * speed.a_round)
+    assert speed_of(again, data, 0, 50.0).a_cell == pytest.approx(2 * speed.a_cell)
+    # One probe alone: all of a round's time is its rows'.
+    assert speed_of(booster, data, 0, 0.0).seconds(2000, 30) == pytest.approx(seconds(2000, 30))
+    assert speed_of(booster, data, 0, 0.0).a_round == pytest.approx(0.0)
     monkeypatch.setattr(module, "trial", lambda *_: False)
     assert speed_of(booster, data, 0, 9.0) is None
 

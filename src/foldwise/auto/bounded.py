@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from foldwise.arrays import IntArray
 from foldwise.auto.plan import (
+    LEAST_GROWTH,
     SPENDABLE,
     FitPlan,
     Trials,
@@ -22,7 +23,7 @@ from foldwise.boost.newton import NewtonBoosting
 from foldwise.learners import TrainingData
 
 # Rows of the first probe, by how much the next is larger, and what part of the time it may take.
-PROBED_ROWS, PROBE_GROWS, PROBE_SHARE = 2000, 8, 0.05
+PROBED_ROWS, PROBE_GROWS, PROBE_SHARE = 2000, 4, 0.1
 FEW, MORE = 2, 8
 # Of the time that is left, for the first booster.
 BOOSTER_SHARE = 0.5
@@ -137,42 +138,49 @@ def bounded(learner: Any, rounds: int, seconds: float) -> Any:
 
 @dataclass(frozen=True)
 class Speed:
-    """Seconds that a row costs a booster before the first round, and in each."""
+    """Seconds that a booster takes: a row before the first round, a row in each, a round anyway."""
 
     a_row: float
-    a_round: float
+    a_cell: float
+    a_round: float = 0.0
 
     def seconds(self, n_rows: int, rounds: int) -> float:
         """Return what a fit takes."""
-        return n_rows * (self.a_row + rounds * self.a_round)
+        return n_rows * self.a_row + rounds * (n_rows * self.a_cell + self.a_round)
 
     def rounds(self, n_rows: int, seconds: float) -> int:
         """Return the rounds of some rows that there is time for."""
-        return int(np.clip((seconds / n_rows - self.a_row) / self.a_round, 0, 1e6))
+        left = seconds - n_rows * self.a_row
+        return int(np.clip(left / (n_rows * self.a_cell + self.a_round), 0, 1e6))
 
     def rows(self, rounds: int, seconds: float) -> int:
         """Return the rows that there is time for in some rounds."""
-        return int(seconds / (self.a_row + rounds * self.a_round))
+        left = seconds - rounds * self.a_round
+        return int(max(left, 0.0) / (self.a_row + rounds * self.a_cell))
 
 
 def speed_of(learner: Any, data: TrainingData, seed: int, limit: float) -> Speed | None:
     """Return what rows and rounds of a booster take, about; None if it fails."""
-    size, n_rows = min(PROBED_ROWS, data.X.shape[0]), data.X.shape[0]
     # The first fit of all is slow for what it loads.
-    _probe(learner, data, trial_order(data, seed, size), seed, FEW)
-    while True:
+    _probe(learner, data, trial_order(data, seed, PROBED_ROWS), seed, FEW)
+    found: list[tuple[int, float]] = []
+    for size in (PROBED_ROWS, PROBE_GROWS * PROBED_ROWS):
         rows = trial_order(data, seed, size)
         few, more = (_probe(learner, data, rows, seed, rounds) for rounds in (FEW, MORE))
         if not np.isfinite(few + more):
             return None
-        a_round = max((more - few) / (MORE - FEW), 1e-6)
-        # Few rows take more time each, in every round.
-        if size == n_rows or PROBE_GROWS * (few + more) > limit:
+        found.append((len(rows), max((more - few) / (MORE - FEW), 1e-6)))
+        if len(rows) == data.X.shape[0] or PROBE_GROWS * (few + more) > limit:
             break
-        size = min(PROBE_GROWS * size, n_rows)
+    size, took = found[-1]
+    (fewer, less), a_cell = found[0], took / size
+    if len(found) > 1:
+        # Some of a round's time is its trees', whatever the rows.
+        a_cell = float(np.clip((took - less) / (size - fewer), LEAST_GROWTH * a_cell, a_cell))
     # Grown again on all rows once the number of rounds is known.
     again = 1.0 if _last(learner).refit is None else 2.0
-    return Speed(max(few - FEW * a_round, 0.0) / len(rows), again * a_round / len(rows))
+    a_row = max(few - FEW * took, 0.0) / size
+    return Speed(a_row, again * a_cell, again * (took - size * a_cell))
 
 
 def _probe(learner: Any, data: TrainingData, rows: IntArray, seed: int, rounds: int) -> float:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -160,7 +161,10 @@ def trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
     method = "predict" if data.n_classes is None else "predict_proba"
     rows = np.sort(rows)
     task = NodeTask(rows, rows[:50], seed, False)
-    (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
+    with warnings.catch_warnings():
+        # What is said of few rows need not be true of all.
+        warnings.simplefilter("ignore")
+        (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
     return not isinstance(fit, Exception)
 
 
