@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -21,13 +23,20 @@ DATA = TrainingData(np.zeros((10_000, 1)), np.arange(10_000) % 2, n_classes=2)
 PLAN = FitPlan(("linear", "other"), 5, {"boosted": "time budget"})
 
 
-def put_first(seconds, a_round, monkeypatch, *, learners=LEARNERS, budget=30.0, workers=2):
+def put_first(seconds, a_round, monkeypatch, *, learners=LEARNERS, folds=5):
     """``seconds``, ``a_round``: of all rows."""
     n_rows = len(DATA.y)
     monkeypatch.setattr(module, "speed_of", lambda *_: Speed(0.0, a_round / n_rows))
     trials = {name: Trials(((n_rows, took),)) for name, took in seconds.items()}
     return in_time(
-        PLAN, learners, trials, DATA, budget=budget, workers=workers, folds=(8, 5, 3), seed=0
+        PLAN if folds == 5 else replace(PLAN, folds=folds),
+        learners,
+        trials,
+        DATA,
+        budget=30.0,
+        workers=2,
+        folds=(8, 5, 3),
+        seed=0,
     )
 
 
@@ -35,6 +44,12 @@ def test_a_booster_that_fits_is_left_alone(monkeypatch):
     plan, seconds = put_first({"linear": 0.1, "other": 1.0}, 0.1, monkeypatch)
     assert plan is PLAN
     assert seconds == {"linear": 0.1, "other": 1.0}
+
+
+def test_in_a_single_split_rounds_are_counted_though_a_trial_was_quick(monkeypatch):
+    plan, _ = put_first({"linear": 0.1, "other": 1.0}, 0.1, monkeypatch, folds=1)
+    assert plan.names[0] == "boosted"
+    assert plan.bounds["boosted"][0] == 187
 
 
 @pytest.mark.parametrize(
@@ -55,7 +70,7 @@ def test_where_none_would_end_folds_are_given_up_then_rows_then_rounds(
     a_round, folds, n_rows, rounds, monkeypatch
 ):
     plan, seconds = put_first({"linear": 0.1, "boosted": 99.0}, a_round, monkeypatch)
-    assert plan.names == ("linear", "boosted", "other")
+    assert plan.names == ("boosted", "linear", "other")
     assert (plan.folds, plan.n_rows, plan.skipped) == (folds, n_rows, {})
     took = rounds * a_round * (n_rows or 10_000) / 10_000
     assert plan.bounds == {n: (rounds, pytest.approx(1.3 * took)) for n in ("boosted", "other")}

@@ -60,7 +60,9 @@ def in_time(
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()}
     costs = {n: took * fits_of(plan.folds) / workers for n, took in seconds.items()}
     sure = affordable(plan.names, costs, SPENDABLE * budget)
-    if sure & set(boosters) or (sure and not boosters) or not trials:
+    # Few rows stop a booster early: in the only split it is trusted by its speed alone.
+    enough = sure & set(boosters) and plan.folds > 1 if boosters else sure
+    if not trials or enough:
         return plan, seconds
     if not boosters:
         return _with_fewer_rows(plan, trials, n_rows, BOOSTER_SHARE * budget)
@@ -74,9 +76,9 @@ def in_time(
     seconds = {name: t.seconds(n_used) for name, t in trials.items()}
     took = speed.seconds(n_used, rounds)
     seconds |= dict.fromkeys(boosters, took)
-    # What is cheapest comes before it: an estimate may be wrong.
-    cheap = [n for n in seconds if n not in boosters and seconds[n] < seconds[boosters[0]]]
-    early = (*sorted(cheap, key=lambda n: seconds[n])[:1], boosters[0])
+    # What is cheapest comes next: it is of another kind.
+    cheap = sorted((n for n in seconds if n not in boosters), key=lambda n: seconds[n])[:1]
+    early = (boosters[0], *cheap)
     names = (*early, *(n for n in learners if n not in early))
     kept = [n for n in names if n in boosters or n in plan.names or n_used < n_rows]
     skipped = {n: why for n, why in plan.skipped.items() if n not in kept}

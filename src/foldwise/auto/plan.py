@@ -276,7 +276,7 @@ def with_quick(
         cheap = [first] if costs[first] <= most else []
     quick = affordable(cheap, costs, SPENDABLE * budget)
     if workers and (workers > 1 or len(quick) < len(plan.names)):
-        quick = affordable(cheap, costs, first_time) | set(counted)
+        quick = set(counted) or affordable(cheap, costs, first_time)
     here = tuple(name for name in plan.names if name in quick)
     if workers:
         return replace(plan, here=here)
