@@ -37,7 +37,9 @@ WEIGHTS_RESAMPLED = dict.fromkeys(
     ],
     expected_failed_checks=lambda _: WEIGHTS_RESAMPLED,
 )
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, request):
+    if request.node.get_closest_marker("xfail"):
+        pytest.xfail("what cannot hold takes longest")
     check(estimator)
 
 
