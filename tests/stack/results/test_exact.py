@@ -239,6 +239,15 @@ def test_it_is_said_when_few_rows_carry_the_loss() -> None:
     assert stack.score_note_.startswith("more than half of the uncertainty is in row 17: ")
 
 
+def test_hits_and_ranks_have_no_heavy_rows() -> None:
+    learners = [("nb", GaussianNB())]
+    sure, wrong = np.column_stack([X, 20 * CLASSES]), CLASSES.copy()
+    wrong[17] = 1 - wrong[17]
+    for scoring, said in (("neg_log_loss", True), ("roc_auc", False), ("accuracy", False)):
+        stack = StackingClassifier(learners, "mean", scoring=scoring, random_state=0)
+        assert ("row 17:" in stack.fit(sure, wrong).score_note_) == said
+
+
 def test_models_that_say_the_same_do_not_differ() -> None:
     twins = [("a", RIDGE), ("b", RIDGE)]
     stack = StackingRegressor(twins, "mean", random_state=0).fit(X, Y)

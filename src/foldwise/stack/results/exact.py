@@ -235,8 +235,8 @@ def widening(boards: Sequence[Board]) -> FloatArray:
 def heavy_tails(stack: FittedStack) -> str:
     """Say in one sentence which few rows carry the uncertainty; nothing if no few do."""
     verdict = stack.verdict
-    # Hits and misses have no tail.
-    bounded = stack.metric.function is metrics.accuracy_score
+    # Hits and ranks have no tail.
+    bounded = stack.problem.labels is not None and stack.metric.sign > 0
     if verdict.response is None or verdict.target is None or bounded:
         return ""
     losses = stack.metric.row_losses(verdict.response, verdict.target)
