@@ -15,6 +15,12 @@ STARTS_PROCESSES = [path for path in EXAMPLES if path.stem == "fit_on_a_cluster"
 SMALLER = {
     "isle_width": ("n_estimators=200", "n_estimators=50"),
     "trees_small_and_many": ("n_estimators=60", "n_estimators=10"),
+    "dropout_networks_are_ensembles": ("EPOCHS, MASKS = 60", "EPOCHS, MASKS = 5"),
+    "networks_of_boosted_units": (
+        "UNITS, WIDTHS, EPOCHS = 30, [1, 2, 5, 10, 20, 30], 30",
+        "UNITS, WIDTHS, EPOCHS = 2, [1, 2], 5",
+    ),
+    "residual_networks_are_paths": ("EPOCHS, SUBSETS = 9, 40, 12", "EPOCHS, SUBSETS = 9, 2, 2"),
     "variance_of_a_mean": ("SETS, LEARNERS = 60, 30", "SETS, LEARNERS = 8, 30"),
     "what_other_scores_say": ("REPEATS = 100, 20, 8", "REPEATS = 100, 20, 2"),
 }

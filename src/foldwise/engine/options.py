@@ -80,8 +80,8 @@ def check_options(owner: str, options: RunOptions) -> None:
     >>> check_options("StackingRegressor", RunOptions(time_budget=-1))
     Traceback (most recent call last):
         ...
-    foldwise.errors.InvalidParameterError: StackingRegressor: time_budget must be a number of seconds
-    above 0, or None; got -1. Try 600.
+    foldwise.errors.InvalidParameterError: StackingRegressor: time_budget must be a number of
+    seconds above 0, or None; got -1. Try 600.
     """
     check_word(owner, "on_interrupt", options.on_interrupt, ("raise", "keep"))
     budget, callback, run_dir = options.time_budget, options.callback, options.run_dir
