@@ -28,8 +28,10 @@ def program(home: Path, name: str) -> str:
 def run(*command: str, cwd: Path = ROOT, **variables: str) -> None:
     """Run a command; end with its exit code if it fails."""
     print("+", " ".join(Path(command[0]).name if i == 0 else w for i, w in enumerate(command)))
-    # What is on a path of the caller's own would be found before what is installed.
-    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    # What is on a path of the caller's own would be found before what is installed, and every
+    # process of the tests would compile everything again.
+    without = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+    own = {name: value for name, value in os.environ.items() if name not in without}
     code = subprocess.run(command, cwd=cwd, env=own | variables, check=False).returncode
     if code:
         sys.exit(code)
@@ -42,9 +44,13 @@ def environment(home: Path, *packages: str) -> Path:
         return home
     if not Path(program(home, "python")).exists():
         venv.create(home, with_pip=True)
-    pip = (program(home, "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    python = (program(home, "python"), "-m")
+    pip = (*python, "pip", "install", "-q", "--disable-pip-version-check", "--no-compile")
     run(*pip, "--upgrade", "pip")
     run(*pip, *packages)
+    # pip would compile in one process, and the tests of others too. What is no Python may fail.
+    others = ("-q", "-q", "-j", "2", "-x", r"[/\\]tests[/\\]", str(home))
+    subprocess.run((*python, "compileall", *others), check=False)
     ready.touch()
     return home
 
@@ -76,7 +82,7 @@ def lint() -> None:
 
 def types() -> None:
     """Check types."""
-    run(program(developer(), "mypy"))
+    run(program(developer(), "mypy"), "--num-workers", "2")
 
 
 def shape() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from foldwise.scores.interval import (
+from foldwise.scores.exact import (
     carriers,
     degrees_of_freedom,
     heavy_rows,

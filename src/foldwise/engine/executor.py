@@ -4,11 +4,16 @@ An executor runs tasks somewhere: in this process, in threads, in local processe
 cluster. It knows nothing of learners, budgets or results that were stored; the runner does.
 """
 
+import mmap
 import time
 import traceback
+import weakref
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+# Files whose arrays tasks read in place.
+MAPPED: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 class TaskLostError(Exception):
@@ -115,6 +120,13 @@ def without_frames(error: Exception) -> Exception:
         part.__traceback__ = None
         part = part.__cause__ or part.__context__
     return error
+
+
+def let_go() -> None:
+    """Tell the system that what a task read of mapped arrays will not be wanted again soon."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        for mapped in list(MAPPED):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class InProcess:

@@ -180,14 +180,12 @@ def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
 
         return DaskExecutor(wanted, owner)
     known = (*NAMED, "tcp://127.0.0.1:8786")
-    raise invalid_parameter(
-        owner,
-        "executor",
-        must="be None, 'processes', 'threads', a Dask client or address, or an Executor "
-        "of concurrent.futures",
-        got=wanted,
-        fix=did_you_mean(wanted, known),
+    must = (
+        "be None, 'processes', 'threads', a Dask client or address, or an Executor "
+        "of concurrent.futures"
     )
+    fix = did_you_mean(wanted, known)
+    raise invalid_parameter(owner, "executor", must=must, got=wanted, fix=fix)
 
 
 def fit_many(

@@ -57,11 +57,9 @@ def _converted(model: Any, n_features: int, probabilities: bool, label: str) -> 
             target_opset=OPSET,
         )
     except Exception as error:
-        raise not_exported(
-            "hold only learners that skl2onnx and onnxmltools can convert",
-            Plain(f"{label!r}, a {type(last).__name__}"),
-            "Leave it out, or use foldwise.save.",
-        ) from error
+        must = "hold only learners that skl2onnx and onnxmltools can convert"
+        got = Plain(f"{label!r}, a {type(last).__name__}")
+        raise not_exported(must, got, "Leave it out, or use foldwise.save.") from error
 
 
 def _know_boosters() -> None:

@@ -16,8 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.engine.executor import without_frames
-from foldwise.engine.processes.packing import let_go
+from foldwise.engine.executor import let_go, without_frames
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -169,11 +168,6 @@ class _Begun:
     key: str  # of the transformers before it
     called: dict[str, Any]
 
-    def fit(self) -> None:
-        """Fit the last step, and let go of the rows."""
-        self.last.fit(self.called.pop("X"), self.called.pop("y"), **self.called)
-        self.called.clear()
-
 
 class _Node:
     """The rows of one node, and the transformers already fitted on them.
@@ -199,7 +193,10 @@ class _Node:
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
         begun = self.begin(assignment)
-        begun.fit()
+        called = begun.called
+        begun.last.fit(called.pop("X"), called.pop("y"), **called)
+        # The rows are let go of before others are asked about.
+        called.clear()
         return self.finish(begun, assignment.method, time.perf_counter() - start)
 
     def begin(self, assignment: Assignment) -> "_Begun":

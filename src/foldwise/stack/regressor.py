@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from foldwise.arrays import Array, FloatArray
+from foldwise.arrays import FloatArray
 from foldwise.errors import unsupported
 from foldwise.stack.bands import interval_of
 from foldwise.stack.estimator import BaseStacking
-from foldwise.stack.problem import checked_values
 
 
 class StackingRegressor(RegressorMixin, BaseStacking):
@@ -183,9 +182,6 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     """
 
     _classifies = False
-
-    def _read_target(self, y: Any) -> tuple[Array, None]:
-        return checked_values(self._owner, y), None
 
     def predict(self, X: Any, **predict_params: Any) -> Any:
         """Predict targets.

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.scores.correlated import covariance_of_means, ratios, shared_covariance
+from foldwise.scores.exact import covariance_of_means, ratios, shared_covariance
 from foldwise.stack.results.exact import board_of
 
 N = 66

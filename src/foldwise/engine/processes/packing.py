@@ -10,7 +10,6 @@ import mmap
 import pickle
 import sys
 import tempfile
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +17,12 @@ from typing import Any
 import numpy as np
 from cloudpickle import dumps
 
+from foldwise.engine.executor import MAPPED
+
 ALIGNMENT = 64
 SMALL = 1 << 20
 # The file of a parcel until its handle has come.
 NAMELESS = -1
-_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Parcel:
         else:
             with open(self.file, "rb") as stream:  # noqa: PTH123 - a handle is no path
                 mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-            _mapped.add(mapped)
+            MAPPED.add(mapped)
             memory = memoryview(mapped)
         return pickle.loads(self.head, buffers=[memory[start:end] for start, end in self.spans])
 
@@ -77,13 +77,6 @@ def pack(value: Any, room: Any = None) -> Parcel:
     with tempfile.NamedTemporaryFile(dir=room, suffix=".parcel", delete=False) as stream:
         _write(stream, spans, raw)
         return Parcel(head, spans, stream.name)
-
-
-def let_go() -> None:
-    """Tell the system that what was read of mapped arrays will not be wanted again soon."""
-    if hasattr(mmap, "MADV_DONTNEED"):
-        for mapped in list(_mapped):
-            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 class _Folder(tempfile.TemporaryDirectory[str]):

@@ -9,18 +9,20 @@ from sklearn import metrics
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.errors import listing
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
-from foldwise.scores.best import covariance_of
-from foldwise.scores.correlated import covariance_of_means, ratios, shared_covariance
 from foldwise.scores.exact import (
     Exact,
     ScoreCorrection,
     correction_of,
+    covariance_of,
+    covariance_of_means,
+    heavy_rows,
     mean_evaluation,
     next_step,
+    ratios,
     rooted,
+    shared_covariance,
     stepped,
 )
-from foldwise.scores.interval import heavy_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import corrected
