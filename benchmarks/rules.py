@@ -125,10 +125,12 @@ def raw_columns(model):
 def rivals(classify, seed):
     plain = {"cv_score": False, "random_state": seed}
     if classify:
-        logistic = LogisticRegressionCV(scoring="neg_log_loss", max_iter=1000)
-        return RuleFitClassifier(**plain), ISLEClassifier(**plain), raw_columns(logistic)
-    lasso = raw_columns(LassoCV(max_iter=5000))
-    return RuleFitRegressor(**plain), ISLERegressor(**plain), lasso
+        line = LogisticRegressionCV(scoring="neg_log_loss", max_iter=1000)
+        rules, trees = RuleFitClassifier(**plain), ISLEClassifier(**plain)
+    else:
+        line = LassoCV(max_iter=5000)
+        rules, trees = RuleFitRegressor(**plain), ISLERegressor(**plain)
+    return {"RuleFit": rules, "ISLE": trees, "linear": raw_columns(line)}
 
 
 def linear(quick, file):
@@ -137,8 +139,8 @@ def linear(quick, file):
     for name, seed in product(REGRESSION + BINARY, range(halves)):
         classify = name in BINARY
         X, X_new, y, y_new = table(name, 300 if quick else 600, seed)
-        for model in rivals(classify, seed):
-            key = [name, seed, type(model).__name__[:7].replace("Pipelin", "linear")]
+        for kind, model in rivals(classify, seed).items():
+            key = [name, seed, kind]
             if key in [found[:3] for found in kept(file)]:
                 continue
             model.fit(X, y)
@@ -147,7 +149,9 @@ def linear(quick, file):
             with file.open("a") as lines:
                 print(json.dumps([*key, float(found)]), file=lines)
     columns = ["table", "half", "model", "loss"]
-    losses = pd.DataFrame(kept(file), columns=columns).pivot(columns[:2], columns="model")["loss"]
+    losses = pd.DataFrame(kept(file), columns=columns).pivot(
+        index=columns[:2], columns="model", values="loss"
+    )
     ratios = losses.div(losses.pop("linear"), axis=0)
     print("log-loss or RMSE over that of the linear model, each half")
     print(ratios.unstack().round(3).to_string())
