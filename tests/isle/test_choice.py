@@ -148,14 +148,16 @@ def test_where_straight_lines_are_the_truth_the_folds_choose_them_alone(kind):
     assert ours < 1.02 * theirs
 
 
-@pytest.mark.parametrize("kind", [RuleFitRegressor, ISLERegressor])
-def test_levels_are_terms_of_the_lines_too(kind):
+@pytest.mark.parametrize(
+    "model", [RuleFitRegressor(n_estimators=0), ISLERegressor(n_estimators=10)], ids=repr
+)
+def test_levels_are_terms_of_the_lines_too(model):
     rng = np.random.default_rng(0)
     town = rng.choice(["Bonn", "Oslo", "Rome"], 200)
     X = pd.DataFrame({"size": rng.normal(size=200), "town": town})
     y = X["size"] + 2.0 * (town == "Rome") + 0.1 * rng.normal(size=200)
-    model = kind(n_estimators=10, cv=3, cv_score=False, random_state=0).fit(X, y)
+    model.set_params(cv=3, cv_score=False, random_state=0).fit(X, y)
     new = pd.DataFrame({"size": [0.0, 0.0, 0.0, 1.0], "town": ["Rome", "Oslo", "Nice", "Oslo"]})
     assert_allclose(model.predict(new), [2.0, 0.0, 0.0, 1.0], atol=0.15)
-    if kind is RuleFitRegressor:
+    if isinstance(model, RuleFitRegressor):
         assert "town in {'Rome'}" in set(model.rules_["rule"])
