@@ -204,7 +204,7 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
     linear_terms : bool, default=True
         Whether the folds may choose a lasso over the columns themselves, categories level by level,
         instead of trees: where straight lines are the truth, no sum of few trees predicts as well.
-        Not with a shared dictionary, whose trees have seen the folds.
+        Two lasso paths more a fit; not with a shared dictionary, whose trees have seen the folds.
     post : {"lasso", "stagewise", "shrink"}, default="lasso"
         How coefficients are found: the lasso and forward stagewise drop trees; "shrink"
         penalises the distance from equal coefficients, so it keeps all trees, their plain average

@@ -100,7 +100,7 @@ class RuleFitBase(TreeSum):
                 dictionary, bits = grow_dictionary(owner, rows, growth, tail, self.ensemble)
             tails = sorted({self.winsorize, 0.0}, reverse=True) if self.linear_terms else []
             lines = [term_dictionary(rows, each) for each in tails]
-            rivals = [fit_terms(alone, rows, bits_, **options) for alone, bits_ in lines]
+            rivals = [fit_terms(alone, rows, held, **options) for alone, held in lines]
             return (*rivals, fit_terms(dictionary, rows, bits, **options))
 
         refit = None if self.max_terms is None else self.l1_ratio
