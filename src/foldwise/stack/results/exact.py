@@ -13,9 +13,9 @@ from foldwise.scores.best import covariance_of
 from foldwise.scores.correlated import covariance_of_means, ratios, shared_covariance
 from foldwise.scores.exact import (
     Exact,
+    RunningMean,
     ScoreCorrection,
     correction_of,
-    mean_evaluation,
     next_step,
     rooted,
     stepped,
@@ -63,25 +63,27 @@ def board_of(stack: FittedStack) -> Board:
     verdict, tops, judgements = stack.verdict, _tops(stack), stack.reading.judgements
     assert verdict.evaluation is not None
     assert verdict.target is not None
-    features = _features(stack, [judgement.test for judgement in judgements])
-    answers = _answers(tops, features)
-    judged = _evaluated(answers, stack.metric.evaluate, verdict.target)
-    judged[TITLES[0]] = verdict.evaluation
+    metric, why_not = _before_the_root(stack), why_uncorrected(stack)
+    judged_by = stack.metric if why_not else metric
+    answers = _answers(stack, tops, [judgement.test for judgement in judgements])
+    judged = _evaluated(answers, judged_by.evaluate, verdict.target)
+    del answers
+    if judged_by is stack.metric:
+        judged[TITLES[0]] = verdict.evaluation
     rows = {title: Exact(own, own) for title, own in judged.items()}
     unknown = np.ones((len(rows), len(rows)))
-    board = Board(rows, unknown, _fold_of_units(stack), why_uncorrected(stack))
+    board = Board(rows, unknown, _fold_of_units(stack), why_not)
     if not all(judgement.pairs for judgement in judgements):
         return board
-    metric = _before_the_root(stack)
     curve = _learning_curve(stack, tops, _quickly(metric))
     board = replace(board, ratios=curve.ratios)
-    if board.why_not:
+    if why_not:
         return board
-    if metric is not stack.metric:
-        judged = _evaluated(answers, metric.evaluate, verdict.target)
     kappa = _kappa(stack)
     for title, own in judged.items():
-        exact = stepped(own, curve.pairs[title], curve.alone[title], kappa, metric.best)
+        # Taken out one by one: each holds a number a row.
+        pairs, alone = curve.pairs.pop(title), curve.alone.pop(title)
+        exact = stepped(own, pairs, alone, kappa, metric.best)
         rows[title] = exact if metric is stack.metric else rooted(exact)
     return board
 
@@ -97,19 +99,20 @@ class _Curve:
 
 def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate) -> _Curve:
     judgements, target = stack.reading.judgements, stack.judge.judged_target()
-    features = _features(stack, [Block(j.test.rows, j.fresh) for j in judgements])
-    answers = _answers(tops, features)
+    answers = _answers(stack, tops, [Block(j.test.rows, j.fresh) for j in judgements])
     alone, losses = _evaluated(answers, evaluate, target), _losses(answers, stack.metric, target)
     n_folds = len(judgements)
-    table, each = np.full((n_folds, n_folds, len(tops)), np.nan), []
+    table = np.full((n_folds, n_folds, len(tops)), np.nan)
+    pairs = {title: RunningMean() for title in tops}
     for k, blocks in enumerate(zip(*(j.by_pairs for j in judgements), strict=True)):
-        answers = _answers(tops, _features(stack, blocks))
-        each.append(_evaluated(answers, evaluate, target))
+        answers = _answers(stack, tops, blocks)
+        for title, answer in answers.items():
+            pairs[title].add(evaluate(answer, target))
         means = _fold_means(_losses(answers, stack.metric, target), target)
         for i in range(n_folds):
             table[i, k + (k >= i)] = means[i]
-    pairs = {title: mean_evaluation([one[title] for one in each]) for title in tops}
-    return _Curve(alone, pairs, _ratios(stack, table, losses, target))
+    found = _ratios(stack, table, losses, target)
+    return _Curve(alone, {title: mean.evaluation for title, mean in pairs.items()}, found)
 
 
 def _ratios(
@@ -181,10 +184,6 @@ def _fold_of_units(stack: FittedStack) -> IntArray:
     return target.fold[first]
 
 
-def _features(stack: FittedStack, blocks: Sequence[Block]) -> list[Features]:
-    return [stack.top.features((block,)) for block in blocks]
-
-
 def why_uncorrected(stack: FittedStack) -> str:
     """Return why the score of a stack stays as it was judged; nothing if it is corrected."""
     reading, lattice = stack.reading, stack.lattice
@@ -250,12 +249,16 @@ def _tops(stack: FittedStack) -> dict[str, Top]:
     return {TITLES[0]: by_stack, **learners, **plain}
 
 
-def _answers(tops: dict[str, Top], features: Sequence[Features]) -> dict[str, Response]:
-    """Return what every model answers on the judged folds."""
-    return {
-        title: joined([top(i, own) for i, own in enumerate(features)])
-        for title, top in tops.items()
-    }
+def _answers(
+    stack: FittedStack, tops: dict[str, Top], blocks: Sequence[Block]
+) -> dict[str, Response]:
+    """Return what every model answers on the judged folds, each read once."""
+    each: dict[str, list[Response]] = {title: [] for title in tops}
+    for i, block in enumerate(blocks):
+        features = stack.top.features((block,))
+        for title, top in tops.items():
+            each[title].append(top(i, features))
+    return {title: joined(each.pop(title)) for title in tops}
 
 
 def _evaluated(
