@@ -6,13 +6,18 @@ multiple of 64 bytes, so that whoever opens the parcel computes on memory that i
 the same way everywhere and gets the same bits.
 """
 
+import atexit
+import contextlib
+import ctypes
 import mmap
 import pickle
+import shutil
 import sys
 import tempfile
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -79,6 +84,11 @@ def pack(value: Any, room: Any = None) -> Parcel:
         return Parcel(head, spans, stream.name)
 
 
+def is_elsewhere() -> bool:
+    """Tell whether this process works on arrays of another one."""
+    return bool(_mapped)
+
+
 def let_go() -> None:
     """Tell the system that what was read of mapped arrays will not be wanted again soon."""
     if hasattr(mmap, "MADV_DONTNEED"):
@@ -86,10 +96,21 @@ def let_go() -> None:
             mapped.madvise(mmap.MADV_DONTNEED)
 
 
+def give_back() -> None:
+    """Give memory that was freed in small pieces back to the system, where the C library can."""
+    # Windows knows no library without a name.
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 class _Folder(tempfile.TemporaryDirectory[str]):
     """A folder for data that is closed as a file is."""
 
-    close = tempfile.TemporaryDirectory.cleanup
+    def close(self) -> None:
+        self.cleanup()
+        if Path(self.name).exists():
+            # Windows keeps what a worker still maps; when this process ends none does.
+            atexit.register(shutil.rmtree, self.name, ignore_errors=True)
 
 
 def open_room(*, nameless: bool = True) -> tuple[Any, Any]:

@@ -100,27 +100,28 @@ class _Curve:
 def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate) -> _Curve:
     judgements, target = stack.reading.judgements, stack.judge.judged_target()
     answers = _answers(stack, tops, [Block(j.test.rows, j.fresh) for j in judgements])
-    alone, losses = _evaluated(answers, evaluate, target), _losses(answers, stack.metric, target)
+    alone = _evaluated(answers, evaluate, target)
+    losses = [stack.metric.row_losses(answer, target) for answer in answers.values()]
+    naive = covariance_of_means(np.column_stack(losses), target.weight, target.unit)
+    del answers, losses
     n_folds = len(judgements)
     table = np.full((n_folds, n_folds, len(tops)), np.nan)
     pairs = {title: RunningMean() for title in tops}
     for k, blocks in enumerate(zip(*(j.by_pairs for j in judgements), strict=True)):
         answers = _answers(stack, tops, blocks)
-        for title, answer in answers.items():
+        for m, title in enumerate(tops):
+            answer = answers.pop(title)
             pairs[title].add(evaluate(answer, target))
-        means = _fold_means(_losses(answers, stack.metric, target), target)
-        for i in range(n_folds):
-            table[i, k + (k >= i)] = means[i]
-    found = _ratios(stack, table, losses, target)
+            means = _fold_means(stack.metric.row_losses(answer, target), target)
+            for i in range(n_folds):
+                table[i, k + (k >= i), m] = means[i]
+    found = _ratios(stack, table, naive, target)
     return _Curve(alone, {title: mean.evaluation for title, mean in pairs.items()}, found)
 
 
-def _ratios(
-    stack: FittedStack, table: FloatArray, losses: FloatArray, target: Target
-) -> FloatArray:
+def _ratios(stack: FittedStack, table: FloatArray, naive: FloatArray, target: Target) -> FloatArray:
     """Return how much folds err together, in variances over those of independent rows."""
     weight = np.bincount(target.fold, _weight(target)).astype(np.float64)
-    naive = covariance_of_means(losses, target.weight, target.unit)
     found = ratios(shared_covariance(table, weight), naive)
     # The stack's own row of the table has stackers that saw the second fold.
     found[0, 0] = np.average(np.diag(found)[1 : 1 + len(stack.top.entries)], weights=_shares(stack))
@@ -144,17 +145,10 @@ def _own_ratio(stack: FittedStack, weight: FloatArray, target: Target) -> float:
     return float(ratios(shared_covariance(table, weight), naive)[0, 0])
 
 
-def _losses(answers: dict[str, Response], metric: Metric, target: Target) -> FloatArray:
-    """Return the losses of the judged rows by each model, of shape (n_rows, n_models)."""
-    return np.column_stack([metric.row_losses(answer, target) for answer in answers.values()])
-
-
 def _fold_means(losses: FloatArray, target: Target) -> FloatArray:
-    """Return the mean losses of each fold, of shape (n_folds, n_models)."""
+    """Return the mean loss of each fold."""
     weight = _weight(target)
-    sums = np.zeros((int(target.fold.max()) + 1, losses.shape[1]))
-    np.add.at(sums, target.fold, weight[:, None] * losses)
-    return sums / np.bincount(target.fold, weight)[:, None]
+    return np.bincount(target.fold, weight * losses) / np.bincount(target.fold, weight)
 
 
 def _weight(target: Target) -> FloatArray:

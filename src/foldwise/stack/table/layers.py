@@ -66,6 +66,7 @@ def fit_layers(
             _drop_outside_domain(table, entries, problem, dealt.reading, settings)
         fitted.append(Layer(check_failures(table, entries, settings), table, problem))
     settings.run.clock.slice(1.0)
+    problem.data.shared.clear()
     _forget_models(fitted[-1], dealt.reading)
     return tuple(fitted)
 
