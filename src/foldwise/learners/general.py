@@ -239,8 +239,8 @@ class _Node:
             X = take_rows(self.data.X, rows)
             for _, step in steps:
                 X = X if step is None or step == "passthrough" else step.transform(X)
+            let_go()
             yield X
-        let_go()
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
