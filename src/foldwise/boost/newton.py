@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import FloatArray
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.booster import BoostedClassifier, BoostedRegressor, LossBooster
 from foldwise.boost.early_stopping import SetApart
 from foldwise.boost.newton_trees import (
@@ -27,6 +27,7 @@ from foldwise.boost.newton_trees import (
 )
 from foldwise.checks import check_number, check_whole
 from foldwise.errors import Plain, invalid_parameter, warn
+from foldwise.learners.in_parts import RowsInParts, is_worth_it
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
 from foldwise.losses import Huber, Loss, Quantile, Squared
 
@@ -160,6 +161,13 @@ class NewtonBoosting(LossBooster):
         self.booster_ = model.booster
         self.validation_loss_ = model.validation_loss
         self.n_estimators_ = model.rounds
+
+    def _part(self, rows: WeightedRows, inside: IntArray) -> WeightedRows:
+        X = rows.table.X
+        if not is_worth_it(X, inside):
+            return rows.part(inside)
+        table = LearnerInput(RowsInParts(X, inside), trusted=False)
+        return WeightedRows(table, rows.y[inside], rows.weight[inside], rows.given)
 
     def _words(self, seed: int, n_threads: int, n_rows: int) -> Words:
         words = tree_words(self.get_params(deep=False)) | {

@@ -98,6 +98,11 @@ def test_a_worker_that_exits_is_lost_with_its_code(executor: Processes) -> None:
     assert str(first(executor).error) == "its process ended with code 3"
 
 
+def test_a_signal_without_a_name_is_told_by_its_number() -> None:
+    assert processes._cause(-signal.SIGTERM) == "its process was killed by SIGTERM"
+    assert processes._cause(-99) == "its process was killed by signal 99"
+
+
 def test_a_death_is_noticed_though_a_child_of_it_holds_the_pipe(executor: Processes) -> None:
     # The child outlives the patience of first.
     executor.submit(0, "fork and die")
@@ -189,6 +194,24 @@ def test_a_new_worker_has_one_thread_whatever_the_user_set(monkeypatch: Any) -> 
     executor.place(work, np.ones(1))
     executor.submit(0, "threads")
     assert first(executor).result == {1}
+    executor.close()
+
+
+def test_tasks_run_and_end_on_a_system_without_posix_signals_and_groups(monkeypatch: Any) -> None:
+    monkeypatch.setattr(processes, "_idle", [])
+    for tracker in (processes.resource_tracker, processes.loky_tracker):
+        tracker.ensure_running()
+    for home, name in ((os, "killpg"), (os, "waitid"), (os, "getuid"), (signal, "pthread_sigmask")):
+        monkeypatch.delattr(home, name)
+    monkeypatch.setattr(processes, "KILL", signal.SIGTERM)
+    monkeypatch.setattr(processes.sys, "platform", "not linux")
+    executor = Processes(1)
+    executor.place(work, np.ones(300_000))
+    executor.submit(0, LONG)
+    executor.cancel(0, "late")
+    assert isinstance(first(executor).error, TaskEndedError)
+    executor.submit(1, 0.0)
+    assert first(executor).result == 300_000
     executor.close()
 
 
