@@ -28,8 +28,10 @@ def program(home: Path, name: str) -> str:
 def run(*command: str, cwd: Path = ROOT, **variables: str) -> None:
     """Run a command; end with its exit code if it fails."""
     print("+", " ".join(Path(command[0]).name if i == 0 else w for i, w in enumerate(command)))
-    # What is on a path of the caller's own would be found before what is installed.
-    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    # What is on a path of the caller's own would be found before what is installed, and every
+    # process of the tests would compile everything again.
+    without = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+    own = {name: value for name, value in os.environ.items() if name not in without}
     code = subprocess.run(command, cwd=cwd, env=own | variables, check=False).returncode
     if code:
         sys.exit(code)
@@ -42,11 +44,24 @@ def environment(home: Path, *packages: str) -> Path:
         return home
     if not Path(program(home, "python")).exists():
         venv.create(home, with_pip=True)
-    pip = (program(home, "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    python = (program(home, "python"), "-m")
+    pip = (*python, "pip", "install", "-q", "--disable-pip-version-check", "--no-compile")
     run(*pip, "--upgrade", "pip")
     run(*pip, *packages)
+    # pip would compile in one process, and the tests of others too. What is no Python may fail.
+    others = ("-q", "-q", "-j", "2", "-x", r"[/\\]tests[/\\]", str(home))
+    subprocess.run((*python, "compileall", *others), check=False)
     ready.touch()
     return home
+
+
+def environment_with_torch(home: Path, *packages: str) -> Path | None:
+    """Make an environment with torch's build for processors; None where that cannot be had."""
+    try:
+        return environment(home, TORCH, *packages)
+    except SystemExit:
+        print(f"{TORCH} cannot be installed: what needs it is skipped.")
+        return None
 
 
 def developer() -> Path:
@@ -67,7 +82,7 @@ def lint() -> None:
 
 def types() -> None:
     """Check types."""
-    run(program(developer(), "mypy"))
+    run(program(developer(), "mypy"), "--num-workers", "2")
 
 
 def shape() -> None:
@@ -89,14 +104,12 @@ def test() -> None:
 
 def test_nets() -> None:
     """Run the tests of the networks, in an environment with torch's build for processors."""
-    try:
-        home = environment(ROOT / ".venv-nets", TORCH, "--editable", ".[dev]")
-    except SystemExit:
-        print(f"{TORCH} cannot be installed: the tests of the networks are skipped.")
+    home = environment_with_torch(ROOT / ".venv-nets", "--editable", ".[dev]")
+    if home is None:
         return
-    tests = ("tests/nets", "src/foldwise/nets", "tests/test_together.py", "-k", "nets or Net")
+    tests = ("tests/nets", "src/foldwise/nets", "tests/test_together.py", "tests/test_examples.py")
     pytest = ("-m", "pytest", "-q", "-n", "2", "--dist", "worksteal")
-    run(program(home, "python"), *pytest, *tests, **ONE_THREAD)
+    run(program(home, "python"), *pytest, *tests, "-k", "nets or Net", **ONE_THREAD)
 
 
 def demo() -> None:
@@ -112,7 +125,10 @@ def format() -> None:  # noqa: A001
 
 def docs() -> None:
     """Run the pages' code, build the site into docs/_build/html, and check it."""
-    python = program(environment(ROOT / ".venv-docs", "--editable", ".[docs]"), "python")
+    home, packages = ROOT / ".venv-docs", ("--editable", ".[docs]")
+    python = program(
+        environment_with_torch(home, *packages) or environment(home, *packages), "python"
+    )
     run(python, "docs/pages.py", **ONE_THREAD)
     build = ("-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", "docs/_build/html")
     run(python, *build, **ONE_THREAD)

@@ -60,6 +60,7 @@ def learner_named(name: str, parameters: dict[str, Any]) -> Any:
     return getattr(foldwise, name)(**parameters)
 
 
+@pytest.mark.usefixtures("short_paths")
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_a_regressor_works_inside_a_stack(name: str) -> None:
     X, y = make_friedman1(90, n_features=6, random_state=0)
@@ -71,6 +72,7 @@ def test_a_regressor_works_inside_a_stack(name: str) -> None:
     assert -stack.score_ < y.std()
 
 
+@pytest.mark.usefixtures("short_paths")
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_a_classifier_works_inside_a_stack(name: str) -> None:
     X, y = make_classification(120, 6, random_state=1)

@@ -48,13 +48,9 @@ def check_whole(
     if none and value is None:
         return
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise invalid_parameter(
-            owner,
-            name,
-            must=f"be a whole number of at least {least}{' or None' if none else ''}",
-            got=value,
-            fix=f"Try {max(least, 10) if try_ is None else try_}.",
-        )
+        must = f"be a whole number of at least {least}{' or None' if none else ''}"
+        fix = f"Try {max(least, 10) if try_ is None else try_}."
+        raise invalid_parameter(owner, name, must=must, got=value, fix=fix)
 
 
 def check_number(
@@ -88,14 +84,10 @@ def check_lengths(owner: str, n_rows: int, **others: Any) -> None:
     """Raise unless every other input has as many rows as X."""
     for name, values in others.items():
         if values is not None and n_samples(values) != n_rows:
-            raise invalid_data(
-                owner,
-                name,
-                must=f"have one entry for each of the {n_rows} rows of X (inconsistent numbers "
-                "of samples)",
-                got=Plain(f"{n_samples(values)}"),
-                fix="Give the same rows to both.",
-            )
+            must = f"have one entry for each of the {n_rows} rows of X"
+            must += " (inconsistent numbers of samples)"
+            got, fix = Plain(f"{n_samples(values)}"), "Give the same rows to both."
+            raise invalid_data(owner, name, must=must, got=got, fix=fix)
 
 
 def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray | None:
@@ -106,30 +98,18 @@ def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray |
         sample_weight = np.full(n_rows, sample_weight)
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim != 1:
-        raise invalid_data(
-            owner,
-            "sample_weight",
-            must="be one-dimensional (Sample weights must be 1D array or scalar)",
-            got=Plain(f"shape {weights.shape}"),
-            fix="Flatten it.",
-        )
+        must = "be one-dimensional (Sample weights must be 1D array or scalar)"
+        got = Plain(f"shape {weights.shape}")
+        raise invalid_data(owner, "sample_weight", must=must, got=got, fix="Flatten it.")
     check_lengths(owner, n_rows, sample_weight=weights)
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise invalid_data(
-            owner,
-            "sample_weight",
-            must="be finite and not negative (Negative values in data)",
-            got=float(weights[~np.isfinite(weights) | (weights < 0)][0]),
-            fix="Drop these rows instead.",
-        )
+        must = "be finite and not negative (Negative values in data)"
+        first = float(weights[~np.isfinite(weights) | (weights < 0)][0])
+        fix = "Drop these rows instead."
+        raise invalid_data(owner, "sample_weight", must=must, got=first, fix=fix)
     if not weights.any():
-        raise invalid_data(
-            owner,
-            "sample_weight",
-            must="not be zero everywhere",
-            got=Plain("all zeros"),
-            fix="Leave it out for equal weights.",
-        )
+        got, fix = Plain("all zeros"), "Leave it out for equal weights."
+        raise invalid_data(owner, "sample_weight", must="not be zero everywhere", got=got, fix=fix)
     return weights
 
 
@@ -140,13 +120,9 @@ def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
     check_lengths(owner, n_rows, groups=groups)
     values = column_or_1d(groups)
     if pd.isna(values).any():
-        raise invalid_data(
-            owner,
-            "groups",
-            must="name a group for every row",
-            got=Plain(f"{int(pd.isna(values).sum())} missing"),
-            fix="Give these rows a group of their own.",
-        )
+        got = Plain(f"{int(pd.isna(values).sum())} missing")
+        fix = "Give these rows a group of their own."
+        raise invalid_data(owner, "groups", must="name a group for every row", got=got, fix=fix)
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
@@ -177,10 +153,6 @@ def check_two_classes(owner: str, labels: Array) -> None:
     """Raise if there is nothing to tell apart."""
     if len(labels) < 2:
         only = labels[0].item() if isinstance(labels[0], np.generic) else labels[0]
-        raise invalid_data(
-            owner,
-            "y",
-            must="hold at least two classes",
-            got=Plain(f"one class, {only!r}"),
-            fix="There is nothing to learn from one class: check how y was made.",
-        )
+        got = Plain(f"one class, {only!r}")
+        fix = "There is nothing to learn from one class: check how y was made."
+        raise invalid_data(owner, "y", must="hold at least two classes", got=got, fix=fix)

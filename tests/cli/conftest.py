@@ -1,11 +1,15 @@
 """One small model for all tests of the command line, and a way to type commands."""
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from foldwise.auto import plan
+from foldwise.auto.presets import PRESETS
 from foldwise.cli.app import app
 from tests.cli.flats import make_flats
 
@@ -26,6 +30,16 @@ class Typed:
     @property
     def last(self):
         return self.err.strip().splitlines()[-1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small() -> Iterator[None]:
+    """Make the fast preset faster: all its members, few trees, one deal of three folds."""
+    fast = replace(PRESETS["fast"], folds=3, folds_in_time=(3,), size=0.05)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, "fast", fast)
+        patch.setattr(plan, "MOST_REPEATS", 1)
+        yield
 
 
 @pytest.fixture(scope="session")

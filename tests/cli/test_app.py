@@ -107,7 +107,13 @@ def test_a_bad_table_that_can_be_read_gives_a_model(name, typed, tmp_path):
     assert [column["column"] for column in result.json["columns"]] == list(frame.columns[:-1])
 
 
-TYPED = "from foldwise.cli import main; main()"
+TYPED = """
+from dataclasses import replace
+from foldwise.auto.presets import PRESETS
+from foldwise.cli import main
+PRESETS["fast"] = replace(PRESETS["fast"], folds=3, size=0.05)
+main()
+"""
 
 
 def test_an_interrupted_run_is_continued(tmp_path, flats):

@@ -42,6 +42,7 @@ def test_the_text_adds_up_too(fitted):
     assert_allclose(sum(numbers[:-1]), numbers[-1], atol=0.02)
 
 
+@pytest.mark.usefixtures("short_paths")
 def test_the_most_probable_class_is_explained_unless_another_is_asked_for():
     X, y = load_iris(return_X_y=True)
     model = RuleFitClassifier(n_estimators=20, cv=2, random_state=0).fit(X, y)

@@ -76,6 +76,7 @@ def test_classes_are_redrawn_from_probabilities():
     assert (frame.iloc[0]["feature_1"], frame.iloc[0]["feature_2"]) == ("x0", "x1")
 
 
+@pytest.mark.usefixtures("short_paths")
 def test_counts_are_redrawn_as_counts():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))

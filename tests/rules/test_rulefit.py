@@ -36,7 +36,9 @@ WEIGHTS_RESAMPLED = dict.fromkeys(
     # The targets of that check are noise to the regressor, which gives a constant for them.
     expected_failed_checks=lambda model: WEIGHTS_RESAMPLED if is_classifier(model) else {},
 )
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, request):
+    if request.node.get_closest_marker("xfail"):
+        pytest.xfail("what cannot hold takes longest")
     check(estimator)
 
 

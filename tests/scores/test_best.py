@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from foldwise.scores.best import covariance_of, differences, may_be_best, p_better
+from foldwise.scores.exact import covariance_of, differences, may_be_best, p_better
 
 
 def test_a_model_among_equals_stays_in() -> None:

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from foldwise.scores.correlated import covariance_of_means, ratios, shared_covariance
+from foldwise.scores.exact import covariance_of_means, ratios, shared_covariance
 
 RNG = np.random.default_rng(0)
 UNIT = np.arange(48) // 3

@@ -103,18 +103,13 @@ def check(oracle, X_new, predict_with="folds", hold_out="node", tolerance=EXACT)
         same(stack.predict(X_new), expected.predictions[:, 0])
 
 
-@pytest.mark.parametrize(("predict_with", "hold_out"), MODES)
-@pytest.mark.parametrize("n_folds", [3, 5])
+@pytest.mark.parametrize(
+    ("n_folds", "predict_with", "hold_out"),
+    [*((3, *mode) for mode in MODES), (5, *MODES[0]), (5, *MODES[5]), (10, *MODES[5])],
+)
 def test_regression(n_folds, predict_with, hold_out) -> None:
     X, y, X_new = regression_data()
     oracle = Oracle([[TREE, LASSO]], Ridge(), GRID, X, y, folds_of(n_folds, X))
-    check(oracle, X_new, predict_with, hold_out)
-
-
-@pytest.mark.parametrize(("predict_with", "hold_out"), [MODES[0], MODES[5]])
-def test_regression_with_ten_folds(predict_with, hold_out) -> None:
-    X, y, X_new = regression_data()
-    oracle = Oracle([[TREE, LASSO]], Ridge(), GRID, X, y, folds_of(10, X))
     check(oracle, X_new, predict_with, hold_out)
 
 
@@ -126,8 +121,10 @@ def test_the_seeds_own_procedure_with_its_own_learner_on_random_data(seed) -> No
     check(oracle, X_new, "folds", "node", SHORTCUT)
 
 
-@pytest.mark.parametrize(("predict_with", "hold_out"), MODES)
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("n_classes", "predict_with", "hold_out"),
+    [*((3, *mode) for mode in MODES), (2, *MODES[0]), (2, *MODES[5])],
+)
 def test_classification(n_classes, predict_with, hold_out) -> None:
     X, y, X_new = class_data(n_classes)
     oracle = Oracle(
@@ -169,11 +166,10 @@ def test_tuned_learners(predict_with, hold_out) -> None:
     check(oracle, X_new, predict_with, hold_out)
 
 
-@pytest.mark.parametrize("n_folds", [3, 5])
-def test_several_tuned_learners_that_share_a_transformer(n_folds) -> None:
+def test_several_tuned_learners_that_share_a_transformer() -> None:
     X, y, X_new = regression_data(30)
     pipes = [make_pipeline(StandardScaler(), model) for model in (LASSO, TREE)]
-    oracle = Oracle([pipes], Ridge(), {"alpha": [0.1]}, X, y, folds_of(n_folds, X))
+    oracle = Oracle([pipes], Ridge(), {"alpha": [0.1]}, X, y, folds_of(4, X))
     oracle.tune = [{"lasso__alpha": [0.01, 0.3]}, {"decisiontreeregressor__max_depth": [1, 3]}]
     check(oracle, X_new, "folds", "node")
 

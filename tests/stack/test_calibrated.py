@@ -29,7 +29,7 @@ SURE = DecisionTreeClassifier(max_depth=6, random_state=0)
 
 @pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([CalibratedClassifier(LogisticRegression(), cv=3)])
+@parametrize_with_checks([CalibratedClassifier(GaussianNB(), "platt", cv=3)])
 def test_scikit_learns_estimator_checks_pass(estimator, check) -> None:
     check(estimator)
 

@@ -16,7 +16,6 @@ from foldwise import StackingClassifier, StackingRegressor
 @parametrize_with_checks(
     [
         StackingRegressor([("ridge", Ridge(tol=1e-12)), ("tree", DecisionTreeRegressor())], cv=3),
-        StackingClassifier([("bayes", GaussianNB()), ("tree", DecisionTreeClassifier())], cv=3),
         StackingClassifier(
             [[("tree", DecisionTreeClassifier())], [("logistic", LogisticRegression())]],
             LogisticRegression(),

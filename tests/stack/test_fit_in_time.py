@@ -13,12 +13,11 @@ from foldwise.errors import AllLearnersFailedError, FoldwiseWarning
 from foldwise.folds import Lattice
 from foldwise.learners import TrainingData
 from foldwise.scores.metric import as_metric
-from foldwise.stack.fit import _reserve
-from foldwise.stack.judge.in_time import OutOfTimeError, judged_in_time
-from foldwise.stack.judge.judge import Contest
+from foldwise.stack.fit import fit_layers
+from foldwise.stack.judge.in_time import judged_in_time, reserved
+from foldwise.stack.judge.judge import Contest, OutOfTimeError
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import candidates_from
-from foldwise.stack.table.layers import fit_layers
 from tests.engine import odd
 from tests.engine.odd import Odd
 
@@ -136,10 +135,9 @@ def test_time_for_combining_is_set_aside() -> None:
     one = Contest(candidates_from("pool", problem, metric, "x"), metric)
     several = Contest(candidates_from(["pool", "logistic"], problem, metric, "x"), metric)
 
-    def seconds(budget: float | None, contest: Contest = one) -> float:
-        return _reserve(problem, 10, lattice, contest, budget)
+    def seconds(budget: float, contest: Contest = one) -> float:
+        return reserved(problem, 10, lattice, contest, budget)
 
-    assert seconds(None) == 0.0
     assert seconds(0.3) == pytest.approx(0.1)
     assert seconds(10) == pytest.approx(0.28)
     assert seconds(10, several) == pytest.approx(0.48)

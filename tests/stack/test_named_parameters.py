@@ -87,3 +87,8 @@ def test_a_dropped_learner_is_not_fitted_but_remembered() -> None:
     stack.fit(rng.normal(size=(20, 2)), rng.normal(size=20))
     assert stack.named_estimators_["ridge"] == "drop"
     assert list(stack.oof_.columns) == ["pipe", "few"]
+    fitted = stack.set_params(pipe="drop").estimators_
+    assert [type(model).__name__ for model in fitted] == ["FoldModels"] * 2
+    assert not hasattr(one_layer(), "estimators_")
+    stack.fit(rng.normal(size=(20, 2)), rng.normal(size=20))
+    assert stack.named_estimators_["pipe"] == "drop"

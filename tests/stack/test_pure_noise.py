@@ -107,6 +107,7 @@ def test_the_default_does_not_beat_noise() -> None:
     assert is_honest([squared_gain(*fit_regressors(seed, cv=3)) for seed in SEEDS])
 
 
+@pytest.mark.usefixtures("few_bags")
 @pytest.mark.parametrize("task", ["numbers", "classes"])
 def test_no_named_combiner_beats_noise(task) -> None:
     names = FOR_NUMBERS if task == "numbers" else FOR_CLASSES

@@ -47,7 +47,7 @@ from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_data, listing, unsupported
 from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
-from foldwise.stack.fit import ALL_SHARE
+from foldwise.stack.judge.in_time import ALL_SHARE
 from foldwise.stack.parameters import LIVE, without_live
 from foldwise.stack.results.notebook import fitted_html
 

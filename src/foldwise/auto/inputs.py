@@ -17,7 +17,7 @@ from foldwise.auto.portfolio.member import TableProfile
 from foldwise.auto.tables.values import date_format_of, parse_dates
 from foldwise.checks import unknown_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter
-from foldwise.folds.deal import ENOUGH
+from foldwise.folds.lattice import ENOUGH
 from foldwise.learners import TrainingData
 
 MOST_FORWARD = 5

@@ -18,7 +18,7 @@ from foldwise.arrays import IntArray
 from foldwise.auto.portfolio.member import TableProfile
 from foldwise.engine.files import write_whole
 from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
-from foldwise.stack.fit import combining_seconds
+from foldwise.stack.judge.in_time import combining_seconds
 
 TRIAL_ROWS = 1000
 # A trial of a large problem is made only after a smaller one has told what it will take.

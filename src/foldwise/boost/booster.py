@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,9 +36,10 @@ from foldwise.losses import Loss
 from foldwise.losses.classes import class_loss
 from foldwise.losses.loss import check_loss
 from foldwise.losses.numbers import regression_loss
+from foldwise.parameters import KeepsParameters
 
 
-class Booster(BaseEstimator):
+class Booster(KeepsParameters):
     """Rounds, early stopping and the walk of ``fit``; a subclass boosts in ``_boost``."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -93,13 +94,9 @@ class Booster(BaseEstimator):
         if self.refit is not None:
             check_word(owner, "refit", self.refit, ["scaled", "same"])
         elif self.early_stopping and not isinstance(self.validation, float):
-            raise invalid_parameter(
-                owner,
-                "refit",
-                must="be 'scaled' or 'same' unless validation is a share",
-                got=Plain(f"None with validation={self.validation!r}"),
-                fix="Use refit='scaled'.",
-            )
+            must = "be 'scaled' or 'same' unless validation is a share"
+            got = Plain(f"None with validation={self.validation!r}")
+            raise invalid_parameter(owner, "refit", must=must, got=got, fix="Use refit='scaled'.")
 
     def _table(self, X: Any, *, reset: bool = False) -> LearnerInput:
         learners = self._learners()
@@ -119,13 +116,9 @@ class Booster(BaseEstimator):
         labels = np.asarray(y)
         unseen = np.setdiff1d(labels, self.classes_)
         if len(unseen):
-            raise invalid_data(
-                type(self).__name__,
-                "y",
-                must="hold classes seen in fit",
-                got=listing(unseen.tolist()),
-                fix="Leave such rows out.",
-            )
+            got = listing(unseen.tolist())
+            must, fix = "hold classes seen in fit", "Leave such rows out."
+            raise invalid_data(type(self).__name__, "y", must=must, got=got, fix=fix)
         return np.searchsorted(self.classes_, labels)
 
     def _run(
@@ -211,6 +204,9 @@ class LossBooster(Booster):
 
 class BoostedRegressor(RegressorMixin, LossBooster):
     """Numbers from the raw prediction of a booster."""
+
+    quantile: float
+    power: float
 
     def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__

@@ -60,37 +60,26 @@ def _asked(owner: str, validation: Any, splitter: Any, y: Array, groups: Array |
     try:
         return list(splitter.split(np.zeros((len(y), 1)), y, groups))
     except ValueError as error:
-        raise invalid_data(
-            owner,
-            "validation",
-            must=f"leave rows to fit and rows to judge out of n_samples={len(y)}",
-            got=validation,
-            fix=f"Set early_stopping=False ({error})",
-        ) from error
+        must = f"leave rows to fit and rows to judge out of n_samples={len(y)}"
+        fix = f"Set early_stopping=False ({error})"
+        raise invalid_data(owner, "validation", must=must, got=validation, fix=fix) from error
 
 
 def _check_given(owner: str, splits: Splits) -> None:
     if not splits or not all(len(train) and len(test) for train, test in splits):
-        raise invalid_data(
-            owner,
-            "validation",
-            must="leave rows of positive weight to fit and to judge in every split",
-            got=Plain("a split without"),
-            fix="Set early_stopping=False, or give other splits.",
-        )
+        must = "leave rows of positive weight to fit and to judge in every split"
+        fix = "Set early_stopping=False, or give other splits."
+        raise invalid_data(owner, "validation", must=must, got=Plain("a split without"), fix=fix)
 
 
 def _check_groups(owner: str, splits: Splits, groups: Array | None) -> None:
     if groups is not None and any(
         np.isin(groups[test], groups[train]).any() for train, test in splits
     ):
-        raise invalid_data(
-            owner,
-            "validation",
-            must="keep the rows of a group on one side of every split",
-            got=Plain("a group on both sides"),
-            fix="Use a share, a number of folds or a splitter for groups, such as GroupKFold.",
-        )
+        must = "keep the rows of a group on one side of every split"
+        got = Plain("a group on both sides")
+        fix = "Use a share, a number of folds or a splitter for groups, such as GroupKFold."
+        raise invalid_data(owner, "validation", must=must, got=got, fix=fix)
 
 
 def _renumbered(rows: Any, kept: IntArray | None) -> IntArray:
@@ -121,13 +110,9 @@ def _splitter(
         return list(validation.split())
     if hasattr(validation, "split") or isinstance(validation, Iterable):
         return validation
-    raise invalid_parameter(
-        owner,
-        "validation",
-        must="be a share between 0 and 1, a number of folds from 2 on, or a splitter",
-        got=validation if validation != -1.0 else Plain("none of these"),
-        fix="Try 0.1, the default.",
-    )
+    must = "be a share between 0 and 1, a number of folds from 2 on, or a splitter"
+    got = validation if validation != -1.0 else Plain("none of these")
+    raise invalid_parameter(owner, "validation", must=must, got=got, fix="Try 0.1, the default.")
 
 
 def scaled_rounds(best: list[int], n_training: list[int], n_samples: int) -> int:

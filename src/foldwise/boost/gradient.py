@@ -64,33 +64,19 @@ class GradientBoosting(LossBooster):
         super()._check_parameters(weighted)
         check_word(owner, "step", self.step, ["auto", "leaf", "line", "fixed"])
         if not self._learners():
-            raise invalid_parameter(
-                owner,
-                "estimator",
-                must="be a regressor or a list of them",
-                got=self.estimator,
-                fix="Leave it out to boost trees.",
-            )
+            must, fix = "be a regressor or a list of them", "Leave it out to boost trees."
+            raise invalid_parameter(owner, "estimator", must=must, got=self.estimator, fix=fix)
         for learner in self._learners():
             self._check_learner(owner, learner, weighted)
 
     def _check_learner(self, owner: str, learner: Any, weighted: bool) -> None:
         if not is_regressor(learner):
-            raise unsupported(
-                owner,
-                "estimator",
-                must="be a regressor: it is fitted to gradients",
-                got=Plain(type(learner).__name__),
-                fix="Use the regressor of the same kind.",
-            )
+            must, got = "be a regressor: it is fitted to gradients", Plain(type(learner).__name__)
+            fix = "Use the regressor of the same kind."
+            raise unsupported(owner, "estimator", must=must, got=got, fix=fix)
         if self.step == "leaf" and not isinstance(learner, BaseDecisionTree):
-            raise unsupported(
-                owner,
-                "estimator",
-                must="be a scikit-learn tree for step='leaf'",
-                got=Plain(type(learner).__name__),
-                fix="Use step='line'.",
-            )
+            must, got = "be a scikit-learn tree for step='leaf'", Plain(type(learner).__name__)
+            raise unsupported(owner, "estimator", must=must, got=got, fix="Use step='line'.")
         if weighted:
             require_weights(
                 owner, learner, "when weights are given", "Fit without them or change the learner."
@@ -230,23 +216,7 @@ class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            estimator,
-            loss,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            step=step,
-            subsample=subsample,
-            max_features=max_features,
-            early_stopping=early_stopping,
-            validation=validation,
-            n_iter_no_change=n_iter_no_change,
-            refit=refit,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.quantile = quantile
-        self.power = power
+        self._keep(locals())
 
 
 class GradientBoostingClassifier(BoostedClassifier, GradientBoosting):

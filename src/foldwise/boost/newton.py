@@ -199,13 +199,11 @@ class NewtonBoosting(LossBooster):
         else:
             signs = list(wanted)
         if len(signs) != n_features or not set(signs) <= {-1, 0, 1}:
-            raise invalid_parameter(
-                type(self).__name__,
-                "monotonic_cst",
-                must=f"give -1, 0 or 1 for the {n_features} columns, or a dict of their names",
-                got=wanted if isinstance(wanted, dict) else Plain(repr(list(wanted))),
-                fix="Use 0 for columns without a constraint.",
-            )
+            owner = type(self).__name__
+            must = f"give -1, 0 or 1 for the {n_features} columns, or a dict of their names"
+            got = wanted if isinstance(wanted, dict) else Plain(repr(list(wanted)))
+            fix = "Use 0 for columns without a constraint."
+            raise invalid_parameter(owner, "monotonic_cst", must=must, got=got, fix=fix)
         return [int(sign) for sign in signs]
 
     @property
@@ -339,32 +337,7 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            loss,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            gamma=gamma,
-            reg_lambda=reg_lambda,
-            subsample=subsample,
-            max_features=max_features,
-            min_samples_leaf=min_samples_leaf,
-            min_hessian=min_hessian,
-            max_bins=max_bins,
-            monotonic_cst=monotonic_cst,
-            categorical_features=categorical_features,
-            early_stopping=early_stopping,
-            validation=validation,
-            n_iter_no_change=n_iter_no_change,
-            refit=refit,
-            lightgbm_params=lightgbm_params,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.quantile = quantile
-        self.power = power
+        self._keep(locals())
 
 
 class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):

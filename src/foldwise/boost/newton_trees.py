@@ -47,13 +47,9 @@ def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
     unknown = [c for c in chosen if isinstance(c, str) and c not in names]
     unknown += [c for c in chosen if not isinstance(c, str) and not 0 <= c < X.shape[1]]
     if unknown:
-        raise invalid_parameter(
-            owner,
-            "categorical_features",
-            must="name columns of X",
-            got=listing(unknown),
-            fix="Use names, positions, a mask or 'from_dtype'.",
-        )
+        got = listing(unknown)
+        must, fix = "name columns of X", "Use names, positions, a mask or 'from_dtype'."
+        raise invalid_parameter(owner, "categorical_features", must=must, got=got, fix=fix)
     return [names.index(c) if isinstance(c, str) else int(c) for c in chosen]
 
 
@@ -125,13 +121,10 @@ def check_monotone(owner: str, words: Words, categorical: list[int]) -> None:
         signs = [int(sign) for sign in signs.strip("()").split(",")]
     both = [column for column in categorical if column < len(signs) and signs[column]]
     if both:
-        raise invalid_parameter(
-            owner,
-            "monotonic_cst",
-            must="be 0 for columns of categories, which have no order",
-            got=Plain(f"a constraint on column {both[0]}"),
-            fix="Leave it out, or take the column out of categorical_features.",
-        )
+        must = "be 0 for columns of categories, which have no order"
+        got = Plain(f"a constraint on column {both[0]}")
+        fix = "Leave it out, or take the column out of categorical_features."
+        raise invalid_parameter(owner, "monotonic_cst", must=must, got=got, fix=fix)
 
 
 def check_words(owner: str, words: Words) -> None:
@@ -139,13 +132,8 @@ def check_words(owner: str, words: Words) -> None:
     known = {name for aliases in _their_names().values() for name in aliases}
     for name in words:
         if name not in known:
-            raise invalid_parameter(
-                owner,
-                "lightgbm_params",
-                must="hold parameters that LightGBM knows",
-                got=name,
-                fix=did_you_mean(name, sorted(known)),
-            )
+            must, fix = "hold parameters that LightGBM knows", did_you_mean(name, sorted(known))
+            raise invalid_parameter(owner, "lightgbm_params", must=must, got=name, fix=fix)
 
 
 _STDERR = threading.Lock()

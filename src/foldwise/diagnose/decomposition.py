@@ -187,13 +187,9 @@ def _weights(weights: Any, table: OutOfFoldTable) -> FloatArray:
         return np.full(table.n_models, 1.0 / table.n_models)
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (table.n_models,) or (given < 0).any() or abs(given.sum() - 1.0) > 1e-8:
-        raise invalid_parameter(
-            "ambiguity",
-            "weights",
-            must=f"be {table.n_models} numbers, none negative, of sum one",
-            got=given.tolist(),
-            fix="Use None for the plain mean.",
-        )
+        must = f"be {table.n_models} numbers, none negative, of sum one"
+        fix = "Use None for the plain mean."
+        raise invalid_parameter("ambiguity", "weights", must=must, got=given.tolist(), fix=fix)
     return given / given.sum()
 
 
@@ -281,13 +277,9 @@ def bias_variance_diversity(source: Any, *, loss: str = "auto") -> BiasVarianceD
     """
     table = table_of(source, "bias_variance_diversity")
     if table.n_repeats < 2:
-        raise unsupported(
-            "bias_variance_diversity",
-            "source",
-            must="hold at least 2 predictions of each row",
-            got=table.n_repeats,
-            fix="Fit the stack with n_repeats=5.",
-        )
+        got = table.n_repeats
+        must, fix = "hold at least 2 predictions of each row", "Fit the stack with n_repeats=5."
+        raise unsupported("bias_variance_diversity", "source", must=must, got=got, fix=fix)
     kind, values, target = loss_and_values(table, loss, "bias_variance_diversity")
     over_repeats = kind.centre(values, np.ones(table.n_repeats), 0)
     over_models = kind.centre(values, np.ones(table.n_models), 2)

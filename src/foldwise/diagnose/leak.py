@@ -97,11 +97,6 @@ def leak_audit(source: Any) -> LeakAudit:
     """
     table = table_of(source, "leak_audit")
     if table.claims is None:
-        raise unsupported(
-            "leak_audit",
-            "source",
-            must="know how it was fitted",
-            got=Plain("predictions alone"),
-            fix="Give the fitted stack.",
-        )
+        got, fix = Plain("predictions alone"), "Give the fitted stack."
+        raise unsupported("leak_audit", "source", must="know how it was fitted", got=got, fix=fix)
     return LeakAudit(table.metric, table.score, table.score_se, table.claims())

@@ -203,13 +203,9 @@ def table_of(source: Any, owner: str) -> OutOfFoldTable:
         return table
     if hasattr(source, "stack_"):
         return table_of(source.stack_, owner)
-    raise unsupported(
-        owner,
-        "source",
-        must="be a fitted stack or an OutOfFoldTable",
-        got=Plain(type(source).__name__),
-        fix="Fit a foldwise stack, or use OutOfFoldTable.from_arrays.",
-    )
+    must = "be a fitted stack or an OutOfFoldTable"
+    fix = "Fit a foldwise stack, or use OutOfFoldTable.from_arrays."
+    raise unsupported(owner, "source", must=must, got=Plain(type(source).__name__), fix=fix)
 
 
 def as_text(frame: pd.DataFrame, numbers: str = ".4g", *, index: bool = False) -> str:
@@ -231,13 +227,8 @@ def _codes(values: Array, labels: Array, name: str) -> IntArray:
     codes = order[places]
     unknown = labels[codes] != values
     if unknown.any():
-        raise invalid_data(
-            "OutOfFoldTable",
-            name,
-            must="hold only the given classes",
-            got=values[unknown][0].item(),
-            fix="Add it to classes.",
-        )
+        must, got = "hold only the given classes", values[unknown][0].item()
+        raise invalid_data("OutOfFoldTable", name, must=must, got=got, fix="Add it to classes.")
     return codes
 
 
@@ -246,18 +237,10 @@ def _check_shape(values: FloatArray, y: Array, labels: Array | None) -> None:
     if labels is not None:
         width = len(labels)
     if values.ndim != 4 or values.shape[1] != len(y) or values.shape[3] != width:
-        raise invalid_data(
-            "OutOfFoldTable",
-            "predictions",
-            must=f"have {len(y)} rows and {width} columns a model",
-            got=Plain(f"shape {values.shape[1:]}"),
-            fix="Give an array of shape (n_rows, n_models) or (n_rows, n_models, width).",
-        )
+        must = f"have {len(y)} rows and {width} columns a model"
+        got = Plain(f"shape {values.shape[1:]}")
+        fix = "Give an array of shape (n_rows, n_models) or (n_rows, n_models, width)."
+        raise invalid_data("OutOfFoldTable", "predictions", must=must, got=got, fix=fix)
     if not np.isfinite(values).all():
-        raise invalid_data(
-            "OutOfFoldTable",
-            "predictions",
-            must="be finite",
-            got=Plain("NaN or infinity"),
-            fix="Leave out rows without predictions.",
-        )
+        got, fix = Plain("NaN or infinity"), "Leave out rows without predictions."
+        raise invalid_data("OutOfFoldTable", "predictions", must="be finite", got=got, fix=fix)

@@ -4,11 +4,18 @@ An executor runs tasks somewhere: in this process, in threads, in local processe
 cluster. It knows nothing of learners, budgets or results that were stored; the runner does.
 """
 
+import contextlib
+import ctypes
+import mmap
 import time
 import traceback
+import weakref
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+# Files whose arrays tasks read in place.
+MAPPED: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 class TaskLostError(Exception):
@@ -39,6 +46,13 @@ class Finished:
         How long the work ran, without waiting and transport.
     memory : int
         Bytes its process grew by at its highest, 0 if not known.
+
+    Examples
+    --------
+    >>> from foldwise.engine import Finished
+    >>> over = Finished(3, result=15, seconds=0.2)
+    >>> over.ticket, over.result, over.error
+    (3, 15, None)
     """
 
     ticket: int
@@ -57,6 +71,18 @@ class Executor(Protocol):
         How many tasks run at once. The runner keeps at most this many submitted.
     kills : bool
         Whether :meth:`cancel` really ends a task at work.
+
+    Examples
+    --------
+    >>> from foldwise.engine import Executor
+    >>> def add_all(executor: Executor, numbers):
+    ...     executor.place(lambda shared, job: shared + job, 10)
+    ...     for ticket, number in enumerate(numbers):
+    ...         executor.submit(ticket, number)
+    ...     return [executor.wait(None)[0].result for _ in numbers]
+    >>> from foldwise.engine.executor import InProcess
+    >>> add_all(InProcess(), [1, 2])
+    [11, 12]
     """
 
     capacity: int
@@ -96,6 +122,20 @@ def without_frames(error: Exception) -> Exception:
         part.__traceback__ = None
         part = part.__cause__ or part.__context__
     return error
+
+
+def let_go() -> None:
+    """Tell the system that what a task read of mapped arrays will not be wanted again soon."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        for mapped in list(MAPPED):
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def give_back() -> None:
+    """Give memory that was freed in small pieces back to the system, where the C library can."""
+    # Windows knows no library without a name.
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class InProcess:

@@ -347,13 +347,9 @@ def _refusal(value: Any) -> UnsupportedError:
             break
         place, value = place + found[0], found[1]
         seen.add(id(value))
-    return unsupported(
-        "fingerprint",
-        place,
-        must="have a content that means the same in another process",
-        got=value,
-        fix="Use something that can be pickled.",
-    )
+    must = "have a content that means the same in another process"
+    fix = "Use something that can be pickled."
+    return unsupported("fingerprint", place, must=must, got=value, fix=fix)
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:

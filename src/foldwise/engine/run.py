@@ -11,8 +11,14 @@ from threadpoolctl import threadpool_limits
 
 from foldwise.engine.budget import Clock, Costs, Task
 from foldwise.engine.events import Stream
-from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError, TaskLostError
-from foldwise.engine.processes.packing import give_back
+from foldwise.engine.executor import (
+    Executor,
+    Finished,
+    InProcess,
+    TaskEndedError,
+    TaskLostError,
+    give_back,
+)
 from foldwise.engine.store import RunStore
 from foldwise.wording import memory, rough_duration
 
@@ -145,7 +151,13 @@ class Run:
             return
         self.executor.place(work, shared, self.clock.left())
         try:
-            batch.run()
+            while batch.pending or batch.at_work:
+                batch.give_up()
+                batch.fill()
+                if batch.at_work:
+                    for finished in self.executor.wait(batch.patience()):
+                        batch.take(finished)
+                    batch.preview()
         except KeyboardInterrupt:
             if not self.keep:
                 raise
@@ -176,18 +188,6 @@ class Batch:
         self.at_work: dict[int, int] = {}
         self.losses: Counter[int] = Counter()
         self.failed: set[str] = set()
-
-    def run(self) -> None:
-        """Do everything."""
-        while self.pending or self.at_work:
-            self.give_up()
-            self.fill()
-            if not self.at_work:
-                continue
-            for finished in self.home.executor.wait(self.patience()):
-                if finished.ticket in self.at_work:
-                    self.take(self.at_work.pop(finished.ticket), finished)
-            self.preview()
 
     def gone(self, owner: str) -> bool:
         """Tell whether nothing more is wanted of an owner."""
@@ -251,8 +251,11 @@ class Batch:
         left = self.home.clock.left()
         return None if left == float("inf") else min(max(left, 0.0), TICK_SECONDS)
 
-    def take(self, index: int, finished: Finished) -> None:
+    def take(self, finished: Finished) -> None:
         """Deal with a task that is over."""
+        if finished.ticket not in self.at_work:
+            return
+        index = self.at_work.pop(finished.ticket)
         task, error = self.tasks[index], finished.error
         if isinstance(error, TaskEndedError):
             return

@@ -6,6 +6,7 @@ checked before anything is imported, and what is found is checked again.
 
 import inspect
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pkgutil import walk_packages
@@ -51,6 +52,9 @@ FUNCTION_HOMES = {
     "sklearn.metrics": metrics,
     "sklearn.feature_selection": feature_selection,
 }
+FACTORIES: dict[str, Any] = {
+    kind.__name__: kind for kind in (float, int, list, dict, OrderedDict)
+} | {"None": None}
 TYPES: dict[str, type] = {
     f"builtins.{kind.__name__}": kind for kind in (bool, bytes, float, int, object, str)
 } | {f"numpy.{kind.__name__}": kind for kind in {np.dtype(c).type for c in "?bhilqBHILQefdgFDSU"}}
@@ -92,11 +96,8 @@ def class_named(name: Any, trusted: Sequence[Any] = ()) -> type:
         cls = getattr(_imported(module), own, None)
         if isinstance(cls, type) and name_of(cls) == name and is_allowed(cls):
             return cls
-    raise refused(
-        "hold only types that foldwise allows",
-        name,
-        "If it is a class of yours, give it in trusted=[...]; else do not load this file.",
-    )
+    fix = "If it is a class of yours, give it in trusted=[...]; else do not load this file."
+    raise refused("hold only types that foldwise allows", name, fix)
 
 
 def _imported(module: str) -> Any:

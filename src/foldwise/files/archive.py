@@ -116,11 +116,8 @@ def checked_manifest(content: bytes, newest: int) -> dict[str, Any]:
         raise refused(f"say that it is a {FORMAT}", Plain("another manifest"))
     schema = manifest.get("schema")
     if not isinstance(schema, int) or not 1 <= schema <= newest:
-        raise refused(
-            f"have a schema from 1 to {newest}",
-            schema,
-            f"Update foldwise: it was saved by version {str(manifest.get('foldwise'))[:20]}.",
-        )
+        fix = f"Update foldwise: it was saved by version {str(manifest.get('foldwise'))[:20]}."
+        raise refused(f"have a schema from 1 to {newest}", schema, fix)
     members = manifest.get("members")
     if not isinstance(members, dict) or not all(
         isinstance(entry, dict) and {"size", "sha256"} <= set(entry) for entry in members.values()
@@ -146,9 +143,6 @@ def _check_names(found: set[str], listed: set[str]) -> None:
 
 def _checked(content: bytes, name: str, entry: dict[str, Any]) -> bytes:
     if len(content) != entry["size"] or digest(content) != entry["sha256"]:
-        raise refused(
-            "hold what was saved, byte by byte",
-            Plain(f"a changed {name!r}"),
-            "It is damaged: copy it again, or save the model again.",
-        )
+        fix = "It is damaged: copy it again, or save the model again."
+        raise refused("hold what was saved, byte by byte", Plain(f"a changed {name!r}"), fix)
     return content

@@ -38,9 +38,7 @@ def array_from(content: bytes, name: str) -> NDArray[Any]:
     rest = len(content) - buffer.tell()
     # Checked before anything is made: a header can claim more than there is.
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != rest or dtype.itemsize == 0:
-        raise refused(
-            "hold arrays of numbers, dates or text that are as long as they say",
-            Plain(f"{name!r} of shape {shape} and type {dtype}"),
-        )
+        got = Plain(f"{name!r} of shape {shape} and type {dtype}")
+        raise refused("hold arrays of numbers, dates or text that are as long as they say", got)
     flat = np.frombuffer(content, dtype=dtype, offset=buffer.tell())
     return flat.reshape(shape, order="F" if fortran else "C").copy(order="K")

@@ -26,11 +26,9 @@ def booster_content(booster: Any) -> tuple[str, bytes, dict[str, Any]]:
     try:
         content = understood(content, ending)
     except FoldwiseError as error:
-        raise not_saved(
-            "hold boosters of plain trees or of linear models",
-            Plain(f"a booster of another kind from {type(booster).__module__}"),
-            "Use another booster, or another setting of this one.",
-        ) from error
+        got = Plain(f"a booster of another kind from {type(booster).__module__}")
+        fix = "Use another booster, or another setting of this one."
+        raise not_saved("hold boosters of plain trees or of linear models", got, fix) from error
     return ending, content, state
 
 

@@ -52,11 +52,8 @@ def parts_of(thing: Any) -> tuple[str, list[Any]]:
     rows, _, _, _, leaf_size, *_, metric, weight = thing.__getstate__()
     kind = type(metric).__name__.removesuffix("64").removesuffix("Distance")
     if kind not in METRICS:
-        raise not_saved(
-            "measure distances by a metric of scikit-learn",
-            Plain(f"{type(metric).__name__}"),
-            "Use metric='minkowski' or another name.",
-        )
+        got, fix = Plain(f"{type(metric).__name__}"), "Use metric='minkowski' or another name."
+        raise not_saved("measure distances by a metric of scikit-learn", got, fix)
     state = metric.__getstate__()
     given = {key: state[place] for key, place in METRICS[kind].items()}
     if "w" in given and not len(given["w"]):

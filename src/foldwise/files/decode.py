@@ -15,7 +15,7 @@ from scipy.interpolate import BSpline
 from sklearn.utils import Bunch, check_array
 
 from foldwise.errors import FoldwiseError, Plain
-from foldwise.files.allowed import TYPES, class_named, function_named
+from foldwise.files.allowed import FACTORIES, TYPES, class_named, function_named
 from foldwise.files.arrays import array_from
 from foldwise.files.boosters import booster_from
 from foldwise.files.compiled import rebuilt
@@ -23,14 +23,6 @@ from foldwise.files.estimators import check_estimator, check_predictor
 from foldwise.files.frames import column_from
 from foldwise.files.refuse import refused
 
-FACTORIES: dict[str, Any] = {
-    "float": float,
-    "int": int,
-    "list": list,
-    "dict": dict,
-    "OrderedDict": OrderedDict,
-    "None": None,
-}
 SPARSE = {
     f"{kind}_{what}": getattr(sparse, f"{kind}_{what}")
     for kind in ("csr", "csc", "coo")
@@ -39,8 +31,6 @@ SPARSE = {
 # How far into its buffer a generator may have come; compiled code does not look.
 MOST_POSITIONS = {"MT19937": ("state", "pos", 624), "Philox": ("buffer_pos", None, 4)}
 BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
-
-
 DTYPE = re.compile(r"[<>|=]?([?bBhHiIlLqQefdgFDO]|[biufc]\d{1,2}|[SU]\d{0,4}|[mM]8(\[\w+\])?)")
 # How much larger than its entries a model may be when everything shared is counted each time.
 MOST_SHARING = 1_000

@@ -19,7 +19,7 @@ from scipy.interpolate import BSpline
 from sklearn.utils import Bunch, check_array
 
 from foldwise.errors import Plain
-from foldwise.files.allowed import TYPES, function_name, is_allowed, name_of
+from foldwise.files.allowed import FACTORIES, TYPES, function_name, is_allowed, name_of
 from foldwise.files.arrays import array_bytes
 from foldwise.files.boosters import booster_content, is_booster
 from foldwise.files.compiled import is_compiled, parts_of
@@ -60,11 +60,8 @@ class Encoder:
             return {type(thing).__name__: base64.b64encode(thing).decode()}
         key = id(thing)
         if key in self._open:
-            raise not_saved(
-                "not refer to itself",
-                Plain(type(thing).__name__),
-                "Remove the circular reference.",
-            )
+            got, fix = Plain(type(thing).__name__), "Remove the circular reference."
+            raise not_saved("not refer to itself", got, fix)
         if key not in self._places:
             self._held.append(thing)
             self._open.add(key)
@@ -103,24 +100,20 @@ class Encoder:
             return ["booster", self.member("boosters", content, ending), self.pairs(state)]
         if is_compiled(cls):
             kind, parts = parts_of(thing)
-            self._held.append(parts)
             return ["compiled", kind, self.values(parts)]
         if callable(thing) and (name := function_name(thing, self.trusted)):
             return ["function", name]
         if not is_allowed(cls, self.trusted):
+            must = "hold only types that foldwise can load again without running their code"
+            got = name_of(thing if callable(thing) and hasattr(thing, "__qualname__") else cls)
             raise not_saved(
-                "hold only types that foldwise can load again without running their code",
-                name_of(thing if callable(thing) and hasattr(thing, "__qualname__") else cls),
-                "If it is yours, give it in trusted=[...], here and to load.",
+                must, got, "If it is yours, give it in trusted=[...], here and to load."
             )
         if isinstance(thing, tuple):
             return ["named", name_of(cls), self.values(thing)]
         state = thing.__getstate__()
-        if (
-            isinstance(state, dict)
-            and "run_dir" in state
-            and cls.__module__.startswith("foldwise.")
-        ):
+        ours = cls.__module__.startswith("foldwise.")
+        if ours and isinstance(state, dict) and "run_dir" in state:
             # A path of this machine says nothing on another.
             state = {**state, "run_dir": None}
         return ["object", name_of(cls), self.value(state)]
@@ -152,56 +145,46 @@ def _sparse(encoder: Encoder, matrix: Any) -> list[Any]:
     names = ("row", "col", "data") if kind == "coo" else ("data", "indices", "indptr")
     what = f"{kind}_{'array' if isinstance(matrix, sparse.sparray) else 'matrix'}"
     arrays = [getattr(plain, name) for name in names]
-    encoder._held.append(arrays)
     return ["sparse", what, list(plain.shape), encoder.values(arrays)]
 
 
 def _random(encoder: Encoder, source: Any) -> list[Any]:
     old = isinstance(source, np.random.RandomState)
     state = source.get_state(legacy=False) if old else source.bit_generator.state
-    encoder._held.append(state)
     return ["random", type(source).__name__, encoder.value(state)]
 
 
 def _spline(encoder: Encoder, spline: BSpline) -> list[Any]:
     parts = [spline.t, spline.c, spline.k, spline.extrapolate, spline.axis]
-    encoder._held.append(parts)
     return ["spline", encoder.values(parts)]
 
 
 def _factory(encoder: Encoder, mapping: Any) -> list[Any]:
     factory = mapping.default_factory
-    made = {float: "float", int: "int", list: "list", dict: "dict", None: "None"}
-    made[OrderedDict] = "OrderedDict"
-    if factory not in made:
+    names = [name for name, known in FACTORIES.items() if known is factory]
+    if not names:
         raise not_saved("use plain default factories", Plain(repr(factory)), "Use a dict.")
-    return ["defaultdict", made[factory], encoder.pairs(mapping)]
+    return ["defaultdict", names[0], encoder.pairs(mapping)]
 
 
 def _column(encoder: Encoder, column: Any) -> list[Any]:
     kind, parts = column_parts(column)
-    encoder._held.append(parts)
     return ["column", kind, encoder.values(parts)]
 
 
 def _frame(encoder: Encoder, frame: pd.DataFrame) -> list[Any]:
     columns = [frame.iloc[:, place].array for place in range(frame.shape[1])]
-    held = [frame.index, frame.columns, *columns]
-    encoder._held.append(held)
-    return ["frame", encoder.values(held)]
+    return ["frame", encoder.values([frame.index, frame.columns, *columns])]
 
 
 def _series(encoder: Encoder, series: Any) -> list[Any]:
-    held = [series.index, series.name, series.array]
-    encoder._held.append(held)
-    return ["series", encoder.values(held)]
+    return ["series", encoder.values([series.index, series.name, series.array])]
 
 
 def _partial(encoder: Encoder, function: partial) -> list[Any]:
     if function.func is not check_array or function.args:
-        raise not_saved(
-            "hold no functions with arguments fixed", Plain("a partial"), "Write a function."
-        )
+        must = "hold no functions with arguments fixed"
+        raise not_saved(must, Plain("a partial"), "Write a function.")
     return ["check_array", encoder.pairs(function.keywords)]
 
 

@@ -36,15 +36,14 @@ MOST_CLASSES = 10_000
 def understood(text: str) -> str:
     """Return the text of the same booster in known fields only; raise ValueError otherwise."""
     head, *trees = re.split(r"^Tree=", text.split("\nend of trees")[0], flags=re.MULTILINE)
-    if text.count("\nend of trees") != 1 and (trees or "end of trees" not in text):
-        raise ValueError("no end of trees")
+    ends = text.count("\nend of trees") == 1 or (not trees and "end of trees" in text)
+    expect(ends, "no end of trees")
     header = _fields(head)
     n_features = _whole(header["max_feature_idx"], 1)[0] + 1
     a_round = _whole(header["num_tree_per_iteration"], 1)[0]
-    if header["num_class"] != str(a_round) or not 1 <= a_round <= MOST_CLASSES:
-        raise ValueError("another number of classes than trees a round")
-    if len(trees) % a_round or n_features < 1:
-        raise ValueError("rounds of different length")
+    known = header["num_class"] == str(a_round) and 1 <= a_round <= MOST_CLASSES
+    expect(known, "another number of classes than trees a round")
+    expect(len(trees) % a_round == 0 and n_features >= 1, "rounds of different length")
     blocks = [
         f"Tree={number}\n{_tree(_fields(tree, number), n_features)}\n\n"
         for number, tree in enumerate(trees)
@@ -66,35 +65,37 @@ def understood(text: str) -> str:
     return "\n".join(lines) + "\n\n" + "".join(blocks) + "end of trees\n\npandas_categorical:null\n"
 
 
+def expect(good: Any, what: str) -> None:
+    """Raise the ValueError that a text is not understood by, unless it is good."""
+    if not good:
+        raise ValueError(what)
+
+
 def _fields(block: str, number: int | None = None) -> dict[str, str]:
     lines = block.split("\n")
-    if number is not None and lines[0] != str(number):
-        raise ValueError("trees out of order")
+    expect(number is None or lines[0] == str(number), "trees out of order")
     pairs = [line.split("=", 1) for line in lines if "=" in line]
     found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a field twice")
+    expect(len(found) == len(pairs), "a field twice")
     return found
 
 
 def _whole(text: str, length: int | None = None) -> Array:
     numbers = np.array(text.split(), dtype=np.int64)
-    if length is not None and len(numbers) != length:
-        raise ValueError("an array of another length")
+    expect(length is None or len(numbers) == length, "an array of another length")
     return numbers
 
 
 def _finite(text: str, length: int) -> Array:
     numbers = np.array(text.split(), dtype=np.float64)
-    if len(numbers) != length or np.isnan(numbers).any():
-        raise ValueError("an array of another length")
+    expect(len(numbers) == length and not np.isnan(numbers).any(), "an array of another length")
     return numbers
 
 
 def _tokens(text: str, length: int, form: re.Pattern[str]) -> str:
     words = text.split(" ")
-    if len(words) != length or not all(form.fullmatch(word) for word in words):
-        raise ValueError("names or ranges of other columns")
+    fit = len(words) == length and all(form.fullmatch(word) for word in words)
+    expect(fit, "names or ranges of other columns")
     return text
 
 
@@ -102,14 +103,13 @@ def _objective(header: dict[str, str], n_classes: int) -> list[str]:
     if "objective" not in header:
         return []
     name, *options = header["objective"].split()
-    if name not in OBJECTIVES:
-        raise ValueError("an objective that is not known")
+    expect(name in OBJECTIVES, "an objective that is not known")
     for option in options:
         form = OPTION.fullmatch(option)
-        if form is None or (form.group(1) is not None and int(form.group(1)) != n_classes):
-            raise ValueError("an objective for other classes")
-    if name.startswith("multiclass") and f"num_class:{n_classes}" not in options:
-        raise ValueError("an objective for other classes")
+        fits = form is not None and form.group(1) in (None, str(n_classes))
+        expect(fits, "an objective for other classes")
+    said = not name.startswith("multiclass") or f"num_class:{n_classes}" in options
+    expect(said, "an objective for other classes")
     return [f"objective={header['objective']}"]
 
 
@@ -121,24 +121,20 @@ def _constraints(header: dict[str, str], n_features: int) -> list[str]:
 
 
 def _tree(tree: dict[str, str], n_features: int) -> str:
-    if set(tree) - set(TREE_KEYS):
-        raise ValueError("a field that is not known")
+    expect(set(tree) <= set(TREE_KEYS), "a field that is not known")
     n_leaves, n_cat = int(_whole(tree["num_leaves"], 1)[0]), int(_whole(tree["num_cat"], 1)[0])
-    if n_leaves < 1 or not 0 <= n_cat < n_leaves:
-        raise ValueError("a tree without leaves")
+    expect(n_leaves >= 1 and 0 <= n_cat < n_leaves, "a tree without leaves")
     n_inner, found = n_leaves - 1, {}
     for name, (more, kind) in ARRAYS.items():
         # LightGBM writes only the leaf of a tree that has no more, and no counts if it has none.
         if name in tree and tree[name].strip():
             read = _whole if kind is int else _finite
             found[name] = read(tree[name], n_inner + more)
-    if not (NEEDED if n_inner else {"leaf_value"}) <= set(found):
-        raise ValueError("a tree without its arrays")
+    needed = NEEDED if n_inner else {"leaf_value"}
+    expect(needed <= set(found), "a tree without its arrays")
     if n_inner:
         _check_walk(found, n_leaves, n_features)
         _check_categories(tree, found, n_cat)
-    elif n_cat:
-        raise ValueError("categories without a split")
     _check_leaf_models(tree, n_leaves, n_features)
     _finite(tree["shrinkage"], 1)
     return "\n".join(f"{name}={tree[name]}" for name in TREE_KEYS if name in tree)
@@ -164,35 +160,32 @@ def is_walkable(left: Any, right: Any, n_nodes: int) -> bool:
 def _check_walk(tree: dict[str, Array], n_leaves: int, n_features: int) -> None:
     left, right, features = tree["left_child"], tree["right_child"], tree["split_feature"]
     leaves = -1 - np.concatenate([left, right])
-    good = is_walkable(left, right, n_leaves - 1) and bool((leaves < n_leaves).all())
-    if not good or not bool(((features >= 0) & (features < n_features)).all()):
-        raise ValueError("a tree that leads nowhere")
+    good = is_walkable(left, right, n_leaves - 1) and (leaves < n_leaves).all()
+    known = ((features >= 0) & (features < n_features)).all()
+    expect(good and known, "a tree that leads nowhere")
 
 
 def _check_categories(tree: dict[str, str], found: dict[str, Array], n_cat: int) -> None:
     used = found["threshold"][(found["decision_type"] & 1) == 1]
     if not n_cat:
-        if len(used) or "cat_boundaries" in tree or "cat_threshold" in tree:
-            raise ValueError("a split by categories that are not there")
+        none = not len(used) and "cat_boundaries" not in tree and "cat_threshold" not in tree
+        expect(none, "a split by categories that are not there")
         return
     bounds = _whole(tree["cat_boundaries"], n_cat + 1)
     words = _whole(tree["cat_threshold"], int(bounds[-1]))
-    steady = bounds[0] == 0 and bool((np.diff(bounds) > 0).all())
-    inside = bool(((used >= 0) & (used < n_cat)).all() and ((words >= 0) & (words < 2**32)).all())
-    if not steady or not inside:
-        raise ValueError("a split by categories that are not there")
+    steady = bounds[0] == 0 and (np.diff(bounds) > 0).all()
+    inside = ((used >= 0) & (used < n_cat)).all() and ((words >= 0) & (words < 2**32)).all()
+    expect(steady and inside, "a split by categories that are not there")
 
 
 def _check_leaf_models(tree: dict[str, str], n_leaves: int, n_features: int) -> None:
     named = {"leaf_const", "num_features", "leaf_features", "leaf_coeff"} & set(tree)
     if tree.get("is_linear", "0") == "0":
-        if named:
-            raise ValueError("linear leaves of a plain tree")
+        expect(not named, "linear leaves of a plain tree")
         return
     _finite(tree["leaf_const"], n_leaves)
     counts = _whole(tree["num_features"], n_leaves)
     features = _whole(tree["leaf_features"], int(counts.sum()))
     _finite(tree["leaf_coeff"], int(counts.sum()))
-    inside = bool(((features >= 0) & (features < n_features)).all())
-    if tree["is_linear"] != "1" or not inside or bool((counts < 0).any()):
-        raise ValueError("linear leaves of other columns")
+    inside = ((features >= 0) & (features < n_features)).all() and (counts >= 0).all()
+    expect(tree["is_linear"] == "1" and inside, "linear leaves of other columns")

@@ -76,11 +76,9 @@ def export_onnx(model: Any, path: Any, X: Any, *, tolerance: float = 1e-4) -> fl
     content = graph.proto(type(model).__name__).SerializeToString()
     difference = _difference(model, content, rows, X)
     if not difference <= tolerance:
-        raise not_exported(
-            f"predict the same in ONNX Runtime, to {tolerance:g}",
-            Plain(f"a difference of {difference:.3g}"),
-            "Give a greater tolerance, or use foldwise.save.",
-        )
+        got = Plain(f"a difference of {difference:.3g}")
+        fix = "Give a greater tolerance, or use foldwise.save."
+        raise not_exported(f"predict the same in ONNX Runtime, to {tolerance:g}", got, fix)
     write_whole(Path(path), [content])
     return difference
 
@@ -88,26 +86,17 @@ def export_onnx(model: Any, path: Any, X: Any, *, tolerance: float = 1e-4) -> fl
 def _check_installed() -> None:
     missing = [package for package in PACKAGES if find_spec(package) is None]
     if missing:
-        raise invalid_parameter(
-            "export_onnx",
-            "packages",
-            must=f"be installed: {', '.join(PACKAGES)}",
-            got=Plain(f"no {missing[0]}"),
-            fix="Run pip install 'foldwise[onnx]'.",
-        )
+        got = Plain(f"no {missing[0]}")
+        must, fix = f"be installed: {', '.join(PACKAGES)}", "Run pip install 'foldwise[onnx]'."
+        raise invalid_parameter("export_onnx", "packages", must=must, got=got, fix=fix)
 
 
 def _numbers(X: Any) -> Any:
     try:
         rows = np.asarray(X, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise invalid_data(
-            "export_onnx",
-            "X",
-            must="hold numbers only",
-            got=Plain(str(error)),
-            fix="Encode the other columns before the stack.",
-        ) from error
+        must, fix = "hold numbers only", "Encode the other columns before the stack."
+        raise invalid_data("export_onnx", "X", must=must, got=Plain(str(error)), fix=fix) from error
     if rows.ndim != 2 or not len(rows):
         raise invalid_data(
             "export_onnx", "X", must="be a table with rows", got=rows.shape, fix="Give some rows."
@@ -135,11 +124,8 @@ def _stacked(graph: Graph, deal: FittedStack, names: Any) -> str:
     )
     targets = deal.top.problem.data.y
     if len(deal.layers) > 1 or deal.top.problem.passthrough is not None or not untouched:
-        raise not_exported(
-            "have one layer, nothing passed through, no calibration and no threshold",
-            Plain("more than that"),
-            "Use foldwise.save.",
-        )
+        must = "have one layer, nothing passed through, no calibration and no threshold"
+        raise not_exported(must, Plain("more than that"), "Use foldwise.save.")
     if targets.ndim > 1 and targets.shape[1] > 1:
         raise not_exported("have one target", Plain(f"{targets.shape[1]}"), "Use foldwise.save.")
     read = deal.top.of(deal.verdict.names).entries
@@ -152,21 +138,17 @@ def _mean_of_models(graph: Graph, deal: FittedStack, entry: Entry, names: Any) -
     n_classes = deal.top.problem.data.n_classes
     wanted = "value" if n_classes is None else "probability"
     if entry.kind != wanted:
-        raise not_exported(
-            "hold regressors, or classifiers with probabilities",
-            Plain(f"{entry.name!r}, which gives a {entry.kind}"),
-            "Leave it out, or use foldwise.save.",
-        )
+        got = Plain(f"{entry.name!r}, which gives a {entry.kind}")
+        fix = "Leave it out, or use foldwise.save."
+        raise not_exported("hold regressors, or classifiers with probabilities", got, fix)
     cells = deal.top.table.cells(entry.name, deal.reading.deployed)
     parts = []
     for cell in cells:
         model = deal.top.table.models[cell]
         if n_classes is not None and len(model.classes_) != n_classes:
-            raise not_exported(
-                "hold models that have seen every class",
-                Plain(f"{entry.name!r} without some"),
-                "Fit on more rows, or use foldwise.save.",
-            )
+            got = Plain(f"{entry.name!r} without some")
+            fix = "Fit on more rows, or use foldwise.save."
+            raise not_exported("hold models that have seen every class", got, fix)
         parts.append(
             add_learner(
                 graph,
@@ -196,11 +178,8 @@ def _combined(graph: Graph, deal: FittedStack, outputs: list[str]) -> str:
         return _logistic(graph, linear, outputs, clip, n_classes)
     if isinstance(stacker, PoolStacker):
         return _logistic(graph, stacker.as_logistic(), outputs, clip, n_classes)
-    raise not_exported(
-        "have a weighted mean, a linear or a logistic model on top",
-        Plain(type(stacker).__name__),
-        "Use restack('nnls'), or foldwise.save.",
-    )
+    got, fix = Plain(type(stacker).__name__), "Use restack('nnls'), or foldwise.save."
+    raise not_exported("have a weighted mean, a linear or a logistic model on top", got, fix)
 
 
 def _logistic(

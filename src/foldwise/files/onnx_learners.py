@@ -57,11 +57,9 @@ def _converted(model: Any, n_features: int, probabilities: bool, label: str) -> 
             target_opset=OPSET,
         )
     except Exception as error:
-        raise not_exported(
-            "hold only learners that skl2onnx and onnxmltools can convert",
-            Plain(f"{label!r}, a {type(last).__name__}"),
-            "Leave it out, or use foldwise.save.",
-        ) from error
+        must = "hold only learners that skl2onnx and onnxmltools can convert"
+        got = Plain(f"{label!r}, a {type(last).__name__}")
+        raise not_exported(must, got, "Leave it out, or use foldwise.save.") from error
 
 
 def _know_boosters() -> None:
@@ -70,7 +68,6 @@ def _know_boosters() -> None:
 
     from lightgbm import LGBMClassifier, LGBMRegressor
     from onnxmltools.convert.lightgbm.operator_converters.LightGbm import convert_lightgbm
-    from onnxmltools.convert.xgboost.operator_converters.XGBoost import convert_xgboost
     from skl2onnx import update_registered_converter
     from skl2onnx.common.shape_calculator import (
         calculate_linear_classifier_output_shapes,
@@ -81,7 +78,8 @@ def _know_boosters() -> None:
         (LGBMRegressor, "LightGbmLGBMRegressor", convert_lightgbm, {"split": None}),
         (LGBMClassifier, "LightGbmLGBMClassifier", convert_lightgbm, None),
     ]
-    if "xgboost" in sys.modules:
+    if sys.modules.get("xgboost"):
+        from onnxmltools.convert.xgboost.operator_converters.XGBoost import convert_xgboost
         from xgboost import XGBClassifier, XGBRegressor
 
         known += [

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import Array
-from foldwise.files.lightgbm_text import is_walkable
+from foldwise.files.lightgbm_text import expect, is_walkable
 
 ARRAYS = {
     "base_weights": float, "default_left": int, "left_children": int, "loss_changes": float,
@@ -35,7 +35,7 @@ def understood(text: str) -> str:
         for name in ("class", "target", "feature")
     }
     n_outputs = max(shape["class"], shape["target"], 1)
-    _expect(n_outputs <= MOST_OUTPUTS and shape["feature"] > 0, "sizes that cannot be")
+    expect(n_outputs <= MOST_OUTPUTS and shape["feature"] > 0, "sizes that cannot be")
     known = {
         "attributes": _words(learner.get("attributes", {})),
         "feature_names": _names(learner.get("feature_names", []), shape["feature"]),
@@ -51,53 +51,48 @@ def understood(text: str) -> str:
         "objective": _objective(learner["objective"], shape),
     }
     version = [_number(part) for part in document["version"]]
-    _expect(len(version) == 3, "another version")
+    expect(len(version) == 3, "another version")
     return json.dumps({"learner": known, "version": version}, separators=(",", ":"))
-
-
-def _expect(good: Any, what: str) -> None:
-    if not good:
-        raise ValueError(what)
 
 
 def _number(value: Any) -> int:
     number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else -1
-    _expect(0 <= number < 2**31, "a size that cannot be")
+    expect(0 <= number < 2**31, "a size that cannot be")
     return number
 
 
 def _words(given: Any) -> dict[str, str]:
-    _expect(all(type(k) is type(v) is str for k, v in given.items()), "attributes without words")
+    expect(all(type(k) is type(v) is str for k, v in given.items()), "attributes without words")
     return dict(given)
 
 
 def _names(given: Any, n_features: int) -> list[str]:
-    _expect(len(given) in (0, n_features) and all(type(n) is str for n in given), "other columns")
+    expect(len(given) in (0, n_features) and all(type(n) is str for n in given), "other columns")
     return list(given)
 
 
 def _numbers_in_words(given: Any, most: int) -> str:
-    _expect(type(given) is str and LIST.fullmatch(given), "a score that is no number")
+    expect(type(given) is str and LIST.fullmatch(given), "a score that is no number")
     numbers = [float(part) for part in given.strip("[]").split(",")]
-    _expect(len(numbers) in (1, most) and np.isfinite(numbers).all(), "other scores than outputs")
+    expect(len(numbers) in (1, most) and np.isfinite(numbers).all(), "other scores than outputs")
     return given
 
 
 def _objective(given: Any, shape: dict[str, int]) -> dict[str, Any]:
-    _expect(OBJECTIVE.fullmatch(given["name"]), "an objective that is not known")
+    expect(OBJECTIVE.fullmatch(given["name"]), "an objective that is not known")
     known: dict[str, Any] = {"name": given["name"]}
     for name, parameters in given.items():
         if name == "name":
             continue
-        _expect(re.fullmatch(r"\w+_param", name), "an objective that is not known")
+        expect(re.fullmatch(r"\w+_param", name), "an objective that is not known")
         known[name] = _words(parameters)
         classes = known[name].get("num_class", str(shape["class"]))
-        _expect(classes == str(shape["class"]), "an objective for other classes")
+        expect(classes == str(shape["class"]), "an objective for other classes")
         for key, value in known[name].items():
             if key == "quantile_alpha":
                 _numbers_in_words(value, shape["target"])
     multi = given["name"].startswith("multi:")
-    _expect(not multi or shape["class"] > 1, "an objective for other classes")
+    expect(not multi or shape["class"] > 1, "an objective for other classes")
     return known
 
 
@@ -112,7 +107,7 @@ def _booster(given: Any, n_features: int, n_outputs: int) -> dict[str, Any]:
         inner = _booster(given["gbtree"], n_features, n_outputs)
         dropped = _array(given["weight_drop"], float, len(inner["model"]["trees"]))
         return {"name": name, "gbtree": inner, "weight_drop": dropped.tolist()}
-    _expect(name == "gbtree", "a booster of another kind")
+    expect(name == "gbtree", "a booster of another kind")
     return {"name": name, "model": _trees(given["model"], n_features, n_outputs)}
 
 
@@ -121,10 +116,10 @@ def _trees(model: Any, n_features: int, n_outputs: int) -> dict[str, Any]:
     owners = _array(model["tree_info"], int, len(trees))
     bounds = _array(model["iteration_indptr"], int, len(model["iteration_indptr"]))
     sizes = model["gbtree_model_param"]
-    _expect(((owners >= 0) & (owners < n_outputs)).all(), "trees of other outputs")
+    expect(((owners >= 0) & (owners < n_outputs)).all(), "trees of other outputs")
     whole = len(bounds) and bounds[0] == 0 and bounds[-1] == len(trees)
-    _expect(whole and (np.diff(bounds) >= 0).all(), "rounds of other trees")
-    _expect(_number(sizes["num_trees"]) == len(trees), "another number of trees")
+    expect(whole and (np.diff(bounds) >= 0).all(), "rounds of other trees")
+    expect(_number(sizes["num_trees"]) == len(trees), "another number of trees")
     return {
         "cats": _recoding(model["cats"], n_features) if "cats" in model else _recoding({}, 0),
         "gbtree_model_param": {
@@ -139,37 +134,35 @@ def _trees(model: Any, n_features: int, n_outputs: int) -> dict[str, Any]:
 
 def _array(values: Any, kind: type, length: int) -> Array:
     numbers = np.array(values, dtype=np.float64)
-    _expect(type(values) is list and numbers.shape == (length,), "an array of another length")
-    _expect(np.isfinite(numbers).all(), "a number that is none")
+    expect(type(values) is list and numbers.shape == (length,), "an array of another length")
+    expect(np.isfinite(numbers).all(), "a number that is none")
     if kind is float:
         return numbers
-    _expect(
-        (numbers == np.round(numbers)).all() and (abs(numbers) < 2**31).all(), "no whole number"
-    )
+    expect((numbers == np.round(numbers)).all() and (abs(numbers) < 2**31).all(), "no whole number")
     return numbers.astype(np.int64)
 
 
 def _tree(tree: Any, number: int, n_features: int) -> dict[str, Any]:
     sizes = tree["tree_param"]
     n_nodes = _number(sizes["num_nodes"])
-    _expect(tree["id"] == number and n_nodes > 0, "a tree out of order")
-    _expect(_number(sizes["num_feature"]) in (0, n_features), "a tree of other columns")
-    _expect(_number(sizes["size_leaf_vector"]) <= 1, "a tree with vectors in its leaves")
+    expect(tree["id"] == number and n_nodes > 0, "a tree out of order")
+    expect(_number(sizes["num_feature"]) in (0, n_features), "a tree of other columns")
+    expect(_number(sizes["size_leaf_vector"]) <= 1, "a tree with vectors in its leaves")
     found = {name: _array(tree[name], kind, n_nodes) for name, kind in ARRAYS.items()}
     left, right = found["left_children"], found["right_children"]
     inner = left >= 0
-    _expect(is_walkable(left, right, n_nodes), "a tree that leads nowhere")
-    _expect(((left >= 0) == (right >= 0)).all() and (left >= -1).all() and (right >= -1).all(),
+    expect(is_walkable(left, right, n_nodes), "a tree that leads nowhere")
+    expect(((left >= 0) == (right >= 0)).all() and (left >= -1).all() and (right >= -1).all(),
             "a tree that leads nowhere")  # fmt: skip
     features = found["split_indices"]
-    _expect(((features >= 0) & (features < n_features))[inner].all(), "a split by other columns")
-    _expect(np.isin(found["split_type"], (0, 1)).all(), "a split of another kind")
-    _expect(np.isin(found["default_left"], (0, 1)).all(), "a way of another kind")
+    expect(((features >= 0) & (features < n_features))[inner].all(), "a split by other columns")
+    expect(np.isin(found["split_type"], (0, 1)).all(), "a split of another kind")
+    expect(np.isin(found["default_left"], (0, 1)).all(), "a way of another kind")
     parents = found["parents"]
     for children in (left, right):
         nodes = np.flatnonzero(inner)
-        _expect((parents[children[nodes]] == nodes).all(), "children of others")
-    _expect(parents[0] == NO_PARENT, "children of others")
+        expect((parents[children[nodes]] == nodes).all(), "children of others")
+    expect(parents[0] == NO_PARENT, "children of others")
     return {
         **{name: found[name].tolist() for name in ARRAYS},
         **_tree_categories(tree, found["split_type"]),
@@ -185,10 +178,10 @@ def _tree(tree: Any, number: int, n_features: int) -> dict[str, Any]:
 
 def _tree_categories(tree: Any, split_type: Array) -> dict[str, Any]:
     levels, nodes, starts, sizes = (_array(tree[n], int, len(tree[n])) for n in CATEGORIES)
-    _expect(nodes.tolist() == np.flatnonzero(split_type == 1).tolist(), "other categories")
-    _expect(len(nodes) == len(starts) == len(sizes), "other categories")
+    expect(nodes.tolist() == np.flatnonzero(split_type == 1).tolist(), "other categories")
+    expect(len(nodes) == len(starts) == len(sizes), "other categories")
     inside = ((starts >= 0) & (sizes >= 0) & (starts + sizes <= len(levels))).all()
-    _expect(inside and ((levels >= 0) & (levels < 2**24)).all(), "other categories")
+    expect(inside and ((levels >= 0) & (levels < 2**24)).all(), "other categories")
     return dict(zip(CATEGORIES, (a.tolist() for a in (levels, nodes, starts, sizes)), strict=True))
 
 
@@ -198,16 +191,16 @@ def _recoding(given: Any, n_features: int) -> dict[str, Any]:
     segments = given.get("feature_segments", [])
     order = given.get("sorted_idx", [])
     if not columns:
-        _expect(not segments and not order, "other categories")
+        expect(not segments and not order, "other categories")
         return {"enc": [], "feature_segments": [], "sorted_idx": []}
-    _expect(len(columns) == n_features, "other categories")
+    expect(len(columns) == n_features, "other categories")
     known = [_levels(column) for column in columns]
     counts = [n for _, n in known]
     bounds = np.concatenate([[0], np.cumsum(counts)])
-    _expect(segments == bounds.tolist() and len(order) == bounds[-1], "other categories")
+    expect(segments == bounds.tolist() and len(order) == bounds[-1], "other categories")
     for start, count in zip(bounds[:-1], counts, strict=True):
         part = order[start : start + count]
-        _expect(sorted(part) == list(range(count)), "other categories")
+        expect(sorted(part) == list(range(count)), "other categories")
     return {
         "enc": [levels for levels, _ in known],
         "feature_segments": segments,
@@ -218,12 +211,12 @@ def _recoding(given: Any, n_features: int) -> dict[str, Any]:
 def _levels(column: Any) -> tuple[dict[str, Any], int]:
     values = _array(column["values"], int, len(column["values"])).tolist()
     if "offsets" not in column:
-        _expect(_number(column["type"]) in CODES, "levels of another type")
+        expect(_number(column["type"]) in CODES, "levels of another type")
         return {"type": column["type"], "values": values}, len(values)
     offsets = _array(column["offsets"], int, len(column["offsets"]))
     if not len(offsets):
-        _expect(not values, "levels without words")
+        expect(not values, "levels without words")
         return {"offsets": [], "values": []}, 0
     whole = offsets[0] == 0 and offsets[-1] == len(values) and (np.diff(offsets) >= 0).all()
-    _expect(whole and all(-128 <= v < 256 for v in values), "levels without words")
+    expect(whole and all(-128 <= v < 256 for v in values), "levels without words")
     return {"offsets": offsets.tolist(), "values": values}, len(offsets) - 1

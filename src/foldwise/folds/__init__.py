@@ -1,7 +1,6 @@
 """How rows are dealt: splits, the lattice of nodes, and what is read from which node."""
 
-from foldwise.folds.deal import deal, own_splits, without_rows
-from foldwise.folds.lattice import EVERYTHING, Lattice, Node
+from foldwise.folds.lattice import EVERYTHING, Lattice, Node, deal, own_splits, without_rows
 from foldwise.folds.reading import (
     Block,
     Judgement,

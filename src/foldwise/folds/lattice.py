@@ -1,6 +1,10 @@
-"""The fold lattice: splits in, nodes out."""
+"""The fold lattice: from the `cv` argument to splits, from splits to nodes."""
 
+import copy
 import itertools
+import math
+import numbers
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,14 +12,35 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    PredefinedSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
-from foldwise.arrays import ROW_NUMBER, BoolArray, IntArray
-from foldwise.errors import InvalidParameterError, Plain, invalid_parameter, listing
+from foldwise.arrays import ROW_NUMBER, Array, BoolArray, IntArray
+from foldwise.errors import (
+    FoldsWarning,
+    InvalidParameterError,
+    Plain,
+    invalid_parameter,
+    listing,
+    warn,
+)
 
 Node = frozenset[int]
 Kind = Literal["partition", "forward", "single"]
 
 EVERYTHING: Node = frozenset()
+DEFAULT_FOLDS = 5
+MOST_NODES = 500
+ENOUGH, MOST_DRAWS = 2, 20
+"""Rows of a class for each fold from which on it need not be spread evenly; deals drawn at most."""
+
+Splits = list[tuple[IntArray, IntArray]]
+_KINDS = ((KFold, StratifiedKFold), (GroupKFold, StratifiedGroupKFold))
 
 
 @dataclass(frozen=True)
@@ -185,3 +210,259 @@ def _kind(trains: Sequence[IntArray], tests: Sequence[IntArray]) -> Kind:
     past_only = all(train[-1] < test[0] for train, test in zip(trains, tests, strict=True))
     in_order = all(a[-1] < b[0] for a, b in itertools.pairwise(tests))
     return "forward" if past_only and in_order else "partition"
+
+
+def deal(
+    cv: Any,
+    n_rows: int,
+    *,
+    classes: IntArray | None = None,
+    groups: Array | None = None,
+    given: tuple[Any, Any, Any] | None = None,
+    seed: int = 0,
+    repeat: int = 0,
+    n_layers: int = 1,
+    owner: str = "deal",
+) -> Lattice:
+    """Return the lattice that `cv` describes.
+
+    Parameters
+    ----------
+    cv : int, None, splitter or iterable of (train, test)
+        None is 5. An int deals shuffled folds (:func:`own_splits`), whole groups together when
+        groups are given.
+    n_rows : int
+        Number of rows.
+    classes : ndarray of int or None
+        Class codes, for classification.
+    groups : ndarray or None
+        Groups that must not be torn apart.
+    given : tuple (X, y, groups) or None
+        What to hand to a splitter of the user's; else row numbers, classes and groups.
+    seed : int, default=0
+        Seed of the deal.
+    repeat : int, default=0
+        Which deal this is; deals after the first need a splitter that shuffles.
+    n_layers : int, default=1
+        Layers of learners; they decide how many nodes there are.
+    owner : str
+        Who complains.
+
+    Returns
+    -------
+    Lattice
+        The checked lattice.
+
+    Examples
+    --------
+    >>> deal(3, 9).n_folds
+    3
+    """
+    state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
+    if cv is None or isinstance(cv, numbers.Integral):
+        splits = own_splits(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
+    elif hasattr(cv, "split") and not isinstance(cv, str):
+        splitter = _reseeded(owner, cv, state, repeat)
+        _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
+        with warnings.catch_warnings():
+            # A splitter that does not look at groups may still keep them whole: that is checked.
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            splits = list(splitter.split(*(given or (np.zeros(n_rows), classes, groups))))
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        splits = list(cv)
+        if repeat:
+            raise _cannot_repeat(owner, cv)
+    else:
+        must = "be an int, a splitter, an iterable of (train, test) or 'prefit'"
+        raise bad_cv(owner, must, cv, "Use cv=5.")
+    lattice = Lattice.from_splits(splits, n_rows, owner)
+    if groups is not None:
+        _check_groups_are_whole(owner, lattice, groups)
+    _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
+    return lattice
+
+
+def without_rows(cv: Any, kept: BoolArray) -> Any:
+    """Return what deals the kept rows alone: given splits are renumbered, splitters stay.
+
+    Parameters
+    ----------
+    cv : int, None, splitter or iterable of (train, test)
+        How all rows would be dealt.
+    kept : ndarray of bool
+        Which rows there still are.
+
+    Returns
+    -------
+    int, None, splitter or list of (train, test)
+        How the kept rows are dealt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> without_rows([([0, 1], [2, 3])], np.array([True, False, True, True]))
+    [(array([0]), array([1, 2]))]
+    """
+    splits = cv.split() if isinstance(cv, PredefinedSplit) else cv
+    if hasattr(splits, "split") or isinstance(cv, str) or not isinstance(splits, Iterable):
+        return cv
+    number = np.cumsum(kept) - 1
+
+    def renumbered(part: Any) -> IntArray:
+        rows = np.asarray(part)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return number[rows[kept[rows]]]
+
+    return [(renumbered(train), renumbered(test)) for train, test in splits]
+
+
+def _check_groups_are_whole(owner: str, lattice: Lattice, groups: Array) -> None:
+    for i, (train, test) in enumerate(zip(lattice.trains, lattice.tests, strict=True)):
+        torn = np.intersect1d(groups[train], groups[test])
+        if len(torn):
+            got = Plain(f"split {i} with {len(torn)} of {len(np.unique(groups))} groups on both")
+            must = "keep the rows of a group on one side of every split"
+            fix = "Use cv=5 or GroupKFold(5), which keep groups whole, or leave groups out."
+            raise bad_cv(owner, must, got, fix)
+
+
+def own_splits(
+    cv: Any,
+    n_rows: int,
+    classes: IntArray | None,
+    groups: Array | None,
+    seed: int,
+    repeat: int,
+    n_layers: int,
+    owner: str,
+) -> Splits:
+    """Return what a number of folds means: shuffled, groups kept whole, no class missing.
+
+    Folds are not stratified: a judged fold would inherit the class shares, and coin flips would
+    be told right too often. Only a rare class is spread evenly over the folds.
+
+    Parameters
+    ----------
+    cv : int or None
+        Number of folds; None is 5.
+    n_rows : int
+        Number of rows.
+    classes : ndarray of int or None
+        Class of each row; none is to miss from the rows that a model is fitted to.
+    groups : ndarray or None
+        Group of each row, to be kept in one fold.
+    seed, repeat : int
+        What the deal is drawn from.
+    n_layers : int
+        Layers of learners, which need folds of their own.
+    owner : str
+        Who complains.
+
+    Returns
+    -------
+    list of (train, test)
+        The rows of every split.
+
+    Examples
+    --------
+    >>> len(own_splits(3, 9, None, None, seed=0, repeat=0, n_layers=1, owner="Stack"))
+    3
+    """
+    n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
+    states = np.random.SeedSequence([seed, repeat]).generate_state(MOST_DRAWS).tolist()
+
+    def drawn(kind: Any, state: int) -> Splits:
+        return list(kind(n_folds, shuffle=True, random_state=state).split(rows, classes, groups))
+
+    rows, (plain, stratified) = np.zeros(n_rows), _KINDS[groups is not None]
+    if classes is None:
+        return drawn(plain, states[0])
+    if _members(classes, groups).min() >= ENOUGH * n_folds:
+        for state in states:
+            splits = drawn(plain, state)
+            held = [np.bincount(classes[test], minlength=classes.max() + 1) for _, test in splits]
+            if np.count_nonzero(held, axis=0).min() >= min(_folds_needed(n_layers), n_folds):
+                return splits
+    with warnings.catch_warnings():
+        # Rare classes are said once, by us, when a node lacks one.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return drawn(stratified, states[0])
+
+
+def _folds_needed(n_layers: int) -> int:
+    """Return how many folds an honest score needs: it leaves out one a layer, and one to judge."""
+    return max(n_layers, 1) + 2
+
+
+def _members(classes: IntArray, groups: Array | None) -> IntArray:
+    """Return in how many rows, or groups, each class is found."""
+    if groups is None:
+        return np.bincount(classes)
+    codes = np.unique(groups, return_inverse=True)[1]
+    return np.bincount(np.unique(np.column_stack([codes, classes]), axis=0)[:, 1])
+
+
+def _folds_that_fit(
+    owner: str, cv: Any, n_rows: int, classes: IntArray | None, groups: Array | None, n_layers: int
+) -> int:
+    """Lower the number of folds to what rows, groups and rare classes allow, with one warning."""
+    n_folds = DEFAULT_FOLDS if cv is None else int(cv)
+    if n_folds < 2:
+        raise bad_cv(owner, "be at least 2", cv, f"Use {DEFAULT_FOLDS}, the default.")
+    _check_node_count(owner, min(n_folds, n_rows), n_layers)
+    limits = {"rows": n_rows}
+    if groups is not None:
+        limits = {"groups": len(np.unique(groups))}
+    if classes is not None:
+        # A very rare class must not take the honest score away: it may miss from a node.
+        rarest = int(np.bincount(classes).min())
+        limits["members of the rarest class"] = max(rarest, _folds_needed(n_layers))
+    what, most = min(limits.items(), key=lambda item: item[1])
+    if most < 2:
+        must = f"leave at least two {what} to deal"
+        raise bad_cv(owner, must, Plain(f"{most}"), "Give more data.")
+    if most >= n_folds:
+        return n_folds
+    warn(
+        f"{owner}: cv={n_folds} needs at least {n_folds} {what}; "
+        f"using {most} folds. Set cv={most} to silence this.",
+        FoldsWarning,
+    )
+    return most
+
+
+def _reseeded(owner: str, splitter: Any, state: int, repeat: int) -> Any:
+    """Copy a splitter; a free random state is filled, and changed for later repeats."""
+    own = copy.deepcopy(splitter)
+    shuffles = hasattr(own, "random_state") and getattr(own, "shuffle", True)
+    if repeat and not shuffles:
+        raise _cannot_repeat(owner, splitter)
+    if shuffles and (repeat or own.random_state is None):
+        own.random_state = state
+    return own
+
+
+def _cannot_repeat(owner: str, cv: Any) -> Exception:
+    must = "be 1 when cv deals the same folds each time"
+    fix = "Use cv=5 or a splitter with shuffle=True."
+    return invalid_parameter(owner, "n_repeats", must=must, got=cv, fix=fix)
+
+
+def _refuse_leave_one_out(
+    owner: str, splitter: Any, n_rows: int, groups: Array | None, n_layers: int
+) -> None:
+    """Count the nodes before the splits are made, where the splitter tells their number."""
+    try:
+        n_folds = splitter.get_n_splits(np.zeros(n_rows), None, groups)
+    except (TypeError, ValueError, AttributeError):
+        return
+    if n_folds is not None:
+        _check_node_count(owner, n_folds, n_layers, "TimeSeries" in type(splitter).__name__)
+
+
+def _check_node_count(owner: str, n_folds: int, n_layers: int, forward: bool = False) -> None:
+    sizes = range(1, 2 if forward else n_layers + 2)
+    n_nodes = sum(math.comb(n_folds, size) for size in sizes)
+    if n_nodes > MOST_NODES:
+        must = f"need at most {MOST_NODES} nodes, that is fits a learner"
+        raise bad_cv(owner, must, Plain(f"{n_folds} folds, which need {n_nodes}"), "Use cv=10.")

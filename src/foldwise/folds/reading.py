@@ -246,21 +246,12 @@ def _resolve(lattice: Lattice, predict_with: str, hold_out: str, owner: str) -> 
     if predict_with == "auto":
         predict_with = "refit" if lattice.kind == "forward" else "folds"
     if predict_with == "pairs" and lattice.kind != "partition":
-        raise invalid_parameter(
-            owner,
-            "predict_with",
-            must="not be 'pairs' forward in time or with a single split, which have no pairs",
-            got=predict_with,
-            fix="Use 'refit' or 'folds'.",
-        )
+        must = "not be 'pairs' forward in time or with a single split, which have no pairs"
+        fix = "Use 'refit' or 'folds'."
+        raise invalid_parameter(owner, "predict_with", must=must, got=predict_with, fix=fix)
     if hold_out == "mean" and lattice.kind != "partition":
-        raise invalid_parameter(
-            owner,
-            "hold_out",
-            must="be 'node' forward in time or with a single split",
-            got=hold_out,
-            fix="Use 'auto'.",
-        )
+        must = "be 'node' forward in time or with a single split"
+        raise invalid_parameter(owner, "hold_out", must=must, got=hold_out, fix="Use 'auto'.")
     if hold_out == "auto":
         deployed_as_mean = lattice.kind == "partition" and predict_with != "refit"
         hold_out = "mean" if deployed_as_mean else "node"

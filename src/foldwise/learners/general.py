@@ -16,8 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.engine.executor import without_frames
-from foldwise.engine.processes.packing import is_elsewhere, let_go
+from foldwise.engine.executor import MAPPED, let_go, without_frames
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -169,11 +168,6 @@ class _Begun:
     key: str  # of the transformers before it
     called: dict[str, Any]
 
-    def fit(self) -> None:
-        """Fit the last step, and let go of the rows."""
-        self.last.fit(self.called.pop("X"), self.called.pop("y"), **self.called)
-        self.called.clear()
-
 
 class _Node:
     """The rows of one node, and the transformers already fitted on them.
@@ -197,7 +191,10 @@ class _Node:
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
         begun = self.begin(assignment)
-        begun.fit()
+        called = begun.called
+        begun.last.fit(called.pop("X"), called.pop("y"), **called)
+        # The rows are let go of before others are asked about.
+        called.clear()
         return self.finish(begun, assignment.method, time.perf_counter() - start)
 
     def begin(self, assignment: Assignment) -> "_Begun":
@@ -277,7 +274,7 @@ class _Node:
 
     def in_parts(self, learner: Any) -> Any:
         """Return what LightGBM takes for a copy of the training rows; None where one is needed."""
-        if not is_elsewhere() or not type(learner).__module__.startswith("lightgbm."):
+        if not MAPPED or not type(learner).__module__.startswith("lightgbm."):
             return None
         from foldwise.learners.in_parts import stand_in  # noqa: PLC0415 - with it LightGBM
 

@@ -7,7 +7,7 @@ import lightgbm
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.engine.processes.packing import let_go
+from foldwise.engine.executor import let_go
 from foldwise.learners.prepare import BLOCK_BYTES, stops_early_on_given_rows
 
 LEARNERS = (lightgbm.LGBMRegressor, lightgbm.LGBMClassifier)

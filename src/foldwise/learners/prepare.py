@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from foldwise._sklearn import n_samples, take
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.engine.processes.packing import let_go
+from foldwise.engine.executor import let_go
 from foldwise.learners.tasks import TrainingData
 
 ALIGNMENT = 64

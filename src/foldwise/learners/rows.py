@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.engine.processes.packing import let_go
+from foldwise.engine.executor import let_go
 from foldwise.learners.tasks import NodeFit, NodeTask
 
 BLOCK_BYTES = 2**21

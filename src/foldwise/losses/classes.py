@@ -156,11 +156,7 @@ def class_loss(owner: str, loss: Any, n_classes: int) -> Loss:
     if not isinstance(loss, Loss) and loss not in two_class:
         check_known(owner, loss, ["auto", "multinomial", *two_class])
     if n_classes > 2 and not isinstance(loss, Multinomial):
-        raise invalid_parameter(
-            owner,
-            "loss",
-            must="be 'multinomial' for more than two classes",
-            got=Plain(f"{getattr(loss, 'name', loss)!r} for {n_classes} classes"),
-            fix="Use loss='auto'.",
-        )
+        must = "be 'multinomial' for more than two classes"
+        got = Plain(f"{getattr(loss, 'name', loss)!r} for {n_classes} classes")
+        raise invalid_parameter(owner, "loss", must=must, got=got, fix="Use loss='auto'.")
     return loss if isinstance(loss, Loss) else two_class[loss]()

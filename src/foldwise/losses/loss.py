@@ -184,31 +184,21 @@ def check_loss(owner: str, loss: Loss, y: FloatArray, raw: FloatArray) -> None:
     ]
     for part, array, shape in parts:
         if np.shape(array) != shape:
-            raise invalid_parameter(
-                owner,
-                "loss",
-                must=f"return an array of shape {shape} from {part}(y, raw)",
-                got=Plain(f"shape {np.shape(array)}"),
-                fix="Return one number a row, without summing.",
-            )
+            must = f"return an array of shape {shape} from {part}(y, raw)"
+            got = Plain(f"shape {np.shape(array)}")
+            fix = "Return one number a row, without summing."
+            raise invalid_parameter(owner, "loss", must=must, got=got, fix=fix)
         if not np.isfinite(array).all():
-            raise invalid_data(
-                owner,
-                "loss",
-                must=f"give finite numbers from {part}(y, raw)",
-                got=Plain(f"{int((~np.isfinite(array)).sum())} that are not"),
-                fix="Check that y is in the loss's range.",
-            )
+            must = f"give finite numbers from {part}(y, raw)"
+            got = Plain(f"{int((~np.isfinite(array)).sum())} that are not")
+            fix = "Check that y is in the loss's range."
+            raise invalid_data(owner, "loss", must=must, got=got, fix=fix)
     steepest = np.abs(gradient).max()
     if steepest <= 1e-8:
         return
     step = 1e-6 * gradient / steepest
     rise = float(np.sum(loss.value(y, raw - step) - value))
     if rise > 0.5 * float(np.sum(gradient * step)):
-        raise invalid_parameter(
-            owner,
-            "loss",
-            must="have the derivative of value(y, raw) in raw as its gradient",
-            got=Plain("a loss that rises against its gradient"),
-            fix="Check the gradient's sign.",
-        )
+        must = "have the derivative of value(y, raw) in raw as its gradient"
+        got = Plain("a loss that rises against its gradient")
+        raise invalid_parameter(owner, "loss", must=must, got=got, fix="Check the gradient's sign.")

@@ -300,13 +300,9 @@ class Tweedie(Loss):
     def check_targets(self, owner: str, y: FloatArray) -> None:
         """Raise if a target is negative or none is positive."""
         if y.min() < 0 or y.max() <= 0:
-            raise invalid_data(
-                owner,
-                "y",
-                must=f"be at least 0, not all 0, for loss='{self.name}'",
-                got=float(y.min()),
-                fix="Use loss='squared' for such targets.",
-            )
+            must = f"be at least 0, not all 0, for loss='{self.name}'"
+            fix = "Use loss='squared' for such targets."
+            raise invalid_data(owner, "y", must=must, got=float(y.min()), fix=fix)
 
 
 class Poisson(Tweedie):

@@ -134,13 +134,8 @@ def write_report(
     """
     target = Path(path)
     if target.is_dir() or not target.parent.is_dir():
-        raise invalid_parameter(
-            "write_report",
-            "path",
-            must="be a file in a folder that exists",
-            got=Plain(str(path)),
-            fix="Use 'report.html'.",
-        )
+        must, fix = "be a file in a folder that exists", "Use 'report.html'."
+        raise invalid_parameter("write_report", "path", must=must, got=Plain(str(path)), fix=fix)
     content = render(model, X, y, title, rules=rules, time_budget=time_budget)
     write_whole(target, [content.encode()])
     return target
@@ -149,24 +144,16 @@ def write_report(
 def _checked_rows(X: Any, y: Any) -> tuple[Any, Any]:
     """Return both with a shape, or neither."""
     if (X is None) != (y is None):
-        raise invalid_parameter(
-            "write_report",
-            "X and y",
-            must="be given together",
-            got=Plain("X alone" if y is None else "y alone"),
-            fix="Give both, or neither.",
-        )
+        got = Plain("X alone" if y is None else "y alone")
+        must, fix = "be given together", "Give both, or neither."
+        raise invalid_parameter("write_report", "X and y", must=must, got=got, fix=fix)
     if X is None:
         return None, None
     X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
     if X.shape[0] != len(y) or not len(y):
-        raise invalid_data(
-            "write_report",
-            "y",
-            must="have as many rows as X, and at least one",
-            got=Plain(f"{len(y)} for {X.shape[0]}"),
-            fix="Give the targets of these rows.",
-        )
+        got = Plain(f"{len(y)} for {X.shape[0]}")
+        must, fix = "have as many rows as X, and at least one", "Give the targets of these rows."
+        raise invalid_data("write_report", "y", must=must, got=got, fix=fix)
     return X, y
 
 

@@ -296,13 +296,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         owner, learner = type(self).__name__, self._learner()
         check_word(owner, "combine", self.combine, ["auto", "soft", "vote"])
         if self.combine == "soft" and not hasattr(learner, "predict_proba"):
-            raise unsupported(
-                owner,
-                "estimator",
-                must="have predict_proba for combine='soft'",
-                got=Plain(type(learner).__name__),
-                fix="Use combine='vote'.",
-            )
+            must, got = "have predict_proba for combine='soft'", Plain(type(learner).__name__)
+            raise unsupported(owner, "estimator", must=must, got=got, fix="Use combine='vote'.")
 
     def _tally(self, member: BagMember, table: LearnerInput) -> FloatArray:
         """Return one learner's probabilities, or its vote as zeros and a one."""

@@ -89,31 +89,20 @@ class Bagging(BaseEstimator):
         if self.generator is not None:
             require_task(owner, "generator", self.generator, classes=classes)
         if self.split_features is not None and "max_features" not in learner.get_params():
-            raise unsupported(
-                owner,
-                "estimator",
-                must="be a tree with max_features to draw features at each split",
-                got=Plain(type(learner).__name__),
-                fix="Use max_features to draw them for each learner.",
-            )
+            must = "be a tree with max_features to draw features at each split"
+            got = Plain(type(learner).__name__)
+            fix = "Use max_features to draw them for each learner."
+            raise unsupported(owner, "estimator", must=must, got=got, fix=fix)
         if self.sampling == "bayesian":
             require_weights(owner, learner, "for sampling='bayesian'", "Use sampling='bootstrap'.")
         if self.sampling in TARGET_SCHEMES and (groups is not None or self.oob_score):
-            raise invalid_parameter(
-                owner,
-                "sampling",
-                must="draw rows for groups and for the out-of-bag score",
-                got=self.sampling,
-                fix="Use sampling='bootstrap'.",
-            )
+            must = "draw rows for groups and for the out-of-bag score"
+            fix = "Use sampling='bootstrap'."
+            raise invalid_parameter(owner, "sampling", must=must, got=self.sampling, fix=fix)
         if self.sampling == "bayesian" and self.oob_score:
-            raise invalid_parameter(
-                owner,
-                "oob_score",
-                must="be False for sampling='bayesian', which leaves no row out",
-                got=True,
-                fix="Use sampling='bootstrap'.",
-            )
+            must = "be False for sampling='bayesian', which leaves no row out"
+            fix = "Use sampling='bootstrap'."
+            raise invalid_parameter(owner, "oob_score", must=must, got=True, fix=fix)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the learners.
@@ -177,13 +166,10 @@ class Bagging(BaseEstimator):
         if not isinstance(self.max_features, Integral):
             return max(1, int(self.max_features * n_features))
         if self.max_features > n_features:
-            raise invalid_parameter(
-                type(self).__name__,
-                "max_features",
-                must=f"be at most the number of columns, {n_features}",
-                got=self.max_features,
-                fix="Use 1.0 for all of them.",
-            )
+            owner, got = type(self).__name__, self.max_features
+            must = f"be at most the number of columns, {n_features}"
+            fix = "Use 1.0 for all of them."
+            raise invalid_parameter(owner, "max_features", must=must, got=got, fix=fix)
         return int(self.max_features)
 
     def _new_targets(
@@ -290,13 +276,9 @@ class Bagging(BaseEstimator):
         """Return how often each learner has each unit, and the factor of draws of that kind."""
         draws, subsample = self.draws_, self.sampling == "subsample"
         if self.sampling not in ROW_SCHEMES or (subsample and draws.size >= draws.n_units):
-            raise unsupported(
-                type(self).__name__,
-                "sampling",
-                must="leave rows out or weight them to tell ρ",
-                got=self.sampling,
-                fix="Use sampling='bootstrap'.",
-            )
+            got = self.sampling
+            must, fix = "leave rows out or weight them to tell ρ", "Use sampling='bootstrap'."
+            raise unsupported(type(self).__name__, "sampling", must=must, got=got, fix=fix)
         counts = np.array([draws.units(seed) for seed in self.seeds_])
         return counts, subsample_factor(draws.n_units, draws.size) if subsample else 1.0
 
@@ -339,13 +321,9 @@ class Bagging(BaseEstimator):
         answers = answers.reshape(len(answers), len(rows), -1)
         ratio, error = between_to_within(counts, answers, units, factor)
         if np.isnan(ratio):
-            raise unsupported(
-                type(self).__name__,
-                "n_estimators",
-                must="be large enough to tell how the predictions vary",
-                got=self.n_estimators,
-                fix="Use at least as many learners as rows.",
-            )
+            must, got = "be large enough to tell how the predictions vary", self.n_estimators
+            fix = "Use at least as many learners as rows."
+            raise unsupported(type(self).__name__, "n_estimators", must=must, got=got, fix=fix)
         return ratio + error + 1 / len(counts)
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,8 +1,24 @@
-"""A score made exact: what judged models lose for want of rows is taken out.
+"""What is known of a score: made exact, how sure it is, its interval, and who may be best.
 
 The models that predict a judged fold saw fewer rows than the deployed ones. How much that costs
 is read from models one fold smaller still: their loss B, minus the loss C of the models without
 the judged fold alone, is one step of the learning curve, and the next one is ``kappa`` times it.
+
+The standard error is wider than rows alone say, since folds err together. What the rows of fold j
+teach the models that predict fold i, the rows of fold i teach the models that predict fold j: so
+the losses of two folds are correlated. The models without both show by how much. Of the losses on
+fold i by models without i and j, take off what is due to fold i (how hard it is) and what is due to
+j (how much its rows are missed): the rest is between these two folds alone, and how it goes
+together with what is left of the losses on fold j is their correlation.
+
+Bates, Hastie & Tibshirani estimate the same variance from the difference between a fold's loss and
+the other folds' [1]_. It is right on average, but has the chance of the fold's rows in it, which
+is several times what is looked for; here the same rows stand on both sides, and it cancels.
+
+References
+----------
+.. [1] Bates, Hastie & Tibshirani (2024). Cross-validation: what does it estimate and how well does
+   it do it? Journal of the American Statistical Association 119.
 """
 
 from collections.abc import Sequence
@@ -10,11 +26,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm, t
 
+from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.scores.metric import Evaluation, Metric
 
 # Learning curves are not monotone where rows and columns are about as many.
 MOST = 0.25
+FEWEST_FOLDS = 4
+LEVEL = 0.95
+# By simulation of means of squared t and normal errors and of log-losses: with fewer degrees
+# intervals explode, with more those of heavy tails are too narrow.
+FEWEST_DEGREES = 3.0
+FEW = 0.2
+N_DRAWS = 5_000
+TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -119,3 +145,219 @@ def correction_of(each: Sequence[Exact], metric: Metric) -> ScoreCorrection:
         return ScoreCorrection("limited", reason, size)
     words = f"the deployed models saw more rows than the judged ones, which is worth {size:.3g}"
     return ScoreCorrection("step", f"{words} of {metric.name.replace('_', ' ')}", size)
+
+
+def shared_covariance(table: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """Return what the correlation of folds adds to the covariance of the models' mean losses.
+
+    ``table`` (n_folds, n_folds, n_models): ``[i, j]`` is the mean loss on fold i by models without
+    i and j; ``[i, i]`` is not read. ``weight`` (n_folds,) of the folds' rows. An estimate, so it
+    may be negative; nothing with fewer than four folds, where nothing is left to see.
+    """
+    n = len(table)
+    if n < FEWEST_FOLDS:
+        return np.zeros((table.shape[2],) * 2)
+    apart = ~np.eye(n, dtype=bool)[:, :, None]
+    table = np.where(apart, table, 0.0)
+    alike, unlike = (table + table.swapaxes(0, 1)) / 2, (table - table.swapaxes(0, 1)) / 2
+    # Least squares, in closed form: a_i + a_j from the symmetric part, b_i - b_j from the other.
+    total = alike.sum(axis=1)
+    own, lead = (total - total.sum(axis=0) / (2 * n - 2)) / (n - 2), unlike.sum(axis=1) / n
+    alike = np.where(apart, alike - own[:, None] - own, 0.0)
+    unlike = np.where(apart, unlike - lead[:, None] + lead, 0.0)
+    pairs = n * (n - 1) // 2
+    together = np.einsum("ijm,ijk->mk", alike, alike) / (pairs - n)
+    against = np.einsum("ijm,ijk->mk", unlike, unlike) / (pairs - n + 1)
+    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    # One fold of n - 2 is missed in the table, of n - 1 it is a smaller part.
+    return (1 - np.sum(share**2)) * ((n - 2) / (n - 1)) ** 2 * (together - against) / 2
+
+
+def ratios(shared: FloatArray, naive: FloatArray) -> FloatArray:
+    """Return variances over those of independent rows: of means, and of their differences.
+
+    ``shared`` and ``naive`` (n_models, n_models): covariances that correlated folds add, and by
+    rows alone. Returns the same shape: ``[m, m]`` of a mean, ``[m, k]`` of a difference; never
+    less than one, and one where losses are the same.
+    """
+    added, rows = _variances(shared), _variances(naive)
+    known = rows > np.finfo(np.float64).eps * float(np.trace(naive))
+    return 1.0 + np.maximum(np.divide(added, rows, out=np.zeros_like(rows), where=known), 0.0)
+
+
+def _variances(covariance: FloatArray) -> FloatArray:
+    """Return the variances of means on the diagonal, of their differences elsewhere."""
+    own = np.diag(covariance)
+    found = own[:, None] + own - 2.0 * covariance
+    np.fill_diagonal(found, own)
+    return found
+
+
+def covariance_of_means(
+    losses: FloatArray, weight: FloatArray | None = None, unit: IntArray | None = None
+) -> FloatArray:
+    """Return the covariance of the weighted means of columns, by rows or by their units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(covariance_of_means(np.array([[1.0], [3.0]]))[0, 0])
+    1.0
+    """
+    share = np.full(len(losses), 1 / len(losses)) if weight is None else weight / weight.sum()
+    parts = share[:, None] * (losses - share @ losses)
+    if unit is not None:
+        _, unit = np.unique(unit, return_inverse=True)
+        gathered = np.zeros((int(unit.max()) + 1, parts.shape[1]))
+        np.add.at(gathered, unit, parts)
+        parts = gathered
+    return covariance_of(parts)
+
+
+def carriers(contributions: FloatArray) -> float:
+    """Return how many of n contributions carry the error: one if a single one does, at most n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> carriers(np.array([1.0, -1.0, 1.0, -1.0])), carriers(np.array([5.0, 0.0, 0.0]))
+    (4.0, 1.0)
+    """
+    squares = contributions**2
+    total = float(np.sum(squares**2))
+    return float(np.sum(squares)) ** 2 / total if total > 0 else float(len(squares))
+
+
+def degrees_of_freedom(contributions: FloatArray) -> float:
+    """Return how sure a standard error is: as sure as the rows that carry it can make it.
+
+    Fewer carriers than the root of the number of rows are a sign of heavy tails, of which the worst
+    may not have been seen: they count for less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> degrees_of_freedom(np.array([1.0, -1.0] * 50)), degrees_of_freedom(np.array([9.0, 0.0]))
+    (100.0, 3.0)
+    """
+    found, root = carriers(contributions), float(np.sqrt(len(contributions)))
+    return max(found * min(1.0, found / root), FEWEST_DEGREES)
+
+
+def score_interval(score: float, error: float, degrees: float, best: float) -> tuple[float, float]:
+    """Return the ends of the 95 % interval of a score, in the scorer's sign.
+
+    The loss is what is missing to the ``best`` score there can be. Losses are skewed, and small
+    ones come with small standard errors, so the interval is made for the logarithm of the loss,
+    with the t quantile for the ``degrees`` of freedom of the error. A score with no loss to speak
+    of has the symmetric one.
+
+    Examples
+    --------
+    >>> [round(end, 2) for end in score_interval(-1.0, 0.1, 1e9, 0.0)]
+    [-1.22, -0.82]
+    >>> [round(end, 2) for end in score_interval(3.0, 0.1, 1e9, 0.0)]
+    [2.8, 3.2]
+    """
+    half = float(t.ppf((1 + LEVEL) / 2, degrees)) * error
+    loss = best - score
+    if not loss > 0:
+        return score - half, score + half
+    return best - loss * float(np.exp(half / loss)), best - loss * float(np.exp(-half / loss))
+
+
+def heavy_rows(losses: FloatArray, weight: FloatArray | None = None) -> IntArray:
+    """Return the rows that carry more than half of the error, the heaviest first, if few do.
+
+    That is where fewer than a fifth of the rows carry the loss: of squares of normal errors a third
+    do, of those without a fourth moment ever fewer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> heavy_rows(np.array([1.0, 99.0, *np.ones(30)])), heavy_rows(np.arange(9.0))
+    (array([1]), array([], dtype=int64))
+    """
+    share = np.full(len(losses), 1 / len(losses)) if weight is None else weight / weight.sum()
+    if carriers(np.sqrt(share * np.abs(losses))) >= FEW * len(losses):
+        return np.empty(0, dtype=np.intp)
+    parts = share * (losses - share @ losses)
+    order = np.argsort(-np.abs(parts), kind="stable")
+    squares = np.cumsum(parts[order] ** 2)
+    return order[: int(np.searchsorted(squares, 0.5 * squares[-1])) + 1]
+
+
+def covariance_of(contributions: FloatArray, fold: IntArray | None = None) -> FloatArray:
+    """Return the covariance of scores from what each row or cluster contributes to them.
+
+    ``contributions`` (n_units, n_models); ``fold`` of the units: each fold has a mean of its own.
+    """
+    n = len(contributions)
+    own = contributions
+    if fold is not None:
+        _, place, sizes = np.unique(fold, return_inverse=True, return_counts=True)
+        sums = np.zeros((len(sizes), own.shape[1]))
+        np.add.at(sums, place, own)
+        own = own - (sums / sizes[:, None])[place]
+    return own.T @ own * n / max(n - 1, 1)
+
+
+def may_be_best(
+    scores: FloatArray,
+    covariance: FloatArray,
+    *,
+    level: float = 0.95,
+    widen: FloatArray | float = 1.0,
+) -> BoolArray:
+    """Return which models cannot be told from the best, all comparisons taken together.
+
+    A model is out if some rival beats it by more than the best of all rivals would by chance
+    [1]_: a Gaussian multiplier bootstrap of rows, whose draws have the covariance that the rows
+    give, of the largest studentised difference. ``widen`` multiplies standard errors: one number,
+    or one for each pair of models.
+
+    References
+    ----------
+    .. [1] Lei (2020). Cross-validation with confidence. Journal of the American Statistical
+       Association 115.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> may_be_best(np.array([0.0, -0.1, -9.0]), np.eye(3))
+    array([ True,  True, False])
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    draws = np.random.default_rng(0).standard_normal((N_DRAWS, len(scores))) @ root.T
+    errors = np.sqrt(differences(covariance))
+    wider = widen * np.ones_like(errors)
+    inside = np.ones(len(scores), dtype=bool)
+    for m in range(len(scores)):
+        rivals = np.flatnonzero(errors[m] > TINY * np.sqrt(np.trace(covariance)))
+        if not len(rivals):
+            continue
+        lead = np.max((scores[rivals] - scores[m]) / (wider[m, rivals] * errors[m, rivals]))
+        chance = np.max((draws[:, rivals] - draws[:, [m]]) / errors[m, rivals], axis=1)
+        inside[m] = np.mean(chance >= lead) > 1.0 - level
+    inside[int(np.argmax(scores))] = True
+    return inside
+
+
+def differences(covariance: FloatArray) -> FloatArray:
+    """Return the variances of all differences of two scores."""
+    own = np.diag(covariance)
+    return np.maximum(own[:, None] + own - 2.0 * covariance, 0.0)
+
+
+def p_better(gain: float, error: float) -> float:
+    """Return the one-sided p-value of a gain: how likely it is where there is none.
+
+    Examples
+    --------
+    >>> round(p_better(1.645, 1.0), 3), p_better(0.0, 0.0)
+    (0.05, 1.0)
+    """
+    if error > 0:
+        return float(norm.sf(gain / error))
+    return 0.0 if gain > 0 else 1.0

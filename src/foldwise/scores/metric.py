@@ -68,6 +68,18 @@ def joined(responses: Sequence[Response]) -> Response:
     )
 
 
+def mean_response(each: Sequence[Response], labels: Array | None) -> Response:
+    """Return the mean of responses to the same rows; of labels, the most frequent ones."""
+    kinds = {response.kind for response in each}
+    own = all(r.own_labels is not None for r in each) or kinds == {"label"} or len(kinds) > 1
+    voted = None
+    if own and labels is not None:
+        voted = np.mean([np.eye(len(labels))[r.labels] for r in each], axis=0).argmax(axis=1)
+    if len(kinds) > 1 and voted is not None:
+        return Response("label", voted.astype(np.float64)[:, None])
+    return Response(each[0].kind, np.mean([r.values for r in each], axis=0), voted)
+
+
 N_BLOCKS = 20
 WITH_DOMAIN = {
     metrics.d2_tweedie_score,

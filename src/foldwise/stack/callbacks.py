@@ -1,6 +1,6 @@
 """scikit-learn's callbacks (``set_callbacks``, since 1.9), fed from our events."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ except ImportError:
         return method
 
 
-__all__ = ["CallbackSupportMixin", "FitTasks", "callbacks_around"]
+__all__ = ["CallbackSupportMixin", "callbacks_around", "with_tasks"]
 
 
 @contextmanager
@@ -29,6 +29,18 @@ def callbacks_around(estimator: Any) -> Iterator[None]:
         yield
     finally:
         with_callbacks(lambda _: None)(estimator)
+
+
+def with_tasks(estimator: Any) -> Callable[[Event], None]:
+    """Return what tells both scikit-learn's callbacks and the user's."""
+    tasks, ours = FitTasks(estimator), estimator.callback
+
+    def both(event: Event) -> None:
+        tasks(event)
+        if ours is not None:
+            ours(event)
+
+    return both
 
 
 class FitTasks:

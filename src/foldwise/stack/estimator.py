@@ -1,9 +1,8 @@
 """The estimator that both stacks are: parameters, fit, and what is asked of a fitted stack."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -18,17 +17,18 @@ from foldwise import checks
 from foldwise._sklearn import feature_names_in, n_samples, take
 from foldwise.arrays import Array
 from foldwise.diagnose import OutOfFoldTable
-from foldwise.engine import Clock, Event, RunOptions, RunSummary, check_options, fingerprint
+from foldwise.engine import Clock, RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import without_rows
 from foldwise.learners import PickColumns, TrainingData
-from foldwise.scores.metric import Metric, Response, as_metric
+from foldwise.scores.metric import Metric, Response, as_metric, mean_response
 from foldwise.stack.bands import Part, levels_of, parts_of, rows_needed, too_few_groups
-from foldwise.stack.callbacks import CallbackSupportMixin, FitTasks, callbacks_around
-from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack, prefit_stack
+from foldwise.stack.callbacks import CallbackSupportMixin, callbacks_around, with_tasks
+from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack
 from foldwise.stack.judge.judge import Contest
-from foldwise.stack.judge.thrift import checked_thrift
+from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.parameters import StackParameters, tops_of
+from foldwise.stack.prefit import prefit_stack
 from foldwise.stack.problem import (
     Entry,
     StackProblem,
@@ -36,6 +36,7 @@ from foldwise.stack.problem import (
     check_columns,
     checked_layers,
     checked_table,
+    checked_values,
     passed_columns,
 )
 from foldwise.stack.results.fold_models import FoldModels
@@ -61,9 +62,9 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     _classifies: bool
     deals_: list[FittedStack]
 
-    @abstractmethod
     def _read_target(self, y: Any) -> tuple[Array, Array | None]:
-        """Return targets and None, or class codes and classes."""
+        """Return targets and None; a classifier returns class codes and classes."""
+        return checked_values(self._owner, y), None
 
     @property
     def _owner(self) -> str:
@@ -130,7 +131,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         checks.check_whole(self._owner, "n_repeats", self.n_repeats, 1, try_=1)
         run = RunOptions(
             **self._parameters("n_jobs", "executor", "run_dir", "time_budget", "on_interrupt"),
-            callback=self._listener(),
+            callback=with_tasks(self) if getattr(self, "_skl_callbacks", []) else self.callback,
             verbose=int(self.verbose),
         )
         check_options(self._owner, run)
@@ -139,19 +140,6 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
 
     def _parameters(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
-
-    def _listener(self) -> Any:
-        """Return the user's callback, together with scikit-learn's if there are any."""
-        if not getattr(self, "_skl_callbacks", []):
-            return self.callback
-        tasks, ours = FitTasks(self), self.callback
-
-        def both(event: Event) -> None:
-            tasks(event)
-            if ours is not None:
-                ours(event)
-
-        return both
 
     def _problem(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> StackProblem:
         """Return the data, checked before anything is fitted."""
@@ -200,10 +188,19 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             classify=self._classifies,
             has_probabilities=self._gives_probabilities(),
         )
-        wanted = self._parameters("prune", "predict_seconds", "n_repeats")
-        n_layers = len(as_layers(self.estimators))
-        thrift = checked_thrift(self._owner, **wanted, n_layers=n_layers)
-        return Contest(self._candidates(metric, problem), metric, thrift=thrift)
+        return Contest(self._candidates(metric, problem), metric, thrift=self._thrift())
+
+    def _thrift(self) -> Thrift | None:
+        """Return which learners the stacker is given; None if that is all of them."""
+        checks.check_number(self._owner, "prune", self.prune, least=0, try_=0.1)
+        seconds = self.predict_seconds
+        if seconds is None:
+            return Thrift(self.prune) if self.prune else None
+        checks.check_number(self._owner, "predict_seconds", seconds, above=0, try_=0.1)
+        if len(as_layers(self.estimators)) > 1:
+            must, fix = "be None with several layers", "Use prune."
+            raise unsupported(self._owner, "predict_seconds", must=must, got=seconds, fix=fix)
+        return Thrift(self.prune, seconds / self.n_repeats)
 
     def _gives_probabilities(self) -> bool:
         """Tell whether every stacker that may be chosen gives probabilities."""
@@ -240,16 +237,29 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         }
         self._X = first.problem.data.X
         self.deals_ = [stack.with_rows(None) for stack in stacks]
+        self.__dict__.pop("named_estimators_", None)
         self.stacker_ = self.final_estimator_ = first.verdict.stacker
         self.used_ = list(first.verdict.names)
+        answering = first.top.answering(first.reading.deployed)
+        self.stack_method_ = [entry.method for entry in answering]
+        return self
+
+    @cached_property
+    def named_estimators_(self) -> Bunch:
+        """The learners that were fitted, by name; "drop" for those left out."""
+        check_is_fitted(self, "deals_")
+        first = self.deals_[0]
         refs = first.reading.deployed
-        self.stack_method_ = [entry.method for entry in first.top.answering(refs)]
         answering = [(layer, entry) for layer in first.layers for entry in layer.answering(refs)]
         by_name = {entry.name: FoldModels.of(layer, entry, refs) for layer, entry in answering}
-        dropped = [n for n, m in self._learners().items() if isinstance(m, str) and m == "drop"]
-        self.estimators_ = list(by_name.values())
-        self.named_estimators_ = Bunch(**by_name, **dict.fromkeys(dropped, "drop"))
-        return self
+        dropped = {n: m for n, m in self._learners().items() if isinstance(m, str) and m == "drop"}
+        # One that was fitted may have been dropped since.
+        return Bunch(**(dropped | by_name))
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The learners that were fitted."""
+        return [model for model in self.named_estimators_.values() if not isinstance(model, str)]
 
     # What can be made of a fitted stack without fitting its learners again.
 
@@ -528,10 +538,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
         """Return what the stacker's own predict says with further arguments."""
         if len(self.deals_) > 1:
-            must, got = (
-                "have no further arguments with n_repeats > 1",
-                ", ".join(sorted(parameters)),
-            )
+            must = "have no further arguments with n_repeats > 1"
+            got = ", ".join(sorted(parameters))
             fix = "Use n_repeats=1."
             raise unsupported(self._owner, "predict", must=must, got=Plain(got), fix=fix)
         stack = self.deals_[0]
@@ -552,15 +560,3 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         X = self._new_rows(X)
         each = [stack.respond(X) for stack in self.deals_]
         return each[0] if len(each) == 1 else mean_response(each, self.deals_[0].problem.labels)
-
-
-def mean_response(each: Sequence[Response], labels: Array | None) -> Response:
-    """Return the mean of responses to the same rows; of labels, the most frequent ones."""
-    kinds = {response.kind for response in each}
-    own = all(r.own_labels is not None for r in each) or kinds == {"label"} or len(kinds) > 1
-    voted = None
-    if own and labels is not None:
-        voted = np.mean([np.eye(len(labels))[r.labels] for r in each], axis=0).argmax(axis=1)
-    if len(kinds) > 1 and voted is not None:
-        return Response("label", voted.astype(np.float64)[:, None])
-    return Response(each[0].kind, np.mean([r.values for r in each], axis=0), voted)

@@ -7,43 +7,38 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ParameterGrid, TimeSeriesSplit
-from sklearn.utils.validation import check_is_fitted
 
 from foldwise.engine import Clock, Run, RunOptions, RunSummary, open_run
-from foldwise.errors import (
-    AllLearnersFailedError,
-    NoScoreWarning,
-    invalid_parameter,
-    warn,
+from foldwise.errors import AllLearnersFailedError, NoScoreWarning, warn
+from foldwise.folds import (
+    EVERYTHING,
+    Lattice,
+    Needs,
+    Reading,
+    Ref,
+    deal,
+    first_folds,
+    needs_of,
+    read_lattice,
 )
-from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref, deal, needs_of, read_lattice
-from foldwise.learners import respond
+from foldwise.learners import NodeTask
 from foldwise.scores.metric import Metric, Response
 from foldwise.stack.judge.in_time import (
     GRACE_SECONDS,
     GRACE_SHARE,
-    TimedJudge,
+    INNER_FOLDS,
     judged_in_time,
+    reserved,
 )
 from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
 from foldwise.stack.judge.thrift import seconds_of
-from foldwise.stack.limits import warn_of_limits
+from foldwise.stack.limits import warn_of_absent_classes
 from foldwise.stack.problem import Entry, StackProblem
-from foldwise.stack.results.fold_models import Recoded
 from foldwise.stack.stackers.means import MemberStacker
-from foldwise.stack.table.jobs import FitSettings
-from foldwise.stack.table.layers import Dealt, fit_layers
-from foldwise.stack.table.read import Features, Layer, NodeTable, compact
-from foldwise.stack.table.tuning import check_tune
-
-INNER_FOLDS = 5
-# Seconds for each row, learner and logit that one stacker takes with five folds, measured with up
-# to 20,000 rows, 20 classes and 10 learners; and how many times that all that AutoStack puts on top
-# takes of numbers, of two classes, of more.
-COMBINING_RATE = 8e-6
-ALL_TIMES = (1.0, 3.5, 20.0)
-# All of it is waited for if it takes no more of the time than this.
-ALL_SHARE = 0.25
+from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
+from foldwise.stack.table.layers import Dealt, drop_outside_domain, fit_upper
+from foldwise.stack.table.read import Cell, Features, Layer, NodeTable
+from foldwise.stack.table.tuning import check_tune, tune_learner
 
 
 @dataclass(frozen=True)
@@ -169,13 +164,15 @@ def fit_stacks(
     ]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
     if options.tune is not None:
-        if options.score_se == "nested":
-            must, fix = "be 'learners' with tune", "Wrap the learner in GridSearchCV instead."
-            raise invalid_parameter(options.owner, "score_se", must=must, got="nested", fix=fix)
-        check_tune(options.owner, options.tune, layers, lattices[0].kind, lattices[0].n_folds)
-    warn_of_limits(options.owner, problem, deals, len(layers), contest.metric)
+        check_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
+    if not deals[0].reading.judgements:
+        _warn_of_no_score(options.owner, len(layers), lattices[0].n_folds)
+    if problem.labels is not None:
+        warn_of_absent_classes(options.owner, problem, deals, contest.metric)
     total = _n_fits(layers, deals, options.tune or {}, before)
-    reserve = _reserve(problem, len(layers[-1]), lattices[0], contest, options.run.time_budget)
+    reserve = 0.0
+    if clock.budget is not None:
+        reserve = reserved(problem, len(layers[-1]), lattices[0], contest, clock.budget)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
         settings = FitSettings(
@@ -191,14 +188,17 @@ def fit_stacks(
             for dealt, grown in zip(deals, fitted, strict=False)
         ]
 
-    missing = _missing(run, layers, len(fitted), len(deals))
+    missing = [repr(e.name) for layer in layers for e in layer if e.name in run.dropped]
+    if len(fitted) < len(deals):
+        missing.append(f"{len(deals) - len(fitted)} of {len(deals)} repeats")
     if clock.budget is None:
         stacks = judged(contest)
     else:
         end = clock.start + clock.budget + max(GRACE_SHARE * clock.budget, GRACE_SECONDS)
         stacks, whole = judged_in_time(judged, contest, problem, end)
         missing += [] if whole else ["all that was to stand on top"]
-    _say_what_is_missing(run, missing)
+    if missing:
+        _say_what_is_missing(run, missing)
     failed = {name for grown in fitted for layer in grown for name in layer.table.failures}
     return stacks, run.summary(sorted(failed))
 
@@ -215,7 +215,8 @@ def _fit_repeats(
     run, fitted = settings.run, list[tuple[Layer, ...]]()
     for repeat, dealt in enumerate(deals):
         run.clock.reserve = reserve * (repeat + 1)
-        if repeat and not _has_time(run, repeat):
+        # One more repeat will take as long as those before did on average.
+        if repeat and (run.interrupted or run.clock.spent / repeat >= run.clock.left()):
             break
         dropped, known = dict(run.dropped), _known(before[repeat : repeat + 1], fitted[:1])
         here = replace(settings, repeat=repeat)
@@ -233,6 +234,67 @@ def _fit_repeats(
     return fitted
 
 
+def fit_layers(
+    layers: Sequence[Sequence[Entry]],
+    problem: StackProblem,
+    dealt: Dealt,
+    settings: FitSettings,
+    known: Sequence[NodeTable],
+) -> tuple[Layer, ...]:
+    """Fit every learner at every node that something is read from; what is known is taken over."""
+    tune = settings.tune
+    fitted: list[Layer] = []
+    shares = _shares(layers, dealt.needs)
+    for level, (entries, needs) in enumerate(zip(layers, dealt.needs, strict=True)):
+        table, before = NodeTable(), known[level] if level < len(known) else NodeTable()
+        settings.run.clock.slice(shares[level])
+        if level == 0:
+            tasks = _lowest_tasks([e for e in entries if e.name not in tune], dealt, settings)
+            table.take_over(before, tasks)
+            fit_cells(table, entries, problem.data, tasks, settings)
+            for entry in entries:
+                if entry.name in tune and not table.take_over_tuned(before, entry.name):
+                    tune_learner(table, entry, problem, dealt.lattice, dealt.reading, settings)
+        else:
+            first = first_folds(dealt.lattice, len(layers))[level - 1]
+            for node in needs.rows:
+                table.take_over(before, [(entry.name, node, None) for entry in entries])
+                fit_upper(table, entries, fitted[-1], dealt, needs, node, first, settings)
+        if level and all(entry.name in settings.run.dropped for entry in entries):
+            # Time ran out above: the layers below are a stack of their own.
+            break
+        if level == len(layers) - 1 and settings.metric and settings.metric.has_domain:
+            drop_outside_domain(table, entries, problem, dealt.reading, settings)
+        fitted.append(Layer(check_failures(table, entries, settings), table, problem))
+    settings.run.clock.slice(1.0)
+    problem.data.shared.clear()
+    read = [ref for judgement in dealt.reading.judgements for ref in judgement.fresh]
+    fitted[-1].keep_models([*dealt.reading.deployed, *read])
+    return tuple(fitted)
+
+
+def _shares(layers: Sequence[Sequence[Entry]], needs: Sequence[Needs]) -> list[float]:
+    """Return the share of the time left that each layer gets, the last all of it."""
+    fits = [len(entries) * len(asked.rows) for entries, asked in zip(layers, needs, strict=True)]
+    return [fits[level] / max(sum(fits[level:]), 1) for level in range(len(layers))]
+
+
+def _lowest_tasks(
+    entries: Sequence[Entry], dealt: Dealt, settings: FitSettings
+) -> dict[Cell, NodeTask]:
+    """Return the task of each learner at each node of the lowest layer."""
+    needs, kept = dealt.needs[0], dealt.reading.kept
+    rows = {node: (dealt.lattice.rows(node), needs.of(node)) for node in needs.rows}
+    forward = dealt.lattice.kind == "forward"
+    return {
+        (e.name, node, None): NodeTask(
+            *rows[node], settings.seed_of(e.name, node), node in kept, forward
+        )
+        for node in needs.rows
+        for e in entries
+    }
+
+
 def judged_stack(
     lattice: Lattice,
     layers: tuple[Layer, ...],
@@ -247,35 +309,7 @@ def judged_stack(
         costs = seconds_of(layers[-1], reading.deployed)
         contest = replace(contest, thrift=replace(thrift, costs=costs))
     judge = Judge(layers[-1], reading, contest, seed)
-    verdict = TimedJudge(layers[-1], reading, contest, seed, until).verdict()
-    return FittedStack(lattice, layers, judge, verdict)
-
-
-def prefit_stack(
-    problem: StackProblem, layers: list[list[Entry]], contest: Contest, options: StackOptions
-) -> FittedStack:
-    """Put a stacker on learners that are fitted already."""
-    if len(layers) > 1 or options.tune is not None or options.score_se == "nested":
-        must = "not be 'prefit' with several layers, tune or score_se='nested'"
-        raise invalid_parameter(options.owner, "cv", must=must, got=options.cv, fix="Use cv=5.")
-    warn(
-        f"{options.owner}: no honest score with cv='prefit', the learners may have seen these "
-        "rows. Use cv=5 for a score.",
-        NoScoreWarning,
-    )
-    table, rows = NodeTable(), np.arange(problem.n_rows)
-    for entry in layers[0]:
-        check_is_fitted(entry.learner)
-        model = Recoded.where_needed(entry.learner, problem.labels)
-        values = respond(model, problem.data.X, entry.method, problem.data, problem.n_rows)
-        cell = (entry.name, EVERYTHING, None)
-        table.predictions[cell] = (rows, compact(values, entry.kind, problem.data.n_classes))
-        table.models[cell] = model
-    everywhere = (Ref(EVERYTHING),)
-    reading = Reading((), (Block(rows, everywhere),), everywhere, predict_with="refit")
-    lattice = Lattice(problem.n_rows, (), (), "single")
-    layer = Layer(tuple(layers[0]), table, problem)
-    return judged_stack(lattice, (layer,), reading, contest, options.seed)
+    return FittedStack(lattice, layers, judge, replace(judge, until=until).verdict())
 
 
 def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: int) -> Lattice:
@@ -304,6 +338,14 @@ def _read(lattice: Lattice, problem: StackProblem, options: StackOptions, n_laye
         owner=options.owner,
     )
     return Dealt(lattice, reading, needs_of(reading, lattice, n_layers))
+
+
+def _warn_of_no_score(owner: str, n_layers: int, n_folds: int) -> None:
+    warn(
+        f"{owner}: no honest score, it needs at least {n_layers + 2} folds that leave rows to "
+        f"train on; got {n_folds}. Use cv=5.",
+        NoScoreWarning,
+    )
 
 
 def _inner(lattice: Lattice, problem: StackProblem, options: StackOptions) -> Lattice | None:
@@ -338,43 +380,6 @@ def _n_fits(
                 points = len(ParameterGrid(tune[name])) if name in tune else 1
                 total += len(needs.rows) + (points - 1) * pairs
     return total
-
-
-def combining_seconds(
-    n_rows: float, n_classes: int | None, n_learners: int, n_folds: int
-) -> tuple[float, float]:
-    """Return what choosing and judging takes, of one stacker and of all that AutoStack has on top.
-
-    In proportion to rows, learners and logits, and to the square of the folds. Both are guesses
-    that fits leave time by; whatever they are, judging ends in time.
-    """
-    logits = max((n_classes or 2) - 1, 1)
-    one = COMBINING_RATE * n_rows * n_learners * logits * (n_folds / INNER_FOLDS) ** 2
-    return one, one * ALL_TIMES[min(max((n_classes or 1) - 1, 0), 2)]
-
-
-def _reserve(
-    problem: StackProblem,
-    n_learners: int,
-    lattice: Lattice,
-    contest: Contest,
-    budget: float | None,
-) -> float:
-    """Return the time that fits leave for choosing and judging the stacker."""
-    if budget is None:
-        return 0.0
-    single = lattice.kind == "single"
-    n_rows = len(lattice.tests[0]) if single else problem.n_rows
-    n_folds = INNER_FOLDS if single else lattice.n_folds
-    one, every = combining_seconds(n_rows, problem.data.n_classes, n_learners, n_folds)
-    several = len(contest.candidates) > 1 or bool(contest.methods)
-    seconds = 0.2 + (every if several and every <= ALL_SHARE * budget else one)
-    return min(max(seconds, budget / 50), budget / 3)
-
-
-def _has_time(run: Run, repeat: int) -> bool:
-    """Tell whether one more repeat should fit into the budget."""
-    return not run.interrupted and run.clock.spent / repeat < run.clock.left()
 
 
 def _known(before: Sequence[FittedStack], first: Sequence[tuple[Layer, ...]]) -> list[NodeTable]:
@@ -412,17 +417,8 @@ def _without_failures(
     return same
 
 
-def _missing(run: Run, layers: list[list[Entry]], n_repeats: int, n_wanted: int) -> list[str]:
-    """Return what was asked for and is not there for want of time, in words."""
-    missing = [repr(e.name) for layer in layers for e in layer if e.name in run.dropped]
-    if n_repeats < n_wanted:
-        missing.append(f"{n_wanted - n_repeats} of {n_wanted} repeats")
-    return missing
-
-
 def _say_what_is_missing(run: Run, missing: list[str]) -> None:
-    if not missing:
-        return
+    """Warn of what was asked for and is not there for want of time, in words."""
     run.reason = "interrupted" if run.interrupted else "time budget"
     told = "was interrupted" if run.interrupted else f"ended by time_budget={run.clock.budget:g}"
     if len(missing) > 10:

@@ -1,26 +1,20 @@
-"""What the folds of a stack cannot give, said once."""
+"""Which classes the folds of a stack lack, said once."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from foldwise.errors import FoldsWarning, NoScoreWarning, listing, warn
+from foldwise.errors import FoldsWarning, listing, warn
 from foldwise.scores.metric import Metric
 from foldwise.stack.problem import StackProblem, plain
 from foldwise.stack.table.layers import Dealt
 
 
-def warn_of_limits(
-    owner: str, problem: StackProblem, deals: Sequence[Dealt], n_layers: int, metric: Metric
+def warn_of_absent_classes(
+    owner: str, problem: StackProblem, deals: Sequence[Dealt], metric: Metric
 ) -> None:
-    """Say once what the folds cannot give."""
-    if not deals[0].reading.judgements:
-        warn(
-            f"{owner}: no honest score, it needs at least {n_layers + 2} folds that leave rows "
-            f"to train on; got {deals[0].lattice.n_folds}. Use cv=5.",
-            NoScoreWarning,
-        )
+    """Say once what folds without a class cannot give."""
     missing = _missing_class(problem, deals)
     if missing is not None:
         warn(
@@ -47,8 +41,7 @@ def _without_a_class(problem: StackProblem, dealt: Dealt) -> list[int]:
 
 
 def _missing_class(problem: StackProblem, deals: Sequence[Dealt]) -> Any:
-    if problem.labels is None:
-        return None
+    assert problem.labels is not None
     for dealt in deals:
         for node in {node for needs in dealt.needs for node in needs.rows}:
             y = problem.data.y[dealt.lattice.rows(node)]

@@ -3,10 +3,10 @@
 from copy import copy, deepcopy
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from foldwise._sklearn import VisualBlock
+from foldwise.parameters import KeepsParameters
 from foldwise.stack.problem import as_layers
 from foldwise.stack.results.notebook import fitted_html
 
@@ -14,7 +14,7 @@ from foldwise.stack.results.notebook import fitted_html
 LIVE = ("executor", "callback")
 
 
-class StackParameters(BaseEstimator):
+class StackParameters(KeepsParameters):
     """An estimator whose learners are parameters too."""
 
     _X: Any
@@ -67,13 +67,6 @@ class StackParameters(BaseEstimator):
         self.callback = callback
         self.on_interrupt = on_interrupt
         self.verbose = verbose
-
-    def _keep(self, parameters: dict[str, Any]) -> None:
-        """Store the arguments of a constructor under their names, given its local names."""
-        # Not by the signature: a subclass may have parameters of its own.
-        for name, value in parameters.items():
-            if name != "self":
-                setattr(self, name, value)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with the learners and theirs by name.

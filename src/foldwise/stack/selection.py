@@ -173,10 +173,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         self._keep(locals())
 
     def restack(  # type: ignore[override]
-        self,
-        *,
-        scoring: Any = KEEP,
-        X: Any = None,
+        self, *, scoring: Any = KEEP, X: Any = None
     ) -> Self:
         """Return a new selection for another metric; no learner is fitted again.
 
@@ -289,12 +286,7 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         self._keep(locals())
 
     def restack(  # type: ignore[override]
-        self,
-        *,
-        scoring: Any = KEEP,
-        calibrate: Any = KEEP,
-        threshold: Any = KEEP,
-        X: Any = None,
+        self, *, scoring: Any = KEEP, calibrate: Any = KEEP, threshold: Any = KEEP, X: Any = None
     ) -> Self:
         """Return a new selection for another metric; no learner is fitted again.
 

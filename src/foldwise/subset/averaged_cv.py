@@ -131,13 +131,9 @@ class AveragedCV(LinearModel):
         """Return "subsets" or "lasso"."""
         plain = len(choice.units) == self.n_features_in_
         if self.candidates == "lasso" and not plain:
-            raise invalid_parameter(
-                type(self).__name__,
-                "candidates",
-                must="be 'subsets' where columns are forced or grouped",
-                got=self.candidates,
-                fix="Drop forced and column_groups, or search subsets.",
-            )
+            must, got = "be 'subsets' where columns are forced or grouped", self.candidates
+            fix = "Drop forced and column_groups, or search subsets."
+            raise invalid_parameter(type(self).__name__, "candidates", must=must, got=got, fix=fix)
         if self.candidates != "auto":
             return self.candidates
         few = choice.n_subsets * n_folds <= self._cheap(n_rows)
@@ -262,19 +258,7 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            cv,
-            refit=refit,
-            candidates=candidates,
-            max_size=max_size,
-            forced=forced,
-            column_groups=column_groups,
-            empty_model=empty_model,
-            n_alphas=n_alphas,
-            time_limit=time_limit,
-            verbose=verbose,
-        )
-        self.fit_intercept = fit_intercept
+        self._keep(locals())
 
     def _cheap(self, n_rows: int) -> float:
         return CHEAP

@@ -200,13 +200,8 @@ class BestSubsetRegressor(LinearRegressor):
 
     def _finds_each_size(self, choice: Choice) -> bool:
         if self.each_size not in (True, False, "auto"):
-            raise invalid_parameter(
-                type(self).__name__,
-                "each_size",
-                must="be True, False or 'auto'",
-                got=self.each_size,
-                fix="Leave it at 'auto'.",
-            )
+            must, got, fix = "be True, False or 'auto'", self.each_size, "Leave it at 'auto'."
+            raise invalid_parameter(type(self).__name__, "each_size", must=must, got=got, fix=fix)
         few = len(choice.units) <= CHEAP_COLUMNS
         return few if self.each_size == "auto" else bool(self.each_size)
 
@@ -214,13 +209,9 @@ class BestSubsetRegressor(LinearRegressor):
         """Return what to choose from, up to a size that can be searched."""
         choice = self._choice(moments, MOST_SUBSETS)
         if not self.empty_model and choice.max_size == 0:
-            raise invalid_data(
-                type(self).__name__,
-                "X",
-                must="have rows and columns for a model when empty_model is False",
-                got=Plain(f"{moments.n_columns} columns"),
-                fix="Set empty_model=True.",
-            )
+            must = "have rows and columns for a model when empty_model is False"
+            got, fix = Plain(f"{moments.n_columns} columns"), "Set empty_model=True."
+            raise invalid_data(type(self).__name__, "X", must=must, got=got, fix=fix)
         return choice
 
 
@@ -249,13 +240,9 @@ def by_criterion(
     """Return the best subset by an information criterion, Cp or adjusted R²."""
     sample = describe(moments, choice)
     if name == "cp" and not sample.noise > 0:
-        raise invalid_data(
-            searcher.owner,
-            "X",
-            must="leave rows and noise to spare with all columns for criterion 'cp'",
-            got=Plain(f"{moments.n_columns} columns and {sample.n_rows:g} rows"),
-            fix="Use criterion='bic'.",
-        )
+        must = "leave rows and noise to spare with all columns for criterion 'cp'"
+        got = Plain(f"{moments.n_columns} columns and {sample.n_rows:g} rows")
+        raise invalid_data(searcher.owner, "X", must=must, got=got, fix="Use criterion='bic'.")
     score = criterion(name, sample)
     if not wanted.empty_model:
         score = _without_empty(score, choice)

@@ -62,13 +62,8 @@ def find_models(
     if way == "enumerate":
         found = all_subsets(moments, choice, searcher)
     elif ratio is None:
-        raise invalid_parameter(
-            searcher.owner,
-            "occam_ratio",
-            must="be a number where not all models are enumerated",
-            got=None,
-            fix="Try 20.",
-        )
+        must = "be a number where not all models are enumerated"
+        raise invalid_parameter(searcher.owner, "occam_ratio", must=must, got=None, fix="Try 20.")
     else:
         found = best_within(
             moments,
@@ -96,13 +91,10 @@ def weigh(
     scores = score(found.rss, choice.sizes(found.kept))
     finite = np.flatnonzero(np.isfinite(scores))
     if not len(finite):
-        raise invalid_data(
-            plan.searcher.owner,
-            "X",
-            must="have more rows than every model has columns",
-            got=Plain(f"{choice.n_always} forced columns"),
-            fix="Force fewer columns or give more rows.",
-        )
+        must = "have more rows than every model has columns"
+        got = Plain(f"{choice.n_always} forced columns")
+        fix = "Force fewer columns or give more rows."
+        raise invalid_data(plan.searcher.owner, "X", must=must, got=got, fix=fix)
     order = finite[occams_window(found.kept[finite], scores[finite], ratio, strict=plan.strict)]
     weights = probabilities(scores[order])
     enough = 1 + int(np.searchsorted(np.cumsum(weights), 1 - NEGLIGIBLE))

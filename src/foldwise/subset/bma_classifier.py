@@ -6,12 +6,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.subset.bma import (
-    SEARCHABLE_COLUMNS,
-    BayesianModelAveraging,
-    ModelSearch,
-    weigh,
-)
+from foldwise.subset.bma import SEARCHABLE_COLUMNS, BayesianModelAveraging, ModelSearch, weigh
 from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow, search
 from foldwise.subset.coefficients import Fits, unscale
 from foldwise.subset.columns import Choice

@@ -128,6 +128,8 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
     array([[116., 297.]])
     """
 
+    prior: str
+    g: float | str
     _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound", "mc3"]
     _most_subsets = 200_000
 
@@ -148,21 +150,7 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            model_prior,
-            occam_ratio=occam_ratio,
-            strict=strict,
-            method=method,
-            max_size=max_size,
-            forced=forced,
-            max_models=max_models,
-            time_limit=time_limit,
-            verbose=verbose,
-        )
-        self.prior = prior
-        self.g = g
-        self.n_steps = n_steps
-        self.random_state = random_state
+        self._keep(locals())
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the posterior mean.

@@ -148,11 +148,7 @@ def _offer_children(nodes: Nodes, order: IntArray, rss: FloatArray, goal: Goal) 
 
 
 def _worth_it(
-    nodes: Nodes,
-    order: IntArray,
-    rss: FloatArray,
-    weights: FloatArray,
-    goal: Goal,
+    nodes: Nodes, order: IntArray, rss: FloatArray, weights: FloatArray, goal: Goal
 ) -> tuple[IntArray, IntArray]:
     """Return the nodes and places of the children that may have wanted descendants."""
     r = order.shape[1]
@@ -263,13 +259,7 @@ class WithinWindow:
     """
 
     def __init__(
-        self,
-        n_columns: int,
-        total: float,
-        score: Score,
-        max_size: int,
-        slack: float,
-        at_most: int,
+        self, n_columns: int, total: float, score: Score, max_size: int, slack: float, at_most: int
     ) -> None:
         self.score = score
         self.slack = slack

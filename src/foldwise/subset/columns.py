@@ -117,13 +117,9 @@ def choose_from(
     taken = [*always, *(column for group in together for column in group)]
     for column in taken:
         if taken.count(column) > 1:
-            raise invalid_parameter(
-                owner,
-                "column_groups",
-                must="name each column once, and no forced one",
-                got=names[column] if names is not None else column,
-                fix="Take it out of one place.",
-            )
+            got = names[column] if names is not None else column
+            must, fix = "name each column once, and no forced one", "Take it out of one place."
+            raise invalid_parameter(owner, "column_groups", must=must, got=got, fix=fix)
     alone = [[column] for column in range(n_columns) if column not in set(taken)]
     units = sorted([c + 1 for c in sorted(unit)] for unit in [*together, *alone] if unit)
     forced_columns = [0] * intercept + sorted(column + 1 for column in always)
@@ -136,20 +132,10 @@ def _position(
     if isinstance(column, str):
         known = list(names) if names is not None else []
         if column not in known:
-            raise invalid_parameter(
-                owner,
-                parameter,
-                must="name columns of X",
-                got=column,
-                fix=did_you_mean(column, known) if known else "X had no names: use positions.",
-            )
+            fix = did_you_mean(column, known) if known else "X had no names: use positions."
+            raise invalid_parameter(owner, parameter, must="name columns of X", got=column, fix=fix)
         return known.index(column)
     if not isinstance(column, int | np.integer) or not 0 <= column < n_columns:
-        raise invalid_parameter(
-            owner,
-            parameter,
-            must=f"hold names or positions from 0 to {n_columns - 1}",
-            got=column,
-            fix="Count columns from 0.",
-        )
+        must, fix = f"hold names or positions from 0 to {n_columns - 1}", "Count columns from 0."
+        raise invalid_parameter(owner, parameter, must=must, got=column, fix=fix)
     return int(column)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,6 +23,7 @@ from foldwise.checks import (
 )
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.folds import own_splits
+from foldwise.parameters import KeepsParameters
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.moments import ScaledGram, Split, SubsetRows
 from foldwise.subset.search import Searcher, largest_size
@@ -37,7 +38,7 @@ class Given(NamedTuple):
     n_given: int  # how many were given
 
 
-class LinearModel(BaseEstimator):
+class LinearModel(KeepsParameters):
     """Linear predictions from ``coef_`` and ``intercept_``, and the room's parameters."""
 
     coef_: FloatArray
@@ -243,11 +244,6 @@ def splits_of(owner: str, cv: Any, given: Given, *, classifier: bool = False) ->
     if len(splits) < 2:
         raise invalid_parameter(owner, "cv", must="make at least 2 splits", got=cv, fix="Try 5.")
     if not all(len(part) for split in splits for part in split):
-        raise invalid_parameter(
-            owner,
-            "cv",
-            must="train and test every split on rows of positive weight",
-            got=cv,
-            fix="Leave out splits without any.",
-        )
+        must = "train and test every split on rows of positive weight"
+        raise invalid_parameter(owner, "cv", must=must, got=cv, fix="Leave out splits without any.")
     return splits

@@ -8,11 +8,7 @@ from foldwise.errors import warn
 
 
 def drive(
-    shares: Iterable[float],
-    owner: str,
-    *,
-    verbose: int = 0,
-    time_limit: float | None = None,
+    shares: Iterable[float], owner: str, *, verbose: int = 0, time_limit: float | None = None
 ) -> bool:
     """Run a search to its end, or until time or patience runs out."""
     start = time.monotonic()

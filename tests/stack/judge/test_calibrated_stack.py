@@ -17,7 +17,14 @@ from sklearn.tree import DecisionTreeClassifier
 from foldwise import StackingClassifier
 from foldwise.combine.calibration import choose_calibration, default_methods, fit_platt
 from foldwise.stack.table.read import as_logits, clip_amount
-from tests.stack.test_nothing_leaks import CLASSIFIERS, SPLITS, changed, noise, what_predicts
+from tests.stack.test_nothing_leaks import (
+    CLASSIFIERS,
+    SPLITS,
+    changed,
+    folds_to_flip,
+    noise,
+    what_predicts,
+)
 
 X2, Y2 = make_classification(600, 8, n_informative=4, flip_y=0.1, random_state=0)
 X3, Y3 = make_classification(300, 8, n_informative=5, n_classes=3, random_state=0)
@@ -77,7 +84,7 @@ def test_flipping_y_in_a_fold_changes_nothing_that_predicts_it(mode) -> None:
             return model.fit(X, target)
 
     before, anything_changed = fit(y), False
-    for fold in (1, len(splits) - 1):
+    for fold in folds_to_flip(splitter):
         after = fit(changed("classification", y, splits[fold][1]))
         assert corrected_prints(before, fold) == corrected_prints(after, fold)
         others = [i for i in range(len(splits)) if i != fold]

@@ -45,3 +45,11 @@ def test_one_class_is_predicted_in_every_kind(n_classes: int) -> None:
     share = OneClass(1, "probability").respond(features).values
     assert (share > 0).all()
     np.testing.assert_allclose(share.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_no_probability_is_outside_zero_and_one_by_rounding(width: int) -> None:
+    mean = WeightedMean("nnls", None, np.arange(max(width, 2)))
+    mean.weights_ = np.array([np.nextafter(1.0, 2.0)])
+    given = mean.respond(np.ones((1, 1, width))).values
+    assert 0.0 <= given.min() <= given.max() == 1.0

@@ -34,7 +34,7 @@ class RidgeInBlocks(RidgeCV):
             fits = fit_ridge_grid(self, TrainingData(X, y, sample_weight), [everything], "predict")
         if fits is None or fits[0] is None:
             return super().fit(X, y, sample_weight)
-        vars(self).update(vars(fits[0].model))
+        self.__dict__.update(vars(fits[0].model))
         return self
 
 

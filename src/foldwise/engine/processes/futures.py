@@ -130,13 +130,9 @@ class Futures:
 
     def _broken(self, error: Any) -> InvalidParameterError:
         """Return the error for a pool that will never do a task again, whoever broke it."""
-        return invalid_parameter(
-            self._owner,
-            "executor",
-            must="be a pool that works",
-            got=Plain(f"a broken one ({type(error).__name__}: {error})"),
-            fix="Make a new one; with run_dir finished fits are kept and not repeated.",
-        )
+        must, got = "be a pool that works", Plain(f"a broken one ({type(error).__name__}: {error})")
+        fix = "Make a new one; with run_dir finished fits are kept and not repeated."
+        return invalid_parameter(self._owner, "executor", must=must, got=got, fix=fix)
 
     def running(self) -> dict[int, float]:
         """Return the tickets at work and since when, as far as known."""

@@ -7,14 +7,11 @@ the same way everywhere and gets the same bits.
 """
 
 import atexit
-import contextlib
-import ctypes
 import mmap
 import pickle
 import shutil
 import sys
 import tempfile
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +20,12 @@ from typing import Any
 import numpy as np
 from cloudpickle import dumps
 
+from foldwise.engine.executor import MAPPED
+
 ALIGNMENT = 64
 SMALL = 1 << 20
 # The file of a parcel until its handle has come.
 NAMELESS = -1
-_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Parcel:
         else:
             with open(self.file, "rb") as stream:  # noqa: PTH123 - a handle is no path
                 mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-            _mapped.add(mapped)
+            MAPPED.add(mapped)
             memory = memoryview(mapped)
         return pickle.loads(self.head, buffers=[memory[start:end] for start, end in self.spans])
 
@@ -82,25 +80,6 @@ def pack(value: Any, room: Any = None) -> Parcel:
     with tempfile.NamedTemporaryFile(dir=room, suffix=".parcel", delete=False) as stream:
         _write(stream, spans, raw)
         return Parcel(head, spans, stream.name)
-
-
-def is_elsewhere() -> bool:
-    """Tell whether this process works on arrays of another one."""
-    return bool(_mapped)
-
-
-def let_go() -> None:
-    """Tell the system that what was read of mapped arrays will not be wanted again soon."""
-    if hasattr(mmap, "MADV_DONTNEED"):
-        for mapped in list(_mapped):
-            mapped.madvise(mmap.MADV_DONTNEED)
-
-
-def give_back() -> None:
-    """Give memory that was freed in small pieces back to the system, where the C library can."""
-    # Windows knows no library without a name.
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 class _Folder(tempfile.TemporaryDirectory[str]):

@@ -25,8 +25,7 @@ import joblib
 import sklearn
 from cloudpickle import dumps
 
-from foldwise.engine.executor import Finished, without_frames
-from foldwise.engine.processes.packing import give_back
+from foldwise.engine.executor import Finished, give_back, without_frames
 
 IDLE_SECONDS = 300.0
 FOLLOW_SECONDS = 0.5

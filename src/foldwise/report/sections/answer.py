@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from foldwise.report.blocks import Prose, Section, Tile, Tiles
 from foldwise.report.predictions import Predictions, naive_response
 from foldwise.report.stack_values import BEST, NAIVE, STACK, StackValues, Standing, compared
-from foldwise.scores.interval import degrees_of_freedom, score_interval
+from foldwise.scores.exact import degrees_of_freedom, score_interval
 from foldwise.scores.metric import Metric
 from foldwise.wording import (
     article,

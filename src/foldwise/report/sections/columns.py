@@ -80,11 +80,7 @@ def training_rows(stack: StackValues) -> ReportRows | None:
 
 
 def columns_section(
-    model: Any,
-    rows: ReportRows,
-    metric: Metric,
-    seconds_a_row: float = 0.0,
-    clock: Clock = ENDLESS,
+    model: Any, rows: ReportRows, metric: Metric, seconds_a_row: float = 0.0, clock: Clock = ENDLESS
 ) -> Section | None:
     """Return permutation importance, and partial dependence of the columns that matter most."""
     few = rows.known_to(model).sample(MOST_ROWS)

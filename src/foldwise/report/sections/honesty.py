@@ -156,10 +156,8 @@ def _audit_prose(stack: StackValues) -> Prose:
 
 
 def _chosen(stack: StackValues) -> str:
-    own, names = (
-        stacker_name(stack.fitted.stacker_),
-        [stacker_name(fold.stacker) for fold in stack.folds],
-    )
+    own = stacker_name(stack.fitted.stacker_)
+    names = [stacker_name(fold.stacker) for fold in stack.folds]
     others = sorted(set(names) - {own})
     if not others:
         return ""

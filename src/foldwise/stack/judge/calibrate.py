@@ -188,10 +188,8 @@ def checked_threshold(owner: str, threshold: Any, n_classes: int) -> float | Met
             return metric
         must = "name a scorer of labels, which a threshold can change"
     elif isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        must, fix = (
-            "be None, a number, the name of a scorer or a scorer",
-            "Use 'balanced_accuracy'.",
-        )
+        must = "be None, a number, the name of a scorer or a scorer"
+        fix = "Use 'balanced_accuracy'."
     if must is not None:
         raise invalid_parameter(owner, "threshold", must=must, got=threshold, fix=fix)
     check_number(owner, "threshold", threshold, least=0, most=1, try_=0.5)
@@ -203,10 +201,8 @@ def check_kinds(
 ) -> None:
     """Raise unless every stacker gives what calibration and threshold need."""
     kinds = {candidate.name: response_kind(candidate.estimator) for candidate in candidates}
-    found, words = (
-        set(kinds.values()),
-        {"probability": "probabilities", "decision": "decision values"},
-    )
+    found = set(kinds.values())
+    words = {"probability": "probabilities", "decision": "decision values"}
     must = None
     if calibrate is not None and found not in ({"probability"}, {"decision"}):
         must = "give probabilities, or decision values throughout, for calibrate"

@@ -1,5 +1,6 @@
 """Choosing the stacker without cheating, and judging what is deployed."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -97,14 +98,19 @@ def corrected(response: Response, correction: Correction | None) -> Response:
     return response if correction is None else correction.apply(response)
 
 
+class OutOfTimeError(Exception):
+    """Time was up before the stacker was judged."""
+
+
 @dataclass(frozen=True)
 class Judge:
-    """Fits, chooses and judges stackers over one table."""
+    """Fits, chooses and judges stackers over one table; stops between two once time is up."""
 
     layer: Layer  # where features come from
     reading: Reading  # what is read
     contest: Contest  # what is chosen from, and by what
     seed: int  # seed of the stackers
+    until: float = float("inf")  # by time.monotonic
 
     def verdict(self) -> Verdict:
         """Choose twice: for each judged fold without it, for deployment by all of them.
@@ -224,6 +230,7 @@ class Judge:
 
     def correction(self, held: tuple[Response, Target] | None) -> Correction | None:
         """Return calibration and threshold found from out-of-fold responses, if asked for."""
+        self._check_time()
         if not self.contest.corrects:
             return None
         amount, in_order = self.layer.problem.amount, self.reading.in_order
@@ -281,11 +288,16 @@ class Judge:
         if self.contest.metric.reads_rows:
             rows = take_rows(data.X, rows_of(blocks))
             candidates = [candidate.scored_on(rows) for candidate in candidates]
-        return {
-            Option(number, point): without_rows_to_score(stacker)
-            for number, candidate in enumerate(candidates)
-            for point, stacker in enumerate(candidate.fit_grid(features, y, weight, self.seed))
-        }
+        fitted = {}
+        for number, candidate in enumerate(candidates):
+            self._check_time()
+            for point, stacker in enumerate(candidate.fit_grid(features, y, weight, self.seed)):
+                fitted[Option(number, point)] = without_rows_to_score(stacker)
+        return fitted
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self.until:
+            raise OutOfTimeError
 
     def choose_inside(self, blocks: Sequence[Block]) -> Option:
         """Choose by cross-validation over the blocks, which are all that is looked at."""

@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.checks import check_number
 from foldwise.combine import elimination_order
-from foldwise.errors import unsupported
 from foldwise.folds import Ref
 from foldwise.learners import AskedRows, steps_of, take_rows
 from foldwise.scores.metric import Evaluation, Metric, Target
@@ -76,20 +74,6 @@ class Thrift:
             tuple(name for m, name in enumerate(names) if m in order[gone:])
             for gone in range(len(names))
         ]
-
-
-def checked_thrift(
-    owner: str, *, prune: Any, predict_seconds: Any, n_repeats: int, n_layers: int
-) -> Thrift | None:
-    """Return what parameters of a stack ask for; None if that is all learners."""
-    check_number(owner, "prune", prune, least=0, try_=0.1)
-    if predict_seconds is None:
-        return Thrift(prune) if prune else None
-    check_number(owner, "predict_seconds", predict_seconds, above=0, try_=0.1)
-    if n_layers > 1:
-        must, fix = "be None with several layers", "Use prune."
-        raise unsupported(owner, "predict_seconds", must=must, got=predict_seconds, fix=fix)
-    return Thrift(prune, predict_seconds / n_repeats)
 
 
 def _evaluated(features: Features, target: Target, metric: Metric) -> Evaluation:

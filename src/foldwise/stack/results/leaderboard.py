@@ -8,9 +8,14 @@ import numpy as np
 import pandas as pd
 
 from foldwise.arrays import BoolArray, FloatArray
-from foldwise.scores.best import differences, may_be_best, p_better
-from foldwise.scores.exact import ScoreCorrection
-from foldwise.scores.interval import degrees_of_freedom, score_interval
+from foldwise.scores.exact import (
+    ScoreCorrection,
+    degrees_of_freedom,
+    differences,
+    may_be_best,
+    p_better,
+    score_interval,
+)
 from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES

@@ -151,10 +151,8 @@ def _check_weights(owner: str, estimator: Any) -> None:
     if hasattr(estimator, "fit") and weight_argument(estimator) is None:
         kind = type(estimator).__name__
         got = Plain(f"underlying estimator {kind}, which does not support sample weights")
-        must, fix = (
-            "reach the final estimator",
-            "Use a final estimator whose fit takes sample_weight.",
-        )
+        must = "reach the final estimator"
+        fix = "Use a final estimator whose fit takes sample_weight."
         raise unsupported(owner, "sample_weight", must=must, got=got, fix=fix)
 
 

@@ -73,7 +73,8 @@ class MemberStacker(Stacker):
     def _response(self, values: FloatArray) -> Response:
         if self.labels is None:
             return Response("value", values)
-        return Response("probability", all_classes(values))
+        # Weights sum to one up to rounding, and scikit-learn's metrics refuse what is above it.
+        return Response("probability", all_classes(np.minimum(values, 1.0)))
 
     def _loss(self, y: Array, sample_weight: Weights) -> str | Callable[[FloatArray], float]:
         """Return what is made small: the metric, or what it amounts to."""

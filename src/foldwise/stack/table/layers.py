@@ -1,4 +1,4 @@
-"""Fitting the table of one deal: layer upon layer, every learner at every node that is read."""
+"""What upper layers need: learners fitted on those below, whose answers the metric can score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,19 +9,11 @@ import pandas as pd
 from scipy import sparse
 
 from foldwise.errors import invalid_parameter
-from foldwise.folds import Block, Lattice, Needs, Node, Reading, Ref, first_folds, upper_blocks
-from foldwise.learners import NodeTask, TrainingData, share_steps
+from foldwise.folds import Block, Lattice, Needs, Node, Reading, Ref, upper_blocks
+from foldwise.learners import NodeTask, TrainingData
 from foldwise.stack.problem import Entry, StackProblem
-from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
-from foldwise.stack.table.read import (
-    Cell,
-    Layer,
-    NodeTable,
-    fold_numbers,
-    rows_of,
-    weights_of,
-)
-from foldwise.stack.table.tuning import tune_learner
+from foldwise.stack.table.jobs import FitSettings, fit_cells
+from foldwise.stack.table.read import Cell, Layer, NodeTable, fold_numbers, rows_of, weights_of
 
 
 @dataclass(frozen=True)
@@ -33,45 +25,7 @@ class Dealt:
     needs: list[Needs]  # what each layer must be fitted at for it, the lowest first
 
 
-def fit_layers(
-    layers: Sequence[Sequence[Entry]],
-    problem: StackProblem,
-    dealt: Dealt,
-    settings: FitSettings,
-    known: Sequence[NodeTable],
-) -> tuple[Layer, ...]:
-    """Fit every learner at every node that something is read from; what is known is taken over."""
-    tune = settings.tune
-    fitted: list[Layer] = []
-    shares = _shares(layers, dealt.needs)
-    for level, (entries, needs) in enumerate(zip(layers, dealt.needs, strict=True)):
-        table, before = NodeTable(), known[level] if level < len(known) else NodeTable()
-        settings.run.clock.slice(shares[level])
-        if level == 0:
-            tasks = _lowest_tasks([e for e in entries if e.name not in tune], dealt, settings)
-            table.take_over(before, tasks)
-            fit_cells(table, entries, problem.data, tasks, settings)
-            for entry in entries:
-                if entry.name in tune and not table.take_over_tuned(before, entry.name):
-                    tune_learner(table, entry, problem, dealt.lattice, dealt.reading, settings)
-        else:
-            first = first_folds(dealt.lattice, len(layers))[level - 1]
-            for node in needs.rows:
-                table.take_over(before, [(entry.name, node, None) for entry in entries])
-                _fit_upper(table, entries, fitted[-1], dealt, needs, node, first, settings)
-        if level and all(entry.name in settings.run.dropped for entry in entries):
-            # Time ran out above: the layers below are a stack of their own.
-            break
-        if level == len(layers) - 1:
-            _drop_outside_domain(table, entries, problem, dealt.reading, settings)
-        fitted.append(Layer(check_failures(table, entries, settings), table, problem))
-    settings.run.clock.slice(1.0)
-    problem.data.shared.clear()
-    _forget_models(fitted[-1], dealt.reading)
-    return tuple(fitted)
-
-
-def _drop_outside_domain(
+def drop_outside_domain(
     table: NodeTable,
     entries: Sequence[Entry],
     problem: StackProblem,
@@ -80,8 +34,7 @@ def _drop_outside_domain(
 ) -> None:
     """Drop learners whose predictions the metric cannot score, e.g. negative ones of counts."""
     metric = settings.metric
-    if metric is None or not metric.has_domain:
-        return
+    assert metric is not None
     blocks = [judgement.test for judgement in reading.judgements] or list(reading.final)
     target = problem.target(rows_of(blocks), fold_numbers(blocks))
     for entry in [e for e in entries if e.name not in table.failures]:
@@ -95,29 +48,7 @@ def _drop_outside_domain(
             table.drop(entry.name, f"to predict what {metric.name} can score: {reason}")
 
 
-def _shares(layers: Sequence[Sequence[Entry]], needs: Sequence[Needs]) -> list[float]:
-    """Return the share of the time left that each layer gets, the last all of it."""
-    fits = [len(entries) * len(asked.rows) for entries, asked in zip(layers, needs, strict=True)]
-    return [fits[level] / max(sum(fits[level:]), 1) for level in range(len(layers))]
-
-
-def _lowest_tasks(
-    entries: Sequence[Entry], dealt: Dealt, settings: FitSettings
-) -> dict[Cell, NodeTask]:
-    """Return the task of each learner at each node of the lowest layer."""
-    needs, kept = dealt.needs[0], dealt.reading.kept
-    rows = {node: (dealt.lattice.rows(node), needs.of(node)) for node in needs.rows}
-    forward = dealt.lattice.kind == "forward"
-    return {
-        (e.name, node, None): NodeTask(
-            *rows[node], settings.seed_of(e.name, node), node in kept, forward
-        )
-        for node in needs.rows
-        for e in entries
-    }
-
-
-def _fit_upper(
+def fit_upper(
     table: NodeTable,
     entries: Sequence[Entry],
     below: Layer,
@@ -165,14 +96,3 @@ def stacked_rows(parts: Sequence[Any]) -> Any:
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")
     return pd.concat(parts, axis=0, ignore_index=True)
-
-
-def _forget_models(layer: Layer, reading: Reading) -> None:
-    """Keep only the models that prediction needs; a tuned learner was fitted at many points."""
-    refs = [*reading.deployed, *(ref for j in reading.judgements for ref in j.fresh)]
-    layer.table.keep_models({c for e in layer.entries for c in layer.table.cells(e.name, refs)})
-    by_node: dict[Node, list[Any]] = {}
-    for (_, node, _), model in layer.table.models.items():
-        by_node.setdefault(node, []).append(model)
-    for models in by_node.values():
-        share_steps(models)

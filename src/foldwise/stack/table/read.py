@@ -15,7 +15,7 @@ from foldwise._sklearn import one_against_rest
 from foldwise.arrays import ROW_NUMBER, Array, FloatArray, IntArray
 from foldwise.errors import Plain, unsupported
 from foldwise.folds import Block, Node, Ref
-from foldwise.learners import AskedRows, take_rows
+from foldwise.learners import AskedRows, share_steps, take_rows
 from foldwise.scores.metric import Response
 from foldwise.stack.problem import Entry, StackProblem
 
@@ -346,6 +346,15 @@ class Layer:
         """Return the layer of some learners only; of all for none."""
         kept = tuple(entry for entry in self.entries if entry.name in names)
         return replace(self, entries=kept) if kept else self
+
+    def keep_models(self, refs: Sequence[Ref]) -> None:
+        """Forget the models of other nodes; those of one node share transformers that are equal."""
+        self.table.keep_models({c for e in self.entries for c in self.table.cells(e.name, refs)})
+        by_node: dict[Node, list[Any]] = {}
+        for (_, node, _), model in self.table.models.items():
+            by_node.setdefault(node, []).append(model)
+        for models in by_node.values():
+            share_steps(models)
 
     def answering(self, refs: Sequence[Ref]) -> list[Entry]:
         """Return the learners whose models of some nodes are there, to be asked about new rows."""

@@ -21,8 +21,13 @@ from foldwise.stack.table.jobs import FitSettings, fit_cells
 from foldwise.stack.table.read import Cell, Layer, NodeTable, fold_numbers, rows_of
 
 
-def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_folds: int) -> None:
+def check_tune(
+    owner: str, tune: Any, layers: list[list[Entry]], lattice: Lattice, score_se: str
+) -> None:
     """Refuse what cannot be tuned inside the lattice."""
+    if score_se == "nested":
+        must, fix = "be 'learners' with tune", "Wrap the learner in GridSearchCV instead."
+        raise invalid_parameter(owner, "score_se", must=must, got="nested", fix=fix)
 
     def wrong(must: str, got: Any, fix: str) -> Exception:
         return invalid_parameter(owner, "tune", must=must, got=got, fix=fix)
@@ -33,8 +38,9 @@ def check_tune(owner: str, tune: Any, layers: list[list[Entry]], kind: str, n_fo
     wrap = "Wrap the learner in GridSearchCV, which is honest at every node."
     if len(layers) > 1:
         raise wrong("be None with several layers", dict(tune), wrap)
-    if kind != "partition" or n_folds < 3:
-        what = {"forward": "forward in time", "single": "a single split"}.get(kind, "two folds")
+    if lattice.kind != "partition" or lattice.n_folds < 3:
+        kinds = {"forward": "forward in time", "single": "a single split"}
+        what = kinds.get(lattice.kind, "two folds")
         must = "be None unless cv deals at least three folds in no order"
         raise wrong(must, Plain(f"{dict(tune)!r} with {what}"), wrap)
     known = {entry.name: entry.learner for entry in layers[0]}
