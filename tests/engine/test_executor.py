@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError
+from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError, give_back
 from foldwise.engine.processes.futures import Futures, Threads
 from foldwise.engine.processes.pool import Processes
 from tests.forked import server
@@ -172,3 +172,11 @@ def test_ctrl_c_goes_through() -> None:
     executor.submit(0, 1)
     with pytest.raises(KeyboardInterrupt):
         executor.wait(None)
+
+
+def test_memory_is_given_back_only_where_there_is_a_way(monkeypatch: Any) -> None:
+    def no_library_without_a_name(name: str) -> Any:
+        return "/" in name  # as on Windows
+
+    monkeypatch.setattr("ctypes.CDLL", no_library_without_a_name)
+    give_back()

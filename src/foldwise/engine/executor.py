@@ -124,11 +124,6 @@ def without_frames(error: Exception) -> Exception:
     return error
 
 
-def is_elsewhere() -> bool:
-    """Tell whether this process works on arrays of another one."""
-    return bool(MAPPED)
-
-
 def let_go() -> None:
     """Tell the system that what a task read of mapped arrays will not be wanted again soon."""
     if hasattr(mmap, "MADV_DONTNEED"):

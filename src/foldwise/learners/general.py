@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.engine.executor import is_elsewhere, let_go, without_frames
+from foldwise.engine.executor import MAPPED, let_go, without_frames
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -274,7 +274,7 @@ class _Node:
 
     def in_parts(self, learner: Any) -> Any:
         """Return what LightGBM takes for a copy of the training rows; None where one is needed."""
-        if not is_elsewhere() or not type(learner).__module__.startswith("lightgbm."):
+        if not MAPPED or not type(learner).__module__.startswith("lightgbm."):
             return None
         from foldwise.learners.in_parts import stand_in  # noqa: PLC0415 - with it LightGBM
 

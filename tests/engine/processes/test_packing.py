@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from foldwise.engine import executor
 from foldwise.engine.processes import packing
 from foldwise.engine.processes.packing import SMALL, open_room, pack
 
@@ -62,11 +61,3 @@ def test_a_folder_that_the_system_keeps_is_removed_at_the_end(monkeypatch: Any) 
     [((remove, *given), named)] = at_end
     remove(*given, **named)
     assert not Path(name).exists()
-
-
-def test_memory_is_given_back_only_where_there_is_a_way(monkeypatch: Any) -> None:
-    def no_library_without_a_name(name: str) -> Any:
-        return "/" in name  # as on Windows
-
-    monkeypatch.setattr(executor.ctypes, "CDLL", no_library_without_a_name)
-    executor.give_back()
