@@ -55,6 +55,15 @@ def environment(home: Path, *packages: str) -> Path:
     return home
 
 
+def environment_with_torch(home: Path, *packages: str) -> Path | None:
+    """Make an environment with torch's build for processors; None where that cannot be had."""
+    try:
+        return environment(home, TORCH, *packages)
+    except SystemExit:
+        print(f"{TORCH} cannot be installed: what needs it is skipped.")
+        return None
+
+
 def developer() -> Path:
     """Return the environment of developers, made if need be."""
     return environment(ROOT / ".venv", "--editable", ".[dev]")
@@ -95,14 +104,12 @@ def test() -> None:
 
 def test_nets() -> None:
     """Run the tests of the networks, in an environment with torch's build for processors."""
-    try:
-        home = environment(ROOT / ".venv-nets", TORCH, "--editable", ".[dev]")
-    except SystemExit:
-        print(f"{TORCH} cannot be installed: the tests of the networks are skipped.")
+    home = environment_with_torch(ROOT / ".venv-nets", "--editable", ".[dev]")
+    if home is None:
         return
-    tests = ("tests/nets", "src/foldwise/nets", "tests/test_together.py", "-k", "nets or Net")
+    tests = ("tests/nets", "src/foldwise/nets", "tests/test_together.py", "tests/test_examples.py")
     pytest = ("-m", "pytest", "-q", "-n", "2", "--dist", "worksteal")
-    run(program(home, "python"), *pytest, *tests, **ONE_THREAD)
+    run(program(home, "python"), *pytest, *tests, "-k", "nets or Net", **ONE_THREAD)
 
 
 def demo() -> None:
@@ -118,7 +125,10 @@ def format() -> None:  # noqa: A001
 
 def docs() -> None:
     """Run the pages' code, build the site into docs/_build/html, and check it."""
-    python = program(environment(ROOT / ".venv-docs", "--editable", ".[docs]"), "python")
+    home, packages = ROOT / ".venv-docs", ("--editable", ".[docs]")
+    python = program(
+        environment_with_torch(home, *packages) or environment(home, *packages), "python"
+    )
     run(python, "docs/pages.py", **ONE_THREAD)
     build = ("-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", "docs/_build/html")
     run(python, *build, **ONE_THREAD)

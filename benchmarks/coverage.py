@@ -3,8 +3,10 @@
 For the three ways of predicting new rows the share held; then for predict_with="folds", adaptive
 beside plain intervals: the mean width at equal coverage (both scaled to hold exactly 90 % of the
 new rows), the interval score (width plus 20 times what is missed, Gneiting & Raftery 2007), and
-the share held in the narrowest and the widest tenth of the adaptive intervals; the worst level of
-a column, alone and with by=. With --sets: prediction sets on real tables of classes.
+the share held in the narrowest and the widest tenth of the adaptive intervals; how unevenly the
+levels of a column are held, alone and with by= (the root mean square of their distances from the
+share of all, in standard errors: chance alone gives one). With --sets: prediction sets on real
+tables of classes.
 Intervals of scores: scores.py.
 
 python benchmarks/coverage.py [--data folder] [--quick] [--sets]
@@ -63,8 +65,10 @@ def halves(X: pd.DataFrame, table: pd.DataFrame, y: pd.Series) -> tuple:
     )
 
 
-def worst(inside: np.ndarray, label: np.ndarray) -> float:
-    return min(inside[label == level].mean() for level in np.unique(label))
+def uneven(inside: np.ndarray, label: np.ndarray) -> float:
+    every, rows = inside.mean(), [inside[label == level] for level in np.unique(label)]
+    far = [len(own) * (own.mean() - every) ** 2 / (every * (1 - every)) for own in rows]
+    return float(np.sqrt(np.sum(far) / (len(far) - 1)))
 
 
 def at_equal_coverage(lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> float:
@@ -86,8 +90,8 @@ def main(folder: Path, quick: bool) -> None:
         ("gbm", LGBMRegressor(n_estimators=150, verbosity=-1, random_state=0, n_jobs=1)),
     ]
     print("share held (folds, refit, pairs); adaptive / plain: width at equal coverage, interval "
-          "score;\nheld in the narrowest and the widest tenth, plain -> adaptive; in the worst "
-          "level, without -> with by=")  # fmt: skip
+          "score;\nheld in the narrowest and the widest tenth, plain -> adaptive; unevenness "
+          "of levels, without -> with by=")  # fmt: skip
     found = []
     for name in SETS:
         X, table, y = load(folder, name, MOST_ROWS[not quick])
@@ -106,12 +110,12 @@ def main(folder: Path, quick: bool) -> None:
                         for at in (order[:tenth], order[-tenth:]))  # fmt: skip
         width = at_equal_coverage(lower, upper, y_new) / at_equal_coverage(*plain, y_new)
         score = interval_score(lower, upper, y_new) / interval_score(*plain, y_new)
-        levels = [worst(own, label_new) for own in inside[1:]]
+        levels = [uneven(own, label_new) for own in inside[1:]]
         print(
             f"{name:21s}{len(X):6d} " + "".join(f"{s:6.3f}" for s in shares)
             + f"   width {width:.3f} score {score:.3f}"
             + f"   narrow {narrow[0]:.3f} -> {narrow[1]:.3f} wide {wide[0]:.3f} -> {wide[1]:.3f}"
-            + f"   level {levels[0]:.3f} -> {levels[1]:.3f}",
+            + f"   levels {levels[0]:.2f} -> {levels[1]:.2f}",
             flush=True,
         )  # fmt: skip
         found.append(
@@ -121,7 +125,8 @@ def main(folder: Path, quick: bool) -> None:
     width, score = np.exp(np.log(means[:, :2]).mean(axis=0))
     off = np.abs(means[:, 2:6] - 0.9).mean(axis=0)
     print(f"geometric mean: width {width:.3f}, interval score {score:.3f}; mean distance from 0.9: "
-          f"narrow {off[0]:.3f} -> {off[1]:.3f}, wide {off[2]:.3f} -> {off[3]:.3f}")  # fmt: skip
+          f"narrow {off[0]:.3f} -> {off[1]:.3f}, wide {off[2]:.3f} -> {off[3]:.3f}; "
+          f"levels {means[:, 6].mean():.2f} -> {means[:, 7].mean():.2f}")  # fmt: skip
     good = int(means[:, -1].sum())
     print(f"tables with coverage in {GOAL} for all three ways: {good} of {len(SETS)}")
     print(f"ratio: {1 / score:.3f}")
@@ -145,9 +150,9 @@ def sets(folder: Path, quick: bool) -> None:
         for by in (None, (label, label_new)):
             inside = stack.predict_set(X_new, 0.9, by=by)
             hits = inside[np.arange(len(truth)), truth]
-            row += [hits.mean(), inside.sum(axis=1).mean(), worst(hits, label_new)]
-        print(f"{name:15s} held {row[0]:.3f} size {row[1]:.2f} worst level {row[2]:.3f}  by=: held "
-              f"{row[3]:.3f} size {row[4]:.2f} worst level {row[5]:.3f}", flush=True)  # fmt: skip
+            row += [hits.mean(), inside.sum(axis=1).mean(), uneven(hits, label_new)]
+        print(f"{name:15s} held {row[0]:.3f} size {row[1]:.2f} levels {row[2]:.2f}  by=: held "
+              f"{row[3]:.3f} size {row[4]:.2f} levels {row[5]:.2f}", flush=True)  # fmt: skip
         held.append(row[0])
     print(f"ratio: {np.mean(held) / 0.9:.3f}")
 

@@ -8,7 +8,7 @@ features scored on the very folds that chose it, show what is avoided.
 
 Fresh rows: `score_` against the loss on 100,000 fresh rows, for each `predict_with`.
 
-    python benchmarks/honesty.py [--quick] [--estimators]
+    python benchmarks/honesty.py [--quick] [--estimators [--first SEED] [--file LOSSES]]
 
 Real: `score_` of cheap stacks of up to 2,000 rows of real tables against the score on their test
 rows, over three splits; within two standard errors of both on nine of ten. Known truths: scores.py.
@@ -21,6 +21,7 @@ import argparse
 import itertools
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from accuracy import DATA, load
@@ -268,11 +269,14 @@ def main():
     parser.add_argument("--seeds", type=int, help="number of seeds")
     parser.add_argument("--only", choices=["noise", "fresh", "real"], help="one part")
     parser.add_argument("--estimators", action="store_true", help="every estimator's own score")
+    parser.add_argument("--first", type=int, default=0, help="first seed, with --estimators")
+    parser.add_argument("--file", type=Path, default=Path("own_scores.jsonl"), help="their losses")
     arguments = parser.parse_args()
     n_seeds = arguments.seeds or (6 if arguments.quick else 20)
     warnings.simplefilter("ignore")
     if arguments.estimators:
-        good, ratio = own_scores(arguments.seeds or (6 if arguments.quick else 100))
+        end = arguments.first + (arguments.seeds or (6 if arguments.quick else 100))
+        good, ratio = own_scores(range(arguments.first, end), arguments.file)
         print(f"ratio: {ratio:.3f}")
         raise SystemExit(not good)
     results = {}

@@ -4,6 +4,9 @@ The rows' noise is known, so its luck in the few rows at hand is taken out of th
 the same mean, a smaller variance. Part of ``python benchmarks/honesty.py --estimators``.
 """
 
+import json
+from itertools import product
+
 import numpy as np
 from scipy.special import expit
 from sklearn.datasets import make_friedman1
@@ -14,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import foldwise as fw
 
 N_ROWS, N_FRESH = 100, 4000
-TREES = {"n_estimators": 100}
+TREES = {"n_estimators": 50}
 PROBLEMS = ("noise", 1.0, 7.0)
 """Pure noise, and Friedman's first function with so much noise added to numbers or logits."""
 
@@ -89,23 +92,46 @@ def _entropy(truth, p):
     return -np.mean(truth * np.log(p) + (1 - truth) * np.log1p(-p))
 
 
-def own_scores(n_seeds):
-    """Print own against fresh losses; return whether none is optimistic, and the least ratio."""
-    print(f"own loss / loss of fresh rows, n = {N_ROWS}, {n_seeds} seeds; constant / fresh")
+def own_scores(seeds, file):
+    """Print own against fresh losses; return whether none is optimistic, and the least ratio.
+
+    Losses are kept in ``file`` as they come, seed by seed, and only those not there are measured.
+    """
+    cells = [
+        ("classes" if classify else "numbers", name, problem)
+        for classify, models in ((False, REGRESSORS), (True, CLASSIFIERS))
+        for name, problem in product(models, PROBLEMS)
+    ]
+    for seed in seeds:
+        there = {tuple(line[:4]) for line in kept(file)}
+        for task, name, problem in cells:
+            if (task, name, problem, seed) not in there:
+                models = CLASSIFIERS if task == "classes" else REGRESSORS
+                found = compared(models[name], problem, seed, task == "classes")
+                with file.open("a") as lines:
+                    print(json.dumps([task, name, problem, seed, *map(float, found)]), file=lines)
+    return printed(cells, [line for line in kept(file) if line[3] in seeds])
+
+
+def kept(file):
+    """Return the results there are: task, estimator, problem, seed, own, fresh, constant."""
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def printed(cells, results):
+    """Print a line a cell; return whether none is optimistic, and the least ratio."""
+    print(f"own loss / loss of fresh rows, n = {N_ROWS}; constant / fresh; seeds")
     all_good, worst = True, np.inf
-    for classify, models in ((False, REGRESSORS), (True, CLASSIFIERS)):
-        for name, model in models.items():
-            for problem in PROBLEMS:
-                found = [compared(model, problem, seed, classify) for seed in range(n_seeds)]
-                own, fresh, constant = np.array(found).T
-                error = (own - fresh).std(ddof=1) / np.sqrt(n_seeds) / fresh.mean()
-                ratio = own.mean() / fresh.mean()
-                good = ratio >= 0.98 - 2 * error
-                all_good, worst = all_good and good, min(worst, ratio + 2 * error)
-                print(
-                    f"  {'classes' if classify else 'numbers'} {name:<16} {problem!s:<6} "
-                    f"{ratio:.3f} +- {error:.3f}  {'honest' if good else 'OPTIMISTIC'}   "
-                    f"{constant.mean() / fresh.mean():.3f}",
-                    flush=True,
-                )
+    for cell in cells:
+        found = np.array([line[4:] for line in results if tuple(line[:3]) == cell])
+        own, fresh, constant = found.T
+        error = (own - fresh).std(ddof=1) / np.sqrt(len(found)) / fresh.mean()
+        ratio = own.mean() / fresh.mean()
+        good = ratio >= 0.98 - 2 * error
+        all_good, worst = all_good and good, min(worst, ratio + 2 * error)
+        print(
+            f"  {cell[0]} {cell[1]:<16} {cell[2]!s:<6} {ratio:.3f} +- {error:.3f}  "
+            f"{'honest' if good else 'OPTIMISTIC'}   {constant.mean() / fresh.mean():.3f}  "
+            f"{len(found)}"
+        )
     return all_good, float(worst)

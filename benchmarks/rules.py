@@ -2,25 +2,34 @@
 
 Run ``python benchmarks/rules.py honesty``, ``linear``, ``accuracy``, ``speed``, ``scale`` or
 ``all``; ``--quick`` takes fewer rows, trees and seeds. ``honesty`` holds the scores RuleFit and
-ISLE report about themselves against fresh rows, ``linear`` their losses against the lasso's on
-the raw columns. imodels gets the same rows with categories as codes and medians for
+ISLE report about themselves against fresh rows, ``linear`` their losses against the lasso's and
+logistic regression's on the raw columns (losses are kept in ``--file``, and only those that are
+not there are measured). imodels gets the same rows with categories as codes and medians for
 missing values, since it takes neither.
 """
 
 import argparse
+import json
 import os
 import resource
 import time
 import warnings
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_friedman1
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LassoCV, LogisticRegressionCV
 from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from foldwise import ISLEClassifier, ISLERegressor, LassoPathClassifier, LassoPathRegressor
+from foldwise import ISLEClassifier, ISLERegressor
 from foldwise.isle.data import new_table
 from foldwise.rules import RuleFitClassifier, RuleFitRegressor, rule_query
 
@@ -104,36 +113,58 @@ def honesty(quick):
     print(f"ratio: {worst:.3f}")
 
 
-def linear(quick):
-    ratios, seeds = [], 1 if quick else 5
-    print(f"log-loss or RMSE, mean over {seeds} splits")
-    for name in (REGRESSION + BINARY)[:: 5 if quick else 1]:
+def raw_columns(model):
+    """Return a linear model on columns filled in and scaled, categories level by level."""
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    levels = OneHotEncoder(handle_unknown="ignore", max_categories=20, sparse_output=False)
+    is_number = make_column_selector(dtype_include="number")
+    is_level = make_column_selector(dtype_exclude="number")
+    return make_pipeline(make_column_transformer((numbers, is_number), (levels, is_level)), model)
+
+
+def rivals(classify, seed):
+    plain = {"cv_score": False, "random_state": seed}
+    if classify:
+        line = LogisticRegressionCV(scoring="neg_log_loss", max_iter=1000)
+        rules, trees = RuleFitClassifier(**plain), ISLEClassifier(**plain)
+    else:
+        line = LassoCV(max_iter=5000)
+        rules, trees = RuleFitRegressor(**plain), ISLERegressor(**plain)
+    return {"RuleFit": rules, "ISLE": trees, "linear": raw_columns(line)}
+
+
+def linear(quick, file):
+    """Hold RuleFit and ISLE against the lasso and logistic regression (ridge) on raw columns."""
+    halves = 1 if quick else 3
+    for name, seed in product(REGRESSION + BINARY, range(halves)):
         classify = name in BINARY
-        kinds = (
-            (RuleFitClassifier, ISLEClassifier, LassoPathClassifier)
-            if classify
-            else (RuleFitRegressor, ISLERegressor, LassoPathRegressor)
-        )
-        losses = np.zeros(3)
-        for seed in range(seeds):
-            X, X_new, y, y_new = table(name, 300 if quick else 1000, seed)
-            A, A_new = plain(X, X_new)
-            for k, kind in enumerate(kinds):
-                model = kind(random_state=seed).fit(A, y)
-                losses[k] += (
-                    log_loss(y_new, model.predict_proba(A_new))
-                    if classify
-                    else root_mean_squared_error(y_new, model.predict(A_new))
-                ) / seeds
-        print(
-            f"{name:22s} RuleFit {losses[0]:9.4f} ISLE {losses[1]:9.4f} lasso {losses[2]:9.4f} "
-            f"lasso / RuleFit {losses[2] / losses[0]:.3f} lasso / ISLE {losses[2] / losses[1]:.3f}",
-            flush=True,
-        )
-        ratios.append(losses[2] / losses[0])
-    better, worst = np.sum(np.array(ratios) > 1), min(ratios)
-    print(f"RuleFit better on {better} of {len(ratios)} (bar 6 of 10), worst {worst:.3f} (bar .98)")
-    print(f"ratio: {np.exp(np.mean(np.log(ratios))):.3f}")
+        X, X_new, y, y_new = table(name, 300 if quick else 600, seed)
+        for kind, model in rivals(classify, seed).items():
+            key = [name, seed, kind]
+            if key in [found[:3] for found in kept(file)]:
+                continue
+            model.fit(X, y)
+            p = model.predict_proba(X_new) if classify else model.predict(X_new)
+            found = log_loss(y_new, p) if classify else root_mean_squared_error(y_new, p)
+            with file.open("a") as lines:
+                print(json.dumps([*key, float(found)]), file=lines)
+    columns = ["table", "half", "model", "loss"]
+    losses = pd.DataFrame(kept(file), columns=columns).pivot(
+        index=columns[:2], columns="model", values="loss"
+    )
+    ratios = losses.div(losses.pop("linear"), axis=0)
+    print("log-loss or RMSE over that of the linear model, each half")
+    print(ratios.unstack().round(3).to_string())
+    means = ratios.groupby("table", sort=False).mean()
+    for model, ratio in means.items():
+        better, within = (ratio < 1).sum(), (ratio <= 1.02).sum()
+        print(f"{model}: better on {better} (bar 6), within 2 % on {within} of {len(ratio)} (all)")
+        print(f"ratio: {1 / ratio.max():.3f}")
+
+
+def kept(file):
+    """Return the results there are: table, half, model, loss."""
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 def accuracy(quick):
@@ -229,8 +260,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=[*parts, "all"], nargs="?", default="all")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--file", type=Path, default=Path("rules_linear.jsonl"))
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
+    parts["linear"] = partial(linear, file=arguments.file)
     for part, run in parts.items():
         if arguments.part in {part, "all"}:
             run(arguments.quick)

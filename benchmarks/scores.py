@@ -1,8 +1,9 @@
 """Is `score_` right on average, does its interval hold the truth, do those said to be best?
 
 Problems of known truth (known_truth.py), one fit for two ways to predict: means of fold models and
-models of all rows. Each fit is a line in a file, so that there is a table at any moment, and a run
-that was stopped goes on where it was. 200 seeds give 1,000 fits for each task, size and way.
+models of all rows; then means of the pairs' models. Each fit is a line in a file, so that there is
+a table at any moment, and a run that was stopped goes on where it was. 200 seeds give 1,000 fits
+for each task, size and way.
 
     python benchmarks/scores.py [--seeds 0 200] [--rows 100 400] [--file scores.jsonl] [--table]
 
@@ -11,7 +12,8 @@ noise in the rows at hand taken out; how often the 95 % interval of `score_` hol
 what is deployed, and that of the judged rows alone; how wide it is; how often few heavy rows are
 named; how often the truly best row of the leaderboard may be best, and the share that may; on
 noise, how often the stack is called better than a constant (by more than 1.645 paired standard
-errors). Cells beside the main ones: four folds, boosting, over-confident learners under log-loss.
+errors). Cells beside the main ones: four folds, boosting, over-confident learners under log-loss,
+and score_se="nested".
 
 Ends with ``ratio: coverage / 0.95`` over all problems but the heavy-tailed.
 """
@@ -41,31 +43,41 @@ from foldwise.stack.stackers.means import WeightedMean
 
 FRESH = 8_000
 WAYS = ("folds", "refit")
+PAIRS = ("pairs",)
 SURE = Problem("over-confident", lambda X: (friedman1(X) - 14) / 2.5, classify=True)
 BIAS = {100: (0.96, 1.06), 400: (0.98, 1.03)}
+LEAST_PAIRS = 0.98
 STRINGS = ("cell", "problem", "n", "way", "seed", "task", "heavy")
 COVERAGE, LEAST, LEAST_HEAVY, LEAST_BEST, MOST_SIGNAL = (0.92, 0.98), 0.88, 0.85, 0.93, 0.05
 
 
 def jobs(first, last, sizes):
-    """Yield what is fitted: (cell, problem, its number, rows, seed)."""
-    for seed in range(first, last):
-        for n in sizes:
-            for k, problem in enumerate(PROBLEMS):
-                # Three problems of classes, six of numbers.
-                for s in (2 * seed, 2 * seed + 1) if problem.classify else (seed,):
-                    yield "main", problem, k, n, s
-            if seed % 2 == 0:
-                yield "sure", SURE, 20, n, seed
-            if seed % 4 == 1:
-                yield from (("K = 4", PROBLEMS[k], k, n, seed) for k in (0, 3, 7))
-            if seed % 4 == 3:
-                yield from (("boosting", PROBLEMS[k], k, n, seed) for k in (0, 7))
+    """Yield what is fitted: (cell, problem, its number, rows, seed, ways)."""
+    for ways in (WAYS, PAIRS):
+        for seed in range(first, last):
+            for n in sizes:
+                for k, problem in enumerate(PROBLEMS):
+                    # Three problems of classes, six of numbers.
+                    for s in (2 * seed, 2 * seed + 1) if problem.classify else (seed,):
+                        yield "main", problem, k, n, s, ways
+                if ways == WAYS:
+                    yield from ((*job, n, seed, ways) for job in others(seed))
 
 
-def stack_of(cell, problem, seed):
+def others(seed):
+    """Yield the cells beside the main ones: (cell, problem, its number)."""
+    if seed % 2 == 0:
+        yield "sure", SURE, 20
+        yield from (("nested", PROBLEMS[k], k) for k in (0, 1, 2, 6))
+    if seed % 4 == 1:
+        yield from (("K = 4", PROBLEMS[k], k) for k in (0, 3, 7))
+    if seed % 4 == 3:
+        yield from (("boosting", PROBLEMS[k], k) for k in (0, 7))
+
+
+def stack_of(cell, problem, seed, way):
     """Return the stack of a cell; one in four chooses its top, which is dear."""
-    options = {"predict_with": WAYS[0], "random_state": seed}
+    options = {"predict_with": way, "random_state": seed}
     if cell == "sure":
         learners = [
             ("tree", DecisionTreeClassifier(max_depth=6, random_state=0)),
@@ -77,6 +89,8 @@ def stack_of(cell, problem, seed):
     stack.set_params(final_estimator=None if seed % 4 == 0 else "nnls")
     if cell == "K = 4":
         stack.set_params(cv=4)
+    if cell == "nested":
+        stack.set_params(score_se="nested")
     if cell == "boosting":
         kind = GradientBoostingClassifier if problem.classify else GradientBoostingRegressor
         stack.set_params(tree=kind(n_estimators=30, max_depth=2, random_state=0))
@@ -124,14 +138,14 @@ def beats_a_constant(problem, stack):
     return stack.score_ - constant.score > 1.645 * own.error_of_difference(constant)
 
 
-def measured(cell, problem, k, n, seed):
+def measured(cell, problem, k, n, seed, ways):
     """Fit once; return a record for each way."""
     rng = np.random.default_rng([seed, n, k])
     X, y, known = problem.rows(n, rng)
     X_new, _, known_new = problem.rows(FRESH, rng)
-    stack, luck = stack_of(cell, problem, seed).fit(X, y), float(problem.luck(y, known))
-    for way in WAYS:
-        stack = stack if way == WAYS[0] else other_way(stack, X, way)
+    luck, stack = float(problem.luck(y, known)), stack_of(cell, problem, seed, ways[0]).fit(X, y)
+    for way in ways:
+        stack = stack if way == ways[0] else other_way(stack, X, way)
         losses = true_losses(problem, stack, X_new, known_new)
         truth, board = losses[TITLES[0]], stack.leaderboard_.set_index("model")
         plain, (low, high) = stack.deals_[0].verdict.evaluation, stack.score_interval_
@@ -150,10 +164,10 @@ def measured(cell, problem, k, n, seed):
 
 def fit_all(path, first, last, sizes):
     """Append what is not in the file yet."""
-    done = {(r["cell"], r["problem"], r["n"], r["seed"]) for r in records(path)}
-    start, todo = time.perf_counter(), [
-        job for job in jobs(first, last, sizes) if (job[0], job[1].name, *job[3:]) not in done
-    ]  # fmt: skip
+    done = {(r["cell"], r["problem"], r["n"], r["seed"], r["way"]) for r in records(path)}
+    every = jobs(first, last, sizes)
+    todo = [j for j in every if (j[0], j[1].name, *j[3:5], j[5][-1]) not in done]
+    start = time.perf_counter()
     with path.open("a") as file:
         for number, job in enumerate(todo, 1):
             file.writelines(json.dumps(record) + "\n" for record in list(measured(*job)))
@@ -181,6 +195,8 @@ def table(found):
         gaps = [r["score"] - r["truth"] for r in each]
         error = np.std(gaps, ddof=1) / np.sqrt(len(each)) / mean["truth"] if len(each) > 1 else 0.0
         ratio, (low, high) = mean["score"] / mean["truth"], BIAS.get(n, (0.0, np.inf))
+        if way == "pairs":
+            low, high = LEAST_PAIRS, np.inf
         least = LEAST_HEAVY if each[0]["heavy"] else LEAST
         missed = []
         if not (low - 2 * error <= ratio <= high + 2 * error) and not each[0]["heavy"]:

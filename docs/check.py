@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -20,7 +21,7 @@ from spellchecker import SpellChecker
 DOCS = Path(__file__).parent
 ROOT, SITE = DOCS.parent, DOCS / "_build" / "html"
 WIDTHS = (400, 1400)
-PAGES_AT_ONCE, FEWEST_LETTERS = 12, 100
+PAGES_AT_ONCE, FEWEST_LETTERS = 12, 50
 LOADS = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 CODE = re.compile(
     r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\{[^}]*\}|\]\([^)]*\)|<[^>]*>", re.DOTALL
@@ -129,7 +130,11 @@ FLAGS = (
 MEASURE = """<script>addEventListener("load", () => {
   const lines = [...document.querySelectorAll("iframe")].map((frame) => {
     const page = frame.contentDocument.documentElement;
-    return [frame.src, frame.width, page.scrollWidth, page.innerText.length].join(" ");
+    // A part of the page may scroll by itself, which hides that it is too wide.
+    const parts = [...page.querySelectorAll("main, .bd-content, .bd-article-container, article")];
+    const wide = parts.map((e) => Math.floor(e.getBoundingClientRect().left) + e.scrollWidth);
+    const far = Math.max(page.scrollWidth, ...wide);
+    return [frame.src, frame.width, far, page.innerText.length].join(" ");
   });
   document.getElementById("found").textContent = lines.join("\\n");
 })</script><pre id="found"></pre>"""
@@ -146,31 +151,38 @@ def chromium(*words: str) -> subprocess.CompletedProcess[str] | None:
 
 def opened(site: dict[Path, Page]) -> list[str]:
     """Open every page in Chromium at two widths; return what is wider than it or fails."""
-    wrong, pages = [], list(site)
-    for start in range(0, len(pages), PAGES_AT_ONCE):
-        frames = [
-            f'<iframe src="{path.as_uri()}" width="{width}" height="900"></iframe>'
-            for path in pages[start : start + PAGES_AT_ONCE]
-            for width in WIDTHS
-        ]
-        with tempfile.TemporaryDirectory() as folder:
-            sheet = Path(folder) / "sheet.html"
-            sheet.write_text("<!DOCTYPE html>" + "".join(frames) + MEASURE, encoding="utf-8")
-            ran = chromium("--virtual-time-budget=20000", "--dump-dom", sheet.as_uri())
-        if ran is None:
-            print("Chromium is not installed: no page was opened.")
-            return []
-        lines = re.findall(r"(file://\S+\.html) (\d+) (\d+) (\d+)", ran.stdout)
-        wrong += [f"{frames[0]}: measured {len(lines)} of {len(frames)}"] * (
-            len(lines) != len(frames)
-        )
-        wrong += [
-            f"{page} at {width}: {wide} wide, {letters} letters"
-            for page, width, wide, letters in lines
-            if int(wide) > int(width) or int(letters) < FEWEST_LETTERS
-        ]
-        wrong += [line for line in ran.stderr.splitlines() if "ERR_NAME" in line]
-    return wrong
+    pages = list(site)
+    parts = [pages[start : start + PAGES_AT_ONCE] for start in range(0, len(pages), PAGES_AT_ONCE)]
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(opened_at_once, parts))
+    if None in found:
+        print("Chromium is not installed: no page was opened.")
+        return []
+    return [line for lines in found for line in lines or ()]
+
+
+def opened_at_once(pages: list[Path]) -> list[str] | None:
+    """Open a few pages, each in a frame of one sheet; None where there is no Chromium."""
+    frames = [
+        f'<iframe src="{path.as_uri()}" width="{width}" height="900"></iframe>'
+        for path in pages
+        for width in WIDTHS
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        sheet = Path(folder) / "sheet.html"
+        sheet.write_text("<!DOCTYPE html>" + "".join(frames) + MEASURE, encoding="utf-8")
+        profile = f"--user-data-dir={folder}/profile"
+        ran = chromium("--virtual-time-budget=20000", profile, "--dump-dom", sheet.as_uri())
+    if ran is None:
+        return None
+    lines = re.findall(r"(file://\S+\.html) (\d+) (\d+) (\d+)", ran.stdout)
+    wrong = [f"{frames[0]}: measured {len(lines)} of {len(frames)}"] * (len(lines) != len(frames))
+    wrong += [
+        f"{page} at {width}: {wide} wide, {letters} letters"
+        for page, width, wide, letters in lines
+        if int(wide) > int(width) or int(letters) < FEWEST_LETTERS
+    ]
+    return wrong + [line for line in ran.stderr.splitlines() if "ERR_NAME" in line]
 
 
 def photographed(site: dict[Path, Page], folder: Path) -> None:

@@ -19,7 +19,13 @@ LEARNERS = re.compile(
 )
 SMALLER = {
     "bet_on_sparsity": ("REPEATS = 50, 300, 8", "REPEATS = 50, 300, 2"),
+    "dropout_networks_are_ensembles": ("EPOCHS, MASKS = 60", "EPOCHS, MASKS = 5"),
     "fit_on_a_cluster": ("n_workers=2", "n_workers=1"),
+    "networks_of_boosted_units": (
+        "UNITS, WIDTHS, EPOCHS = 30, [1, 2, 5, 10, 20, 30], 30",
+        "UNITS, WIDTHS, EPOCHS = 2, [1, 2], 5",
+    ),
+    "residual_networks_are_paths": ("EPOCHS, SUBSETS = 9, 40, 12", "EPOCHS, SUBSETS = 9, 2, 2"),
     "variance_of_a_mean": ("SETS, LEARNERS = 60, 30", "SETS, LEARNERS = 8, 30"),
     "when_averaging_helps": ("default=40", "default=4"),
     "what_other_scores_say": ("REPEATS = 100, 20, 8", "REPEATS = 100, 20, 2"),

@@ -243,7 +243,9 @@ def write_drawings(_: Any, __: Any) -> None:
     folder = DOCS / "generated" / "drawings"
     folder.mkdir(parents=True, exist_ok=True)
     for draw in ALL:
-        (folder / f"{draw.__name__}.svg").write_text(draw(), encoding="utf-8")
+        # On a narrow screen a drawing scrolls rather than becoming too small to read.
+        html = f'<div class="wide-drawing">{draw()}</div>\n'
+        (folder / f"{draw.__name__}.html").write_text(html, encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:

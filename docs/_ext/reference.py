@@ -117,7 +117,9 @@ def point_to_makers(_: Any, what: str, name: str, value: Any, options: Any, line
     """Say where an example is of what has none of its own."""
     if what != "class" or any(line.strip() == "Examples" for line in lines):
         return
-    found = makers().get(name)
+    found = makers().get(name, [])
+    # A name of the same room is meant before one of another room's that is called alike.
+    found = [maker for maker in found if maker.startswith(name.rsplit(".", 1)[0])] or found
     if found:
         said = ", ".join(f":obj:`~{maker}`" for maker in found[:3])
         lines += ["", "Examples", "--------", f"See the example of {said}, which gives one.", ""]

@@ -11,16 +11,28 @@ ABOUT = """# Benchmarks
 Every number here was printed by a script of the repository and kept, with the machine, the day and
 the commit, by `benchmarks/record.py`; this page is made from those files. To check one, run its
 command. A *ratio* compares with a peer or a goal in the same run: ours is better above 1.
-"""
-SCRIPTS = """
-## The scripts
-
-Run them with `python benchmarks/NAME.py`; `python benchmarks/record.py NAME` records the result for
-this page.
 Tables of real data are not part of the repository: `FOLDWISE_DATA` names a folder of Parquet files
 with a column `target`.
+"""
+# What belongs together on the page; a script that is in none of them stands in the last part.
+PARTS = {
+    "Accuracy": ("accuracy", "combiners", "calibration", "nets", "rules", "isle"),
+    "Honesty": ("scores", "honesty", "coverage", "bagging_intervals"),
+    "Speed": ("nested_stacking", "shortcuts", "engine", "bagging_boosting", "paths", "subsets"),
+    "Scale": ("memory", "budgets"),
+    "What goes wrong": (
+        "kill_and_resume",
+        "kill_command_line",
+        "dask_faults",
+        "fuzz_model_files",
+        "clients",
+    ),
+    "The package itself": ("import_time", "shape"),
+}
+MISSING = """
+Not recorded yet, so no number is shown. The command records it:
 
-| script | what it measures |
+| command | what it measures |
 |---|---|
 """
 
@@ -58,7 +70,7 @@ def part(result: dict[str, Any]) -> str:
         f"{result['date']}, commit `{result['commit']}`, {result['machine']}; {result['versions']}"
     )
     lines = [
-        f"\n## {name.capitalize()}\n",
+        f"\n### {name.capitalize()}\n",
         result["about"],
         "",
         f"`{result['command']}`: {facts}.",
@@ -70,23 +82,37 @@ def part(result: dict[str, Any]) -> str:
     return "\n".join([*lines, "```text", *result["output"], "```", ""])
 
 
-def scripts() -> str:
-    """Return a line on every script, its own first sentence."""
-    lines = []
+def scripts() -> dict[str, str]:
+    """Return every script that measures something, with its own first sentence."""
+    found = {}
     for path in sorted((ROOT / "benchmarks").glob("*.py")):
-        about = path.read_text(encoding="utf-8").split('"""')
-        if "__main__" in about[-1] and len(about) > 1:
-            said = " ".join(about[1].strip().split("\n\n")[0].split())
-            lines.append(f"| `{path.name}` | {said} |")
-    return SCRIPTS + "\n".join(lines) + "\n"
+        text = path.read_text(encoding="utf-8")
+        if "__main__" in text and path.stem != "record":
+            found[path.stem] = " ".join(text.split('"""')[1].strip().split("\n\n")[0].split())
+    return found
+
+
+def page() -> str:
+    """Return the page: what is recorded, and how to record what is not."""
+    files = (ROOT / "benchmarks" / "results").glob("*.json")
+    recorded = {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in files}
+    about, lines = scripts(), [ABOUT]
+    *_, last = parts = {title: [n for n in names if n in about] for title, names in PARTS.items()}
+    placed = {name for names in parts.values() for name in names}
+    parts[last] += [name for name in about if name not in placed]
+    for title, names in parts.items():
+        lines.append(f"\n## {title}\n")
+        lines += [part(recorded[name]) for name in names if name in recorded]
+        missing = [name for name in names if name not in recorded]
+        lines += [MISSING] if missing else []
+        lines += [f"| `python benchmarks/record.py {n}` | {about[n]} |\n" for n in missing]
+    return "".join(lines)
 
 
 def write_page(_: Any, __: Any) -> None:
     """Write the page."""
-    files = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    PAGE.write_text("".join([ABOUT, *map(part, found), scripts()]), encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -26,7 +26,12 @@ rows = []
 print("subsample  width  relative  correlation  trees  test MSE")
 for share in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02):
     isle = ISLERegressor(
-        n_estimators=200, subsample=share, learning_rate=1e-6, min_samples_leaf=2, random_state=0
+        n_estimators=200,
+        subsample=share,
+        learning_rate=1e-6,
+        min_samples_leaf=2,
+        linear_terms=False,
+        random_state=0,
     ).fit(X, y)
     width, error = isle.width_, mean_squared_error(y_new, isle.predict(X_new))
     rows.append((share, width.relative, error))

@@ -1,3 +1,4 @@
+from importlib import import_module
 from itertools import permutations
 
 import numpy as np
@@ -5,8 +6,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from foldwise.diagnose import row_effects as module
-from foldwise.diagnose.row_effects import row_effects
+from foldwise.diagnose import row_effects
+from foldwise.errors import InvalidDataError
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def test_a_linear_model_needs_one_order_for_each_row(frame):
 
 def test_predicting_in_parts_changes_nothing(frame, monkeypatch):
     whole = row_effects(model, frame.iloc[[3]], frame)
-    monkeypatch.setattr(module, "MOST_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(import_module("foldwise.diagnose.row_effects"), "MOST_ROWS_AT_ONCE", 7)
     parts = row_effects(model, frame.iloc[[3]], frame)
     assert_array_equal(whole.effects, parts.effects)
 
@@ -73,3 +74,11 @@ def test_the_largest_effect_is_shown_first(frame):
     shown = row_effects(model, frame.iloc[[3]], frame).to_frame()["adds"].abs()
     assert shown.is_monotonic_decreasing
     assert "for this row" in str(row_effects(model, frame.iloc[[3]], frame))
+
+
+def test_what_is_not_one_row_is_refused(frame):
+    with pytest.raises(InvalidDataError) as error:
+        row_effects(model, frame, frame)
+    assert str(error.value) == (
+        "row_effects: row must be a DataFrame of one row; got DataFrame of 20. Use X.iloc[[0]]."
+    )

@@ -2,6 +2,7 @@ import errno
 import os
 import signal
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from foldwise.engine.files import (
     packed,
     read_header,
     read_result,
+    refuse_strangers,
     remove_leftovers,
     write_whole,
 )
@@ -181,3 +183,21 @@ def test_only_leftovers_of_dead_processes_of_this_machine_are_removed(tmp_path: 
         file.touch()
     remove_leftovers(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted(kept)
+
+
+def test_windows_writes_whole_files_and_leaves_others_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    monkeypatch.delattr(os, "getuid")
+    monkeypatch.setattr(sys, "platform", "win32")
+    # There a signal of number zero ends a process, so nobody may ask whether one lives.
+    monkeypatch.delattr(os, "kill")
+    other = tmp_path / f".k.fit.{socket.gethostname()}.{2**22 + 1}.00ff.part"
+    other.touch()
+    path = tmp_path / "result.fit"
+    write_whole(path, packed(HEADER, PAYLOAD))
+    refuse_strangers(path, "Stack")
+    remove_leftovers(tmp_path)
+    assert read_result(path)[1] == PAYLOAD
+    assert sorted(tmp_path.iterdir()) == sorted([other, path])

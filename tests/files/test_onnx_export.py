@@ -1,5 +1,6 @@
 """What ONNX Runtime says to the file against what the model says, on the same 32-bit numbers."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -152,3 +153,10 @@ def test_missing_packages_are_named(monkeypatch, tmp_path: Path) -> None:
         "export_onnx: packages must be installed: onnx, skl2onnx, onnxmltools, onnxruntime; "
         "got no skl2onnx. Run pip install 'foldwise[onnx]'."
     )
+
+
+def test_xgboost_need_not_be_installed(monkeypatch, tmp_path: Path) -> None:
+    for name in [n for n in sys.modules if n.startswith("onnxmltools.convert.xgboost")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    assert export_onnx(Ridge().fit(X, Y), tmp_path / "m", X) < 1e-5

@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
@@ -125,15 +126,38 @@ def test_a_class_missing_from_some_training_rows_is_no_trouble(kind):
         assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_where_straight_lines_are_the_truth_the_folds_choose_them_alone():
+@pytest.mark.parametrize("kind", [RuleFitRegressor, ISLERegressor])
+def test_where_straight_lines_are_the_truth_the_folds_choose_them_alone(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 8))
     y = X[:, 0] - X[:, 1] + rng.normal(size=200)
-    model = RuleFitRegressor(n_estimators=50, cv_score=False, random_state=0).fit(X, y)
-    assert not model.model_.rules
-    assert model.n_candidates_ > 100
+    model = kind(n_estimators=50, cv_score=False, random_state=0).fit(X, y)
+    if kind is RuleFitRegressor:
+        assert not model.model_.rules
+        assert model.n_candidates_ > 100
+    else:
+        assert model.n_trees_ == 0
+        assert f"lines   {len(model.lines_)} instead of trees" in model.summary()
+        # Trees that saw the folds are no fair rivals of lines.
+        assert model.set_params(dictionary="shared").fit(X, y).lines_ is None
+        model.set_params(dictionary="regrown").fit(X, y)
     lasso = LassoPathRegressor(random_state=0).fit(X, y)
     X_new = rng.normal(size=(2000, 8))
     truth = X_new[:, 0] - X_new[:, 1]
     ours, theirs = (1 + np.mean((truth - m.predict(X_new)) ** 2) for m in (model, lasso))
     assert ours < 1.02 * theirs
+
+
+@pytest.mark.parametrize(
+    "model", [RuleFitRegressor(n_estimators=0), ISLERegressor(n_estimators=10)], ids=repr
+)
+def test_levels_are_terms_of_the_lines_too(model):
+    rng = np.random.default_rng(0)
+    town = rng.choice(["Bonn", "Oslo", "Rome"], 200)
+    X = pd.DataFrame({"size": rng.normal(size=200), "town": town})
+    y = X["size"] + 2.0 * (town == "Rome") + 0.1 * rng.normal(size=200)
+    model.set_params(cv=3, cv_score=False, random_state=0).fit(X, y)
+    new = pd.DataFrame({"size": [0.0, 0.0, 0.0, 1.0], "town": ["Rome", "Oslo", "Nice", "Oslo"]})
+    assert_allclose(model.predict(new), [2.0, 0.0, 0.0, 1.0], atol=0.15)
+    if isinstance(model, RuleFitRegressor):
+        assert "town in {'Rome'}" in set(model.rules_["rule"])

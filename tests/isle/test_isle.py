@@ -32,7 +32,7 @@ WEIGHTS_RESAMPLED = dict.fromkeys(
 @pytest.mark.usefixtures("short_paths")
 @parametrize_with_checks(
     [
-        ISLERegressor(n_estimators=8, cv=2, random_state=0),
+        ISLERegressor(n_estimators=8, linear_terms=False, cv=2, random_state=0),
         ISLEClassifier(n_estimators=8, cv=2, random_state=0),
     ],
     expected_failed_checks=lambda _: WEIGHTS_RESAMPLED,

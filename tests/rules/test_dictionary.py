@@ -38,7 +38,7 @@ def test_the_matrix_is_rules_then_linear_terms(grown):
     n_rules = len(dictionary.rules)
     assert_array_equal(D[:, :n_rules].T, [rule.holds(table) for rule in dictionary.rules])
     assert_allclose(D[:, :n_rules].mean(axis=0), dictionary.supports)
-    assert_array_equal(D[:, n_rules:], dictionary.linear.values(table))
+    assert_array_equal(D[:, n_rules:], dictionary.linear.matrix(table))
 
 
 def test_a_large_matrix_is_sparse_and_the_same(grown, monkeypatch):

@@ -211,7 +211,7 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     $ foldwise explain model new.csv --row 1
     """
     from foldwise.auto.tables import read_table
-    from foldwise.diagnose.row_effects import row_effects
+    from foldwise.diagnose import row_effects
 
     fitted = load_model(model)
     X = rows_for(fitted, read_table(table, like=_read_as(fitted)))

@@ -10,6 +10,7 @@ from foldwise.diagnose.decomposition import (
 from foldwise.diagnose.diversity import Diversity, ErrorCorrelation, diversity, error_correlation
 from foldwise.diagnose.importance import PermutationImportance, permutation_importance
 from foldwise.diagnose.leak import LeakAudit, leak_audit
+from foldwise.diagnose.row_effects import RowEffects, row_effects
 from foldwise.diagnose.shapley import exact_shapley, sampled_shapley
 from foldwise.diagnose.table import Claim, OutOfFoldTable
 from foldwise.diagnose.value import ModelValues, model_values
@@ -25,6 +26,7 @@ __all__ = [
     "ModelValues",
     "OutOfFoldTable",
     "PermutationImportance",
+    "RowEffects",
     "ambiguity",
     "audit",
     "bias_variance_diversity",
@@ -34,5 +36,6 @@ __all__ = [
     "leak_audit",
     "model_values",
     "permutation_importance",
+    "row_effects",
     "sampled_shapley",
 ]

@@ -10,6 +10,7 @@ import pandas as pd
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.diagnose.shapley import standard_errors
 from foldwise.diagnose.table import as_text
+from foldwise.errors import Plain, invalid_data
 
 Predict = Callable[[pd.DataFrame], FloatArray]
 MOST_ROWS_AT_ONCE = 20_000
@@ -17,14 +18,30 @@ MOST_ROWS_AT_ONCE = 20_000
 
 @dataclass(frozen=True)
 class RowEffects:
-    """What each column adds to the prediction of one row."""
+    """What each column adds to the prediction of one row.
 
-    columns: tuple[str, ...]  # the columns
-    values: tuple[str, ...]  # the row's cells, as text
-    effects: FloatArray  # what each column adds
-    errors: FloatArray  # the standard error of that, for having been sampled
-    base: float  # mean prediction of the rows compared with
-    prediction: float  # the row's own: ``base`` and all effects together
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns.
+    values : tuple of str
+        The row's cells, as text.
+    effects : ndarray of shape (n_columns,)
+        What each column adds.
+    errors : ndarray of shape (n_columns,)
+        The standard error of that, for having been sampled.
+    base : float
+        Mean prediction of the rows compared with.
+    prediction : float
+        The row's own: ``base`` and all effects together.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[str, ...]
+    effects: FloatArray
+    errors: FloatArray
+    base: float
+    prediction: float
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a column, the largest effect first."""
@@ -48,6 +65,26 @@ def row_effects(
 ) -> RowEffects:
     """Return what each column of a row adds to its prediction.
 
+    Parameters
+    ----------
+    predict : callable
+        Rows of a DataFrame -> one number each: ``stack.predict``, or the probability of a class.
+    row : DataFrame of one row
+        The row to explain.
+    background : DataFrame
+        Rows to compare with.
+    n_orders : int, default=30
+        Random orders of the columns, each taken forwards and backwards.
+    random_state : int, default=0
+        Draws orders and background rows.
+
+    Returns
+    -------
+    RowEffects
+        Effects that add up to the prediction, with their standard errors.
+
+    Notes
+    -----
     Each order starts from a row of the background and takes over the explained row's cells one
     by one; a column's effect is the mean change when its turn comes: the Shapley value of the
     game in which columns that have not joined keep a background row's cells. Cost:
@@ -66,6 +103,10 @@ def row_effects(
     >>> bool(abs(found.effects.sum() + found.base - found.prediction) < 1e-12), found.effects[1]
     (True, np.float64(0.0))
     """
+    if not isinstance(row, pd.DataFrame) or len(row) != 1:
+        got = Plain(f"{type(row).__name__} of {len(row)}")
+        must, fix = "be a DataFrame of one row", "Use X.iloc[[0]]."
+        raise invalid_data("row_effects", "row", must=must, got=got, fix=fix)
     rng = np.random.default_rng(random_state)
     pool = pd.concat([row, background], ignore_index=True)
     orders = [rng.permutation(row.shape[1]) for _ in range(n_orders)]

@@ -67,6 +67,13 @@ class Task:
         How many fits it is.
     size : float
         What its cost is in proportion to, within an owner: rows times fits.
+
+    Examples
+    --------
+    >>> from foldwise.engine import Task
+    >>> task = Task("what the work is called with", ("ridge",), fits=15, size=15 * 800.0)
+    >>> task.owners, task.fits
+    (('ridge',), 15)
     """
 
     job: object

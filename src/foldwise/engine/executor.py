@@ -44,6 +44,13 @@ class Finished:
         How long the work ran, without waiting and transport.
     memory : int
         Bytes its process grew by at its highest, 0 if not known.
+
+    Examples
+    --------
+    >>> from foldwise.engine import Finished
+    >>> over = Finished(3, result=15, seconds=0.2)
+    >>> over.ticket, over.result, over.error
+    (3, 15, None)
     """
 
     ticket: int
@@ -62,6 +69,18 @@ class Executor(Protocol):
         How many tasks run at once. The runner keeps at most this many submitted.
     kills : bool
         Whether :meth:`cancel` really ends a task at work.
+
+    Examples
+    --------
+    >>> from foldwise.engine import Executor
+    >>> def add_all(executor: Executor, numbers):
+    ...     executor.place(lambda shared, job: shared + job, 10)
+    ...     for ticket, number in enumerate(numbers):
+    ...         executor.submit(ticket, number)
+    ...     return [executor.wait(None)[0].result for _ in numbers]
+    >>> from foldwise.engine.executor import InProcess
+    >>> add_all(InProcess(), [1, 2])
+    [11, 12]
     """
 
     capacity: int

@@ -47,6 +47,12 @@ class RunOptions:
         What Ctrl-C does.
     verbose : int
         0 is silence.
+
+    Examples
+    --------
+    >>> from foldwise.engine import RunOptions
+    >>> RunOptions(n_jobs=2, time_budget=600).on_interrupt
+    'raise'
     """
 
     n_jobs: int | None = None
@@ -67,6 +73,15 @@ def check_options(owner: str, options: RunOptions) -> None:
         Who complains.
     options : RunOptions
         What the user gave.
+
+    Examples
+    --------
+    >>> from foldwise.engine import RunOptions, check_options
+    >>> check_options("StackingRegressor", RunOptions(time_budget=-1))
+    Traceback (most recent call last):
+        ...
+    foldwise.errors.InvalidParameterError: StackingRegressor: time_budget must be a number of
+    seconds above 0, or None; got -1. Try 600.
     """
     check_word(owner, "on_interrupt", options.on_interrupt, ("raise", "keep"))
     budget, callback, run_dir = options.time_budget, options.callback, options.run_dir

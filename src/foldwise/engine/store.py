@@ -268,6 +268,13 @@ class StoredFit:
         What is known of it: learner, node, seconds.
     size : int
         Bytes on disk.
+
+    Examples
+    --------
+    >>> from foldwise.engine import StoredFit
+    >>> fit = StoredFit("5f2a", "done", {"learner": "ridge", "node": [1]}, size=2048)
+    >>> fit.state, fit.about["learner"]
+    ('done', 'ridge')
     """
 
     key: str

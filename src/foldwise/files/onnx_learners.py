@@ -68,7 +68,6 @@ def _know_boosters() -> None:
 
     from lightgbm import LGBMClassifier, LGBMRegressor
     from onnxmltools.convert.lightgbm.operator_converters.LightGbm import convert_lightgbm
-    from onnxmltools.convert.xgboost.operator_converters.XGBoost import convert_xgboost
     from skl2onnx import update_registered_converter
     from skl2onnx.common.shape_calculator import (
         calculate_linear_classifier_output_shapes,
@@ -79,7 +78,8 @@ def _know_boosters() -> None:
         (LGBMRegressor, "LightGbmLGBMRegressor", convert_lightgbm, {"split": None}),
         (LGBMClassifier, "LightGbmLGBMClassifier", convert_lightgbm, None),
     ]
-    if "xgboost" in sys.modules:
+    if sys.modules.get("xgboost"):
+        from onnxmltools.convert.xgboost.operator_converters.XGBoost import convert_xgboost
         from xgboost import XGBClassifier, XGBRegressor
 
         known += [

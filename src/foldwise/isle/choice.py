@@ -62,7 +62,7 @@ class PenaltyChoice:
     curve_se: FloatArray
     lambdas: FloatArray  # penalties of the first path
     first_index: int  # its point chosen, whose terms may have been refitted since
-    n_terms: int  # terms of the largest of the rivals
+    rivals: "Rivals"  # what it was chosen from
 
     @property
     def coefs(self) -> FloatArray:
@@ -96,8 +96,7 @@ def choose_point(
         judging = [(each.refitted(first, refit), rows) for each, rows in judging]
         own = own.refitted(first, refit)
         index = chosen_index(*_curve(own, judging), rule)
-    n_terms = max(each.path.coefs.shape[-1] for each in rivals)
-    return PenaltyChoice(own, index, curve, error, lambdas, first, n_terms)
+    return PenaltyChoice(own, index, curve, error, lambdas, first, rivals)
 
 
 def _of(judges: Judges, rival: int) -> list[tuple[Grown, TreeData]]:

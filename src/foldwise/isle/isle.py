@@ -1,5 +1,6 @@
 """Importance sampled learning ensembles: many trees grown or read, the few needed kept."""
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Self
 
@@ -10,12 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_whole, check_word
 from foldwise.isle.choice import Grown, Rivals
-from foldwise.isle.data import TreeData, new_table
+from foldwise.isle.data import CodedTable, TreeData, new_table
 from foldwise.isle.grow import Growth, fitted_ensemble, grow_sklearn_trees, grow_trees
-from foldwise.isle.postprocess import reweigh
+from foldwise.isle.linear_terms import LinearTerms, linear_terms
+from foldwise.isle.postprocess import reweigh, terms_path
 from foldwise.isle.tree_set import TreeSet, lightgbm_set, read_trees, sklearn_set
 from foldwise.isle.tree_sum import TreeSum, TreeSumClassifier, TreeSumRegressor
 from foldwise.isle.width import best_single_tree, sampling_width
+
+TAILS = (0.025, 0.0)
+"""Shares of rows at which the ends of linear terms are cut off, as in rule ensembles."""
+
+
+def fit_lines(rows: TreeData, tail: float) -> Grown:
+    """Return the path of the columns themselves, without any tree."""
+    lines = linear_terms(rows.table, rows.weight, tail)
+    return Grown(rows, lines, terms_path(lines.matrix(rows.table), rows))
 
 
 class ISLEBase(TreeSum):
@@ -31,6 +42,7 @@ class ISLEBase(TreeSum):
         learning_rate: float = 0.1,
         min_samples_leaf: int = 5,
         trees: str = "lightgbm",
+        linear_terms: bool = True,
         post: str = "lasso",
         non_negative: bool = False,
         choose: str = "min",
@@ -47,6 +59,7 @@ class ISLEBase(TreeSum):
         self.learning_rate = learning_rate
         self.min_samples_leaf = min_samples_leaf
         self.trees = trees
+        self.linear_terms = linear_terms
         self.post = post
         self.non_negative = non_negative
         self.choose = choose
@@ -91,14 +104,26 @@ class ISLEBase(TreeSum):
             trees = self._dictionary(owner, rows, growth) if once is None else once
             columns = trees.matrix(rows.table)
             path = reweigh(columns, rows, self.post, non_negative=self.non_negative)
-            return (Grown(rows, trees, path),)
+            # Trees that saw the folds would look better there than lines that did not.
+            tails = TAILS if self.linear_terms and once is None else ()
+            return (*(fit_lines(rows, tail) for tail in tails), Grown(rows, trees, path))
 
         choice = self._choose(owner, data, rng, fit)
-        dictionary, X = choice.grown.dictionary, data.table.values
-        self.trees_, self.intercepts_ = dictionary.reweighted(choice.coefs), choice.intercepts
+        grown, X = choice.rivals[-1], data.table.values
+        dictionary, coefs = grown.dictionary, choice.coefs
+        self.lines_: LinearTerms | None = None
+        self.line_coefs_: Any = None
+        self.intercepts_ = choice.intercepts
+        if choice.grown is not grown:
+            used = np.flatnonzero(coefs.any(axis=0))
+            self.lines_, self.line_coefs_ = choice.grown.dictionary[used], coefs[:, used]
+            coefs = np.zeros_like(np.atleast_2d(grown.path.coefs[0]))
+        self.trees_ = dictionary.reweighted(coefs)
         self.n_trees_, self.n_trees_grown_ = len(self.trees_), len(dictionary)
         self.n_leaves_, self.n_leaves_grown_ = sum(self.trees_.n_leaves), sum(dictionary.n_leaves)
-        self.speedup_ = _speedup(dictionary, self.trees_, X[:1000])
+        few = data.table.rows(np.arange(min(1000, len(data.y))))
+        seconds = _seconds(lambda: dictionary.weighted_sum(few.values))
+        self.speedup_ = seconds / _seconds(lambda: self._sums(few))
         if data.loss != "multinomial":
             n_leaves, seed = int(np.median(dictionary.n_leaves)), int(rng.integers(2**31 - 1))
             best = best_single_tree(X, data.y, data.weight, n_leaves, seed)
@@ -114,10 +139,13 @@ class ISLEBase(TreeSum):
 
     def _linear(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        values = new_table(self, X).values
-        if not len(self.trees_):
-            return np.tile(self.intercepts_, (values.shape[0], 1))
-        return self.trees_.weighted_sum(values) + self.intercepts_
+        return self._sums(new_table(self, X))
+
+    def _sums(self, table: CodedTable) -> FloatArray:
+        out = np.tile(self.intercepts_, (table.n_rows, 1))
+        if self.lines_ is not None:
+            return out + self.lines_.matrix(table) @ self.line_coefs_.T
+        return out + self.trees_.weighted_sum(table.values) if len(self.trees_) else out
 
     def summary(self) -> str:
         """Return in a few lines how much smaller the ensemble has become.
@@ -131,6 +159,7 @@ class ISLEBase(TreeSum):
         lines = [
             f"trees   {self.n_trees_} of {self.n_trees_grown_}",
             f"leaves  {self.n_leaves_} of {self.n_leaves_grown_}",
+            *([] if self.lines_ is None else [f"lines   {len(self.lines_)} instead of trees"]),
             f"speed   {self.speedup_:.1f} times faster to predict, measured on training rows",
         ]
         if hasattr(self, "width_"):
@@ -172,6 +201,10 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         Fewest (sampled) rows in a leaf.
     trees : {"lightgbm", "sklearn"}, default="lightgbm"
         Who grows the trees.
+    linear_terms : bool, default=True
+        Whether the folds may choose a lasso over the columns themselves, categories level by level,
+        instead of trees: where straight lines are the truth, no sum of few trees predicts as well.
+        Two lasso paths more a fit; not with a shared dictionary, whose trees have seen the folds.
     post : {"lasso", "stagewise", "shrink"}, default="lasso"
         How coefficients are found: the lasso and forward stagewise drop trees; "shrink"
         penalises the distance from equal coefficients, so it keeps all trees, their plain average
@@ -196,15 +229,20 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
     Attributes
     ----------
     n_trees_, n_trees_grown_ : int
-        Trees kept and trees there were.
+        Trees kept, none where lines were chosen, and trees there were.
     n_leaves_, n_leaves_grown_ : int
         The same for leaves.
     speedup_ : float
-        How much faster the kept trees predict up to 1,000 training rows, as timed in ``fit``.
+        How much faster the model predicts up to 1,000 training rows than all trees, as timed in
+        ``fit``.
     width_ : Width
         Width of the sampling scheme, and what it means (not for several classes).
     trees_ : TreeSet
         The kept trees, their leaves multiplied by their coefficients.
+    lines_ : LinearTerms or None
+        The linear terms chosen instead of trees.
+    line_coefs_ : ndarray of shape (n_outputs, n_lines) or None
+        Their coefficients.
     intercepts_ : ndarray of shape (n_outputs,)
         Intercepts.
     score_ : float
@@ -258,6 +296,7 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         learning_rate: float = 0.1,
         min_samples_leaf: int = 5,
         trees: str = "lightgbm",
+        linear_terms: bool = True,
         post: str = "lasso",
         non_negative: bool = False,
         choose: str = "min",
@@ -275,6 +314,7 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
             learning_rate=learning_rate,
             min_samples_leaf=min_samples_leaf,
             trees=trees,
+            linear_terms=linear_terms,
             post=post,
             non_negative=non_negative,
             choose=choose,
@@ -294,7 +334,7 @@ class ISLEClassifier(TreeSumClassifier, ISLEBase):
     Parameters
     ----------
     ensemble, n_estimators, max_leaf_nodes, subsample, learning_rate, min_samples_leaf, trees, \
-post, non_negative, choose, cv, dictionary, cv_score, random_state, n_jobs
+linear_terms, post, non_negative, choose, cv, dictionary, cv_score, random_state, n_jobs
         As in :class:`ISLERegressor`. With C > 2 classes, C trees are grown for each of
         ``n_estimators``.
 
@@ -303,7 +343,7 @@ post, non_negative, choose, cv, dictionary, cv_score, random_state, n_jobs
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     n_trees_, n_trees_grown_, n_leaves_, n_leaves_grown_, speedup_, width_, trees_, \
-intercepts_, score_, score_se_, cv_loss_, cv_se_, index_, columns_
+lines_, line_coefs_, intercepts_, score_, score_se_, cv_loss_, cv_se_, index_, columns_
         As in :class:`ISLERegressor`; the loss is the log-loss.
 
     Examples
@@ -318,13 +358,10 @@ intercepts_, score_, score_se_, cv_loss_, cv_se_, index_, columns_
     """
 
 
-def _speedup(before: TreeSet, after: TreeSet, X: Any) -> float:
-    """Return how much faster the kept trees predict, timed on a few rows."""
-
-    def seconds(trees: TreeSet) -> float:
-        started = perf_counter()
-        trees.weighted_sum(X)
-        return perf_counter() - started
-
-    fast = min(seconds(after) for _ in range(3))
-    return min(seconds(before) for _ in range(2)) / max(fast, 1e-9)
+def _seconds(answer: Callable[[], Any]) -> float:
+    """Return the shortest of three times an answer takes."""
+    clock = [perf_counter()]
+    for _ in range(3):
+        answer()
+        clock.append(perf_counter())
+    return max(float(np.diff(clock).min()), 1e-9)

@@ -13,7 +13,7 @@ from foldwise.isle.choice import Rivals
 from foldwise.isle.data import TreeData, new_table
 from foldwise.isle.grow import tree_sizes
 from foldwise.isle.tree_sum import TreeSum
-from foldwise.rules.dictionary import grow_dictionary, lines_alone
+from foldwise.rules.dictionary import grow_dictionary, term_dictionary
 from foldwise.rules.explain import (
     Explanation,
     explain_row,
@@ -99,14 +99,15 @@ class RuleFitBase(TreeSum):
             else:
                 dictionary, bits = grow_dictionary(owner, rows, growth, tail, self.ensemble)
             tails = sorted({self.winsorize, 0.0}, reverse=True) if self.linear_terms else []
-            lines = [lines_alone(rows, each) for each in tails]
-            rivals = [fit_terms(alone, rows, **options) for alone in lines]
+            lines = [term_dictionary(rows, each) for each in tails]
+            rivals = [fit_terms(alone, rows, held, **options) for alone, held in lines]
             return (*rivals, fit_terms(dictionary, rows, bits, **options))
 
         refit = None if self.max_terms is None else self.l1_ratio
         choice = self._choose(owner, data, rng, fit, refit)
         self.model_ = kept_terms(choice.grown.dictionary, choice.coefs, choice.intercepts)
-        self.n_candidates_, self.lambdas_ = choice.n_terms, choice.lambdas
+        self.n_candidates_ = len(choice.rivals[-1].dictionary)
+        self.lambdas_ = choice.lambdas
 
     def _linear(self, X: Any) -> FloatArray:
         check_is_fitted(self)

@@ -14,8 +14,8 @@ from scipy import sparse
 from foldwise.arrays import FloatArray
 from foldwise.isle.data import CodedTable, TreeData
 from foldwise.isle.grow import Growth, fitted_ensemble, grow_trees
-from foldwise.rules.linear_terms import LinearTerms, linear_terms
-from foldwise.rules.rule import Condition, Rule
+from foldwise.isle.linear_terms import LinearTerms, linear_terms
+from foldwise.rules.rule import Condition, Members, Rule
 from foldwise.rules.trees import Cuts, TreeSplit, lightgbm_trees, read_splits, rules_of
 
 DENSE_NUMBERS = 2**26
@@ -101,7 +101,7 @@ class TermDictionary:
     def matrix(self, table: CodedTable, bits: Bits | None = None) -> Any:
         """Return the value of every term for every row."""
         bits = coverage(self.rules, table) if bits is None else bits
-        terms = self.linear.values(table)
+        terms = self.linear.matrix(table)
         if table.n_rows * len(self) > DENSE_NUMBERS:
             return sparse_matrix(bits, terms)
         return np.hstack([unpacked(bits, table.n_rows).T, terms])
@@ -122,27 +122,34 @@ def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
     return sparse.csc_matrix((values, indices, starts), shape=(n_rows, len(rows))).tocsr()
 
 
-def lines_alone(data: TreeData, tail: float) -> TermDictionary:
-    """Return the linear terms of some rows without any rule."""
-    return TermDictionary((), np.empty(0), linear_terms(data.table, data.weight, tail))
-
-
 def grow_dictionary(
     owner: str, data: TreeData, growth: Growth, linear_tail: float | None, ensemble: Any = None
 ) -> tuple[TermDictionary, Bits]:
     """Return the rules of trees grown on some rows, and the linear terms of their columns."""
-    table, weight = data.table, data.weight
+    table = data.table
     trees: list[TreeSplit | None] = []
     if ensemble is not None:
         model = fitted_ensemble(owner, ensemble, data)
         trees = read_splits(owner, model, Cuts(table))
     elif growth.leaves and table.can_be_split():
         trees = lightgbm_trees(grow_trees(data, growth), Cuts(table))
-    rules = list(dict.fromkeys(rules_of(trees)))
-    bits = coverage(rules, table)
-    kept = distinct(bits, table.n_rows, map(len, rules))
+    return term_dictionary(data, linear_tail, trees)
+
+
+def term_dictionary(
+    data: TreeData, linear_tail: float | None, trees: Iterable[TreeSplit | None] = ()
+) -> tuple[TermDictionary, Bits]:
+    """Return the rules of trees, those of single levels, the linear terms; and the rules' bits."""
+    table, weight = data.table, data.weight
     terms = linear_terms(table, weight, linear_tail or 0.0)
     if linear_tail is None:
         terms = terms[np.empty(0, dtype=np.intp)]
+    number = np.isnan(terms.level)
+    levels = zip(terms.features[~number].tolist(), terms.level[~number].tolist(), strict=True)
+    single = [Rule((Members(feature, frozenset({int(code)})),)) for feature, code in levels]
+    rules = list(dict.fromkeys([*single, *rules_of(trees)]))
+    bits = coverage(rules, table)
+    kept = distinct(bits, table.n_rows, map(len, rules))
     chosen = tuple(rules[k] for k in kept)
-    return TermDictionary(chosen, supports(bits[kept], weight), terms), bits[kept]
+    lines = terms[np.flatnonzero(number)]
+    return TermDictionary(chosen, supports(bits[kept], weight), lines), bits[kept]

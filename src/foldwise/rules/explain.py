@@ -7,8 +7,8 @@ import pandas as pd
 
 from foldwise.arrays import FloatArray
 from foldwise.isle.data import CodedTable, Columns
+from foldwise.isle.linear_terms import TYPICAL_RULE_DEVIATION
 from foldwise.rules.fitting import RuleModel
-from foldwise.rules.linear_terms import TYPICAL_RULE_DEVIATION
 from foldwise.rules.text import number_text, rule_text
 
 SHOWN = 10
@@ -41,7 +41,7 @@ def local_term_importances(model: RuleModel, table: CodedTable) -> FloatArray:
 def centred_terms(model: RuleModel, table: CodedTable) -> FloatArray:
     """Return every term of every row less its mean over the training rows."""
     rules = [rule.holds(table) - s for rule, s in zip(model.rules, model.supports, strict=True)]
-    return np.column_stack([*rules, model.linear.values(table)])
+    return np.column_stack([*rules, model.linear.matrix(table)])
 
 
 def feature_shares(model: RuleModel, n_features: int) -> FloatArray:

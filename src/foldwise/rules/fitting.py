@@ -8,9 +8,9 @@ import numpy as np
 from foldwise.arrays import FloatArray
 from foldwise.isle.choice import Grown
 from foldwise.isle.data import CodedTable, TreeData
+from foldwise.isle.linear_terms import LinearTerms
 from foldwise.isle.postprocess import terms_path
 from foldwise.rules.dictionary import Bits, TermDictionary
-from foldwise.rules.linear_terms import LinearTerms
 from foldwise.rules.rule import Rule
 
 
@@ -33,7 +33,7 @@ class RuleModel:
     def decision(self, table: CodedTable) -> FloatArray:
         """Return the sums for each row, shape (n_rows, n_outputs)."""
         out = np.tile(self.intercepts, (table.n_rows, 1))
-        out += self.linear.values(table) @ self.linear_coefs.T
+        out += self.linear.matrix(table) @ self.linear_coefs.T
         for rule, coefs in zip(self.rules, self.rule_coefs.T, strict=True):
             out[rule.holds(table)] += coefs
         return out

@@ -34,7 +34,7 @@ class PartialDependence:
             {c.feature: c.holds(table.column(c.feature)) for c in rule.conditions}
             for rule in model.rules
         ]
-        self._lines = model.linear.values(table)
+        self._lines = model.linear.matrix(table)
         self.of = cache(self._of)
 
     def _of(self, features: frozenset[int]) -> FloatArray:

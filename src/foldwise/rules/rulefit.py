@@ -37,7 +37,7 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
     min_samples_leaf : int, default=5
         Fewest (sampled) rows in a leaf.
     linear_terms : bool, default=True
-        Whether numeric columns may enter as they are.
+        Whether columns of numbers may enter as they are, and categories level by level.
     winsorize : float, default=0.025
         Share of rows cut off at each end of a linear term.
     max_terms : int, optional

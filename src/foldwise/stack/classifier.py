@@ -116,9 +116,10 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         time are left out, equally honestly. Times are measured after the fit, with the
         encoders that learners share counted once; the cheapest learner stays in any case.
     score_se : {"learners", "nested"}, default="learners"
-        How it is found out that folds err together, which widens ``score_se_``: by the learners,
-        which takes no fit; or by whole stacks without two folds, which takes 1.4 times the rows
-        fitted, five folds and one layer.
+        How it is found out what more rows are worth, by which ``score_`` is corrected, and that
+        folds err together, which widens ``score_se_``: by the learners, which takes no fit; or by
+        whole stacks without two folds, which takes 1.4 times the rows fitted, five folds and one
+        layer.
     n_repeats : int, default=1
         Number of deals; predictions and scores are averaged.
     n_jobs : int or None, default=None

@@ -54,9 +54,10 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         time are left out, equally honestly. Times are measured after the fit, with the
         encoders that learners share counted once; the cheapest learner stays in any case.
     score_se : {"learners", "nested"}, default="learners"
-        How it is found out that folds err together, which widens ``score_se_``: by the learners,
-        which takes no fit; or by whole stacks without two folds, which takes 1.4 times the rows
-        fitted, five folds and one layer.
+        How it is found out what more rows are worth, by which ``score_`` is corrected, and that
+        folds err together, which widens ``score_se_``: by the learners, which takes no fit; or by
+        whole stacks without two folds, which takes 1.4 times the rows fitted, five folds and one
+        layer.
     n_repeats : int, default=1
         Number of deals; predictions and scores are averaged.
     n_jobs : int or None, default=None
@@ -144,7 +145,9 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     left is a slight pessimism, since judged stacks saw fewer rows. It is taken out of ``score_``
     and ``leaderboard_``: with the stacker judged for a fold, B the loss by single models without
     the fold and one more, C the loss by models without the fold, the next step of the learning
-    curve is ``(K - 2) / K * (B - C)``; it is kept between zero and a quarter of the loss.
+    curve is ``(K - 2) / K * (B - C)``; it is kept between zero and a quarter of the loss. The
+    stacker learns from better learners too, which only ``score_se="nested"`` can see: with it B is
+    the loss of whole stacks without two folds, C the judged loss itself.
     ``fold_scores_`` and all choices stay uncorrected, and so does the score with ``"pairs"``, an
     explicit ``hold_out``, fewer than four folds, forward in time and in blending.
 

@@ -192,6 +192,24 @@ def test_a_new_worker_has_one_thread_whatever_the_user_set(monkeypatch: Any) -> 
     executor.close()
 
 
+def test_tasks_run_and_end_on_a_system_without_posix_signals_and_groups(monkeypatch: Any) -> None:
+    monkeypatch.setattr(processes, "_idle", [])
+    for tracker in (processes.resource_tracker, processes.loky_tracker):
+        tracker.ensure_running()
+    for home, name in ((os, "killpg"), (os, "waitid"), (os, "getuid"), (signal, "pthread_sigmask")):
+        monkeypatch.delattr(home, name)
+    monkeypatch.setattr(processes, "KILL", signal.SIGTERM)
+    monkeypatch.setattr(processes.sys, "platform", "not linux")
+    executor = Processes(1)
+    executor.place(work, np.ones(300_000))
+    executor.submit(0, LONG)
+    executor.cancel(0, "late")
+    assert isinstance(first(executor).error, TaskEndedError)
+    executor.submit(1, 0.0)
+    assert first(executor).result == 300_000
+    executor.close()
+
+
 @pytest.mark.parametrize("system", ["linux", "darwin"])
 def test_the_data_file_is_gone_afterwards(tmp_path: Path, monkeypatch: Any, system: str) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -117,9 +117,14 @@ class ByHand:
         shared = shared_covariance(table[:, :, None], np.array([len(t) for t in self.tests]))
         return ratios(shared, covariance_of_means(np.concatenate(losses)[:, None]))[0, 0]
 
-    def own_ratio(self, top, predict_with) -> float:
-        """Return the same ratio of the stack, from whole stacks without two folds."""
-        own, table = self.a if predict_with == "folds" else self.c, np.zeros((self.K, self.K))
+    def by_whole(self, top, predict_with) -> tuple[np.ndarray, float]:
+        """Return learners' and stack's corrected squared errors, and the stack's own ratio.
+
+        All by what is trained without two folds, the stacker too.
+        """
+        own = self.a if predict_with == "folds" else self.c
+        judged = [(np.column_stack(own[i]).T - Y[t]) ** 2 for i, t in enumerate(self.tests)]
+        table = np.zeros((self.K, self.K, len(self.learners) + 1))
         for i, j in itertools.permutations(range(self.K), 2):
             rest = sorted(set(range(self.K)) - {i, j})
             seen = np.concatenate([self.tests[k] for k in rest])
@@ -127,9 +132,12 @@ class ByHand:
             asked = self.predicted({i, j}, self.tests[i])
             if predict_with == "folds":
                 asked = np.mean([self.predicted({i, j, k}, self.tests[i]) for k in rest], 0)
-            answer = clone(top).fit(oos, Y[seen]).predict(asked)
-            table[i, j] = np.mean((answer - Y[self.tests[i]]) ** 2)
-        return self.ratio(table, [(own[i][1] - Y[t]) ** 2 for i, t in enumerate(self.tests)])
+            answer = np.column_stack([asked, clone(top).fit(oos, Y[seen]).predict(asked)])
+            table[i, j] = np.mean((answer.T - Y[self.tests[i]]) ** 2, axis=1)
+        share = np.array([len(t) for t in self.tests]) / N
+        loss, smaller = np.hstack(judged).mean(axis=1), share @ table.sum(axis=1) / (self.K - 1)
+        corrected = loss - np.clip(self.kappa() * (smaller - loss), 0, loss / 4)
+        return corrected, self.ratio(table[:, :, -1], [each[-1] for each in judged])
 
 
 @pytest.mark.parametrize("predict_with", ["folds", "refit"])
@@ -180,16 +188,20 @@ def test_the_standard_error_is_the_rows_one_inflated(n_folds, kind, predict_with
 
 
 @pytest.mark.parametrize(("predict_with", "kind"), [("folds", "equal"), ("refit", "unequal")])
-def test_the_own_factor_is_that_of_stacks_without_two_folds(predict_with, kind) -> None:
+def test_whole_stacks_without_two_folds_give_the_own_step_and_factor(predict_with, kind) -> None:
     splits = folds(5, kind)
     hand = ByHand([RIDGE, TREE], Ridge(1.0), splits)
     learners = [("ridge", RIDGE), ("tree", TREE)]
     arguments = {"cv": splits, "predict_with": predict_with}
     plain = StackingRegressor(learners, Ridge(1.0), **arguments).fit(X, Y)
     stack = StackingRegressor(learners, Ridge(1.0), score_se="nested", **arguments).fit(X, Y)
+    losses, ratio = hand.by_whole(Ridge(1.0), predict_with)
     (board,) = [board_of(deal) for deal in stack.deals_]
-    assert board.ratios[0, 0] == pytest.approx(hand.own_ratio(Ridge(1.0), predict_with), rel=1e-7)
-    assert (stack.score_, stack.n_fits_) == (plain.score_, plain.n_fits_ + 20)
+    assert board.ratios[0, 0] == pytest.approx(ratio, rel=1e-7)
+    own = stack.leaderboard_.set_index("model")["root_mean_squared_error"]
+    assert own[["ridge", "tree", "stack"]].to_numpy() ** 2 == pytest.approx(losses, rel=1e-7)
+    same = plain.score_uncorrected_, plain.n_fits_ + 20
+    assert (stack.score_uncorrected_, stack.n_fits_) == same
     assert stack.restack("mean").deals_[0].reading.nested
 
 
@@ -225,6 +237,15 @@ def test_it_is_said_when_few_rows_carry_the_loss() -> None:
     outlier[17] = 100.0
     stack = StackingRegressor(learners, "mean", random_state=0).fit(X, outlier)
     assert stack.score_note_.startswith("more than half of the uncertainty is in row 17: ")
+
+
+def test_hits_and_ranks_have_no_heavy_rows() -> None:
+    learners = [("nb", GaussianNB())]
+    sure, wrong = np.column_stack([X, 20 * CLASSES]), CLASSES.copy()
+    wrong[17] = 1 - wrong[17]
+    for scoring, said in (("neg_log_loss", True), ("roc_auc", False), ("accuracy", False)):
+        stack = StackingClassifier(learners, "mean", scoring=scoring, random_state=0)
+        assert ("row 17:" in stack.fit(sure, wrong).score_note_) == said
 
 
 def test_models_that_say_the_same_do_not_differ() -> None:

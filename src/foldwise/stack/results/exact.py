@@ -1,6 +1,6 @@
 """Every row of the leaderboard, judged and made exact from the table that is there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ from foldwise.scores.exact import (
 )
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.judge import corrected
+from foldwise.stack.judge.judge import Judge, corrected
 from foldwise.stack.problem import TITLES
 from foldwise.stack.stackers.candidates import Candidate, linear_weights, respond
 from foldwise.stack.stackers.means import WeightedMean
@@ -62,7 +62,14 @@ class Board:
 
 def board_of(stack: FittedStack) -> Board:
     """Judge every model of a stack; nothing is fitted but the two plain tops."""
-    verdict, tops, judgements = stack.verdict, _tops(stack), stack.reading.judgements
+    verdict, judge, judgements = stack.verdict, stack.judge, stack.reading.judgements
+
+    def by_stack(i: int, features: Features) -> Response:
+        judged = verdict.folds[i]
+        answer = judge.respond(judged.stacker, features.of(judged.names))
+        return corrected(answer, judged.correction)
+
+    tops = _tops(judge, by_stack)
     assert verdict.evaluation is not None
     assert verdict.target is not None
     features = _features(stack, [judgement.test for judgement in judgements])
@@ -99,19 +106,49 @@ class _Curve:
 
 def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate) -> _Curve:
     judgements, target = stack.reading.judgements, stack.judge.judged_target()
-    features = _features(stack, [Block(j.test.rows, j.fresh) for j in judgements])
-    answers = _answers(tops, features)
+    larger = [Block(j.test.rows, j.fresh) for j in judgements]
+    if stack.reading.nested:
+        larger = [j.test for j in judgements]
+    answers = _answers(tops, _features(stack, larger))
     alone, losses = _evaluated(answers, evaluate, target), _losses(answers, stack.metric, target)
     n_folds = len(judgements)
     table, each = np.full((n_folds, n_folds, len(tops)), np.nan), []
-    for k, blocks in enumerate(zip(*(j.by_pairs for j in judgements), strict=True)):
-        answers = _answers(tops, _features(stack, blocks))
+    for k, answers in enumerate(_of_smaller(stack, tops)):
         each.append(_evaluated(answers, evaluate, target))
         means = _fold_means(_losses(answers, stack.metric, target), target)
         for i in range(n_folds):
             table[i, k + (k >= i)] = means[i]
     pairs = {title: mean_evaluation([one[title] for one in each]) for title in tops}
     return _Curve(alone, pairs, _ratios(stack, table, losses, target))
+
+
+def _of_smaller(stack: FittedStack, tops: dict[str, Top]) -> Iterator[dict[str, Response]]:
+    """Yield the answers of what was fitted without one fold more, each other fold in turn.
+
+    These are learners under the stackers that are judged, or whole stacks where those were asked
+    for, whose stackers miss the fold too.
+    """
+    judgements, nested = stack.reading.judgements, stack.reading.nested
+    if not nested:
+        for blocks in zip(*(j.by_pairs for j in judgements), strict=True):
+            yield _answers(tops, _features(stack, blocks))
+        return
+    without = [_whole_stacks(stack, others) for others in nested]
+    for k in range(len(nested) - 1):
+        each = [without[k + (k >= i)][i] for i in range(len(nested))]
+        yield {title: joined([one[title] for one in each]) for title in tops}
+
+
+def _whole_stacks(
+    stack: FittedStack, judgements: tuple[Judgement, ...]
+) -> dict[int, dict[str, Response]]:
+    """Return what is answered on each of some folds by all that was trained as they say."""
+    judge = replace(stack.judge, reading=replace(stack.reading, judgements=judgements))
+    tops = _tops(judge, lambda i, _: judge.held_out(judgements[i]))
+    each = enumerate(_features(stack, [judgement.test for judgement in judgements]))
+    return {
+        judgements[i].fold: {title: top(i, own) for title, top in tops.items()} for i, own in each
+    }
 
 
 def _ratios(
@@ -121,26 +158,11 @@ def _ratios(
     weight = np.bincount(target.fold, _weight(target)).astype(np.float64)
     naive = covariance_of_means(losses, target.weight, target.unit)
     found = ratios(shared_covariance(table, weight), naive)
-    # The stack's own row of the table has stackers that saw the second fold.
-    found[0, 0] = np.average(np.diag(found)[1 : 1 + len(stack.top.entries)], weights=_shares(stack))
-    if stack.reading.nested:
-        found[0, 0] = _own_ratio(stack, weight, target)
+    if not stack.reading.nested:
+        # The stack's own row of the table has stackers that saw the second fold.
+        learners = np.diag(found)[1 : 1 + len(stack.top.entries)]
+        found[0, 0] = np.average(learners, weights=_shares(stack))
     return np.minimum(found, len(table))
-
-
-def _own_ratio(stack: FittedStack, weight: FloatArray, target: Target) -> float:
-    """Return the same of the stack, from whole stacks without two folds."""
-    judge, metric, response = stack.judge, stack.metric, stack.verdict.response
-    assert response is not None
-    table = np.full((len(weight), len(weight), 1), np.nan)
-    for j, others in enumerate(stack.reading.nested):
-        for judgement in others:
-            here = judge.target((judgement.test,))
-            losses = metric.row_losses(judge.held_out(judgement), here)
-            table[judgement.fold, j] = np.average(losses, weights=here.weight)
-    losses = metric.row_losses(response, target)[:, None]
-    naive = covariance_of_means(losses, target.weight, target.unit)
-    return float(ratios(shared_covariance(table, weight), naive)[0, 0])
 
 
 def _losses(answers: dict[str, Response], metric: Metric, target: Target) -> FloatArray:
@@ -215,7 +237,9 @@ def widening(boards: Sequence[Board]) -> FloatArray:
 def heavy_tails(stack: FittedStack) -> str:
     """Say in one sentence which few rows carry the uncertainty; nothing if no few do."""
     verdict = stack.verdict
-    if verdict.response is None or verdict.target is None:
+    # Hits and ranks have no tail.
+    bounded = stack.problem.labels is not None and stack.metric.sign > 0
+    if verdict.response is None or verdict.target is None or bounded:
         return ""
     losses = stack.metric.row_losses(verdict.response, verdict.target)
     rows = verdict.rows[heavy_rows(losses, verdict.target.weight)]
@@ -232,22 +256,16 @@ def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreC
     return correction_of([board.rows[TITLES[0]] for board in boards], stacks[0].metric)
 
 
-def _tops(stack: FittedStack) -> dict[str, Top]:
-    judge, folds = stack.judge, stack.verdict.folds
-
-    def by_stack(i: int, features: Features) -> Response:
-        own = features.of(folds[i].names)
-        return corrected(judge.respond(folds[i].stacker, own), folds[i].correction)
-
+def _tops(judge: Judge, by_stack: Top) -> dict[str, Top]:
     def by_learner(m: int) -> Top:
         return lambda _, features: features.alone(m)
 
     def by_rule(rule: str) -> Top:
-        top = Candidate(rule, WeightedMean(rule, stack.metric, stack.problem.labels))
-        stackers = judge.fitted(top)
+        rules = WeightedMean(rule, judge.contest.metric, judge.layer.problem.labels)
+        stackers = judge.fitted(Candidate(rule, rules))
         return lambda i, features: respond(stackers[i], features)
 
-    learners = {entry.name: by_learner(m) for m, entry in enumerate(stack.top.entries)}
+    learners = {name: by_learner(m) for m, name in enumerate(judge.names)}
     plain = {TITLES[1]: by_rule("best"), TITLES[2]: by_rule("mean")}
     return {TITLES[0]: by_stack, **learners, **plain}
 

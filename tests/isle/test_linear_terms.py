@@ -2,7 +2,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from foldwise.isle.data import CodedTable, Columns
-from foldwise.rules.linear_terms import linear_terms, weighted_quantile
+from foldwise.isle.linear_terms import linear_terms, weighted_quantile
 
 
 def test_terms_are_winsorised_centred_and_spread_like_a_rule():
@@ -10,7 +10,7 @@ def test_terms_are_winsorised_centred_and_spread_like_a_rule():
     x = rng.normal(size=(1000, 2))
     x[0, 0] = 1e6
     terms = linear_terms(CodedTable(x, Columns.numeric(2)), np.ones(1000))
-    values = terms.values(CodedTable(x, Columns.numeric(2)))
+    values = terms.matrix(CodedTable(x, Columns.numeric(2)))
     assert_allclose(values.mean(axis=0), 0, atol=1e-12)
     assert_allclose(values.std(axis=0), 0.4)
     low, high = np.quantile(x[:, 0], [0.025, 0.975], method="inverted_cdf")
@@ -30,13 +30,15 @@ def test_weights_equal_repetition():
 def test_missing_values_count_as_the_mean():
     x = np.array([[1.0], [2.0], [3.0], [np.nan]])
     terms = linear_terms(CodedTable(x, Columns.numeric(1)), np.ones(4))
-    assert terms.values(CodedTable(x, Columns.numeric(1)))[3, 0] == 0
+    assert terms.matrix(CodedTable(x, Columns.numeric(1)))[3, 0] == 0
 
 
-def test_categories_and_constants_have_no_linear_term():
-    x = np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 5.0], [3.0, 2.0, 5.0]])
-    terms = linear_terms(CodedTable(x, Columns(("a", "b", "c"), {1: ("x", "y", "z")})), np.ones(3))
-    assert terms.features.tolist() == [0]
+def test_constants_have_no_term_and_categories_one_a_level_that_is_not_rare():
+    x = np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 5.0], [3.0, np.nan, 5.0], [3.0, 2.0, 5.0]])
+    table = CodedTable(x, Columns(("a", "b", "c"), {1: ("x", "y", "z")}))
+    terms = linear_terms(table, np.array([100.0, 100.0, 100.0, 1.0]))
+    assert terms.features.tolist() == [0, 1, 1]
+    assert terms.matrix(table)[:, 1:].tolist() == [[1, 0], [0, 1], [0, 0], [0, 0]]
 
 
 def test_a_rare_flag_keeps_its_linear_term():

@@ -1,4 +1,4 @@
-"""Linear terms: the columns themselves, without their extremes, scaled to weigh like a rule."""
+"""Linear terms: columns of numbers without their extremes, scaled to weigh like a rule; levels."""
 
 from dataclasses import dataclass, fields
 
@@ -10,12 +10,16 @@ from foldwise.isle.data import CodedTable
 TYPICAL_RULE_DEVIATION = 0.4
 """Mean of sqrt(s (1 − s)) over supports s, about π/8: the spread of a typical rule."""
 
+RAREST_LEVEL = 0.01
+"""Share of the weight from which on a level has a term: at most a hundred a column."""
+
 
 @dataclass(frozen=True)
 class LinearTerms:
-    """Winsorised, centred columns: ``scale · (min(high, max(low, x)) − mean)``."""
+    """Winsorised columns, ``scale · (min(high, max(low, x)) − mean)``, or ``x = level``."""
 
     features: IntArray  # columns used
+    level: FloatArray  # of columns of categories, the code the term is one for; else NaN
     low: FloatArray  # where each column is cut off
     high: FloatArray  # where each column is cut off
     mean: FloatArray  # of the cut-off columns
@@ -29,12 +33,16 @@ class LinearTerms:
         """What the centred column is multiplied by."""
         return TYPICAL_RULE_DEVIATION / self.deviation
 
-    def values(self, table: CodedTable) -> FloatArray:
-        """Return the terms, shape (n_rows, n_terms); a missing value counts as the mean."""
+    def matrix(self, table: CodedTable) -> FloatArray:
+        """Return the terms, shape (n_rows, n_terms); a missing number counts as the mean."""
         out = np.empty((table.n_rows, len(self)))
         for k, feature in enumerate(self.features):
-            cut = np.clip(table.column(int(feature)), self.low[k], self.high[k])
-            out[:, k] = np.nan_to_num(cut - self.mean[k], nan=0.0) * self.scale[k]
+            column = table.column(int(feature))
+            if self.level[k] >= 0:
+                out[:, k] = column == self.level[k]
+            else:
+                cut = np.clip(column, self.low[k], self.high[k])
+                out[:, k] = np.nan_to_num(cut - self.mean[k], nan=0.0) * self.scale[k]
         return out
 
     def __getitem__(self, kept: IntArray) -> "LinearTerms":
@@ -56,17 +64,20 @@ def weighted_quantile(values: FloatArray, weight: FloatArray, q: float) -> float
 
 
 def linear_terms(table: CodedTable, weight: FloatArray, tail: float = 0.025) -> LinearTerms:
-    """Return the linear terms of the numeric columns of a table."""
-    found: list[tuple[float, float, float, float, float]] = []
+    """Return the linear terms of the columns of numbers, and the levels that are not rare."""
+    found: list[tuple[float, ...]] = []
     for feature in range(len(table.columns.names)):
-        if feature in table.columns.levels:
-            continue
         column = table.column(feature)
         known = ~np.isnan(column)
+        if feature in table.columns.levels:
+            shares = np.bincount(column[known].astype(np.intp), weight[known]) / weight.sum()
+            often = np.flatnonzero(shares >= RAREST_LEVEL).tolist()
+            found += [(feature, code, 0.0, 1.0, 0.0, TYPICAL_RULE_DEVIATION) for code in often]
+            continue
         ends = _ends(column[known], weight[known], tail)
         if ends is not None:
-            found.append((feature, *ends))
-    stacked = np.array(found).reshape(-1, 5).T
+            found.append((feature, np.nan, *ends))
+    stacked = np.array(found).reshape(-1, 6).T
     return LinearTerms(stacked[0].astype(np.intp), *stacked[1:])
 
 
