@@ -13,6 +13,9 @@ difference between their own estimate and the loss on the test rows is printed i
 errors, sqrt(se² + se_test²): below -2 is optimistic.
 
 Run: ``benchmarks/accuracy.py [--autogluon PYTHON] [--budget 60] [--sets a b ... | all] [--quick]``.
+With ``--file results.csv`` every result is kept as it comes, and what is in the file is not done
+again: a run that was cut continues. One AutoGluon of 60 s can stand against ours of 15 s: its own
+budget is ``--autogluon-budget``.
 The published losses of AutoGluon (split seed 0) stand beside where they are known. The rule of
 their split is not recorded, so that they are a rough reference; ``--autogluon`` is the comparison.
 """
@@ -24,6 +27,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -230,15 +234,28 @@ def lightgbm(problem: Problem, jobs: int) -> Result:
     return alone(problem, kind(verbosity=-1, n_jobs=jobs, random_state=0))
 
 
-def compare(problem: Problem, options: argparse.Namespace) -> dict[str, Result]:
-    """Run every method on one problem."""
-    results = {"foldwise": foldwise(problem, options.budget, options.jobs)}
+def methods(options: argparse.Namespace) -> dict[str, Callable[[Problem], Result]]:
+    """Return every method that is to be run."""
+    jobs, budget = options.jobs, options.budget
+    theirs = options.autogluon_budget or budget
+    known: dict[str, Callable[[Problem], Result]] = {
+        "foldwise": lambda problem: foldwise(problem, budget, jobs)
+    }
     if options.autogluon:
-        results["AutoGluon"] = autogluon(problem, options.budget, options.jobs, options.autogluon)
+        known["AutoGluon"] = lambda problem: autogluon(problem, theirs, jobs, options.autogluon)
     if not options.only:
-        results["sklearn stack"] = scikit_learns_stack(problem, options.jobs)
-        results["LightGBM"] = lightgbm(problem, options.jobs)
-    return results
+        known["sklearn stack"] = lambda problem: scikit_learns_stack(problem, jobs)
+        known["LightGBM"] = lambda problem: lightgbm(problem, jobs)
+    return known
+
+
+def tried(run: Callable[[Problem], Result], problem: Problem) -> Result:
+    """Return a result, or none where the method fails: the other tables go on."""
+    try:
+        return run(problem)
+    except Exception as error:
+        print(f"{problem.name}: {type(error).__name__}: {error}", flush=True)
+        return Result(float("nan"), float("nan"))
 
 
 def summarise(table: pd.DataFrame) -> None:
@@ -272,6 +289,8 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=60.0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--autogluon", help="the Python of an environment with AutoGluon")
+    parser.add_argument("--autogluon-budget", type=float, help="its seconds, if not the same")
+    parser.add_argument("--file", type=Path, help="CSV that keeps results and is continued")
     parser.add_argument("--only", action="store_true", help="leave scikit-learn and LightGBM out")
     parser.add_argument("--quick", action="store_true", help="three small sets, 15 seconds each")
     options = parser.parse_args()
@@ -279,15 +298,20 @@ def main() -> None:
         options.sets, options.budget = list(QUICK), min(options.budget, 15.0)
     if options.sets == ["all"]:
         options.sets = list(pd.read_csv(DATA / "catalogue.csv")["name"])
-    records = []
+    kept = options.file is not None and options.file.exists()
+    records = pd.read_csv(options.file).to_dict("records") if kept else []
+    done = {(record["set"], record["seed"], record["method"]) for record in records}
     for name in options.sets:
         for seed in options.seeds:
             problem = load(name, seed)
-            results = compare(problem, options)
+            runs = methods(options)
             if seed == 0 and name in PUBLISHED:
-                results["published"] = Result(PUBLISHED[name], float("nan"))
-            for method, result in results.items():
+                runs["published"] = lambda p: Result(PUBLISHED[p.name], float("nan"))
+            for method in [m for m in runs if (name, seed, m) not in done]:
+                result = tried(runs[method], problem)
                 records.append({"set": name, "seed": seed, "method": method, **vars(result)})
+                if options.file is not None:
+                    pd.DataFrame(records).to_csv(options.file, index=False)
                 print(
                     f"{name:22s} {seed}  {method:14s} {result.loss:12.6g}  {result.seconds:6.1f} s"
                     f"  {result.surprise:+.2f}  predicting {result.predicting:.2f} s",

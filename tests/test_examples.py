@@ -62,7 +62,7 @@ def test_an_example_runs_without_a_warning_of_ours_and_leaves_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(path)])
-    monkeypatch.setattr(sys.modules["foldwise.folds.deal"], "DEFAULT_FOLDS", 3)
+    monkeypatch.setattr(sys.modules["foldwise.folds.lattice"], "DEFAULT_FOLDS", 3)
     monkeypatch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds=3, size=0.05))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

@@ -14,8 +14,9 @@ from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.svm import SVR
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
-from foldwise.auto import base, plan
+from foldwise.auto import base, bounded, plan
 from foldwise.auto.base import fit_problem
+from foldwise.auto.plan import FitPlan, Trials
 from foldwise.auto.portfolio import Contender
 from foldwise.auto.portfolio.smooth import ridge
 from foldwise.auto.presets import PRESETS
@@ -40,6 +41,11 @@ class Slow(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.zeros(len(X))
+
+
+def taking(seconds: float) -> Trials:
+    """Return the trials of a member that takes as long for any rows."""
+    return Trials(((1, seconds),), power=0.0)
 
 
 def houses(n_rows: int = 260, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -266,9 +272,9 @@ def test_a_budget_leaves_out_what_is_too_slow_and_says_so(monkeypatch) -> None:
     X, y = houses(120)
 
     def slow(learners, *_, **__):
-        return {name: 0.001 if name == "ridge" else 1e6 for name in learners}
+        return {name: taking(0.001 if name == "ridge" else 1e6) for name in learners}
 
-    monkeypatch.setattr(base, "trial_seconds", slow)
+    monkeypatch.setattr(base, "tried", slow)
     model = AutoStackRegressor("fast", time_budget=30, random_state=0).fit(X, y)
     assert model.members_ == ["ridge"]
     assert set(model.skipped_) == {"boosted_random", "ridge_spline"}
@@ -303,7 +309,7 @@ def test_what_takes_seconds_to_load_comes_last_and_is_not_tried(monkeypatch) -> 
     seen = []
     monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
     monkeypatch.setattr(
-        base, "trial_seconds", lambda learners, *_, **__: seen.extend(learners) or {"ridge": 0.01}
+        base, "tried", lambda learners, *_, **__: seen.extend(learners) or {"ridge": taking(0.01)}
     )
     model = AutoStackRegressor("fast", time_budget=40, random_state=0).fit(*houses(60))
     assert seen == ["ridge"]
@@ -336,8 +342,9 @@ def test_where_no_learner_is_quick_enough_the_model_is_a_constant_and_says_so(
 ) -> None:
     monkeypatch.setattr(base, "is_small", lambda _: False)
     monkeypatch.setattr(
-        base, "trial_seconds", lambda learners, *_, **__: dict.fromkeys(learners, 9.0)
+        base, "tried", lambda learners, *_, **__: dict.fromkeys(learners, taking(9.0))
     )
+    monkeypatch.setattr(bounded, "speed_of", lambda *_: None)
     X, y = houses(120)
     with pytest.warns(FoldwiseWarning, match="the model is a constant, since no learner was"):
         model = AutoStackRegressor("fast", time_budget=2, random_state=0).fit(X, y)
@@ -360,7 +367,7 @@ def test_what_may_be_slow_runs_where_it_can_be_ended_and_the_first_model_stays(
     monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
     monkeypatch.setattr(base, "is_small", lambda _: False)
     monkeypatch.setattr(base, "SHORT_SECONDS", 1.0)
-    monkeypatch.setattr(base, "trial_seconds", lambda *_, **__: {"ridge": 0.001})
+    monkeypatch.setattr(base, "tried", lambda *_, **__: {"ridge": taking(0.001)})
     monkeypatch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds_in_time=(3,)))
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = X[:, 0]
@@ -382,9 +389,9 @@ def test_an_error_that_is_not_for_want_of_time_is_raised(monkeypatch) -> None:
 
 def test_a_larger_budget_in_the_same_run_folder_is_a_new_plan(monkeypatch, tmp_path) -> None:
     def costs(learners, *_, **__):
-        return {name: 0.001 if name == "ridge" else 2.0 for name in learners}
+        return {name: taking(0.001 if name == "ridge" else 2.0) for name in learners}
 
-    monkeypatch.setattr(base, "trial_seconds", costs)
+    monkeypatch.setattr(base, "tried", costs)
     X, y = houses(60)
     small = AutoStackRegressor("fast", time_budget=5, run_dir=tmp_path).fit(X, y)
     assert small.members_ == ["ridge"]
@@ -465,7 +472,7 @@ def test_a_table_of_constants_and_identifiers_is_refused() -> None:
 @pytest.mark.parametrize("groups", [None, np.arange(150) // 5])
 def test_with_little_time_one_split_is_judged_by_folds_inside_it(groups, monkeypatch) -> None:
     monkeypatch.setattr(
-        base, "trial_seconds", lambda learners, *_, **__: dict.fromkeys(learners, 9.0)
+        base, "tried", lambda learners, *_, **__: dict.fromkeys(learners, taking(9.0))
     )
     X, y = houses(150)
     model = AutoStackRegressor("fast", time_budget=20, random_state=0).fit(X, y, groups=groups)
@@ -510,3 +517,20 @@ def test_where_time_is_short_the_stacker_of_many_classes_is_a_cheap_one(n_classe
     short = replace(PRESETS["balanced"], thorough=False)
     assert model._on_top(short, small=False)["final_estimator"] == name
     assert model._on_top(PRESETS["balanced"], small=False)["final_estimator"][0] == "pool"
+
+
+def test_where_time_is_short_rows_are_drawn_and_nothing_is_fitted_twice(monkeypatch) -> None:
+    X, y = houses()
+    plan = FitPlan(("ridge", "boosted_random"), 1, {}, ("ridge",), n_rows=200)
+    monkeypatch.setattr(base.BaseAutoStack, "_plan", lambda *_: plan)
+    told = "time_budget=30 suffices for 200 of 260 rows, drawn at random. Fit again with more"
+    with pytest.warns(FoldwiseWarning, match=told):
+        model = AutoStackRegressor("fast", time_budget=30, random_state=0).fit(X, y)
+    assert model.members_ == ["ridge", "boosted_random"]
+    assert model.n_fits_ == 2
+    assert len(model.drawn_) == len(model.oof_) == 200
+    assert set(model.oof_.index) <= set(X.index[model.drawn_])
+    labels = (X["town"], X["town"][:9])
+    found = model.predict_interval(X[:9], 0.8, by=labels)
+    np.testing.assert_array_equal(found, model.predict_interval(X[:9], 0.8, by="town"))
+    assert len(model.frontier(X)) >= 1

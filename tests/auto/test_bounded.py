@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -5,12 +7,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.auto import bounded as module
-from foldwise.auto.bounded import bounded, seconds_a_round, with_booster
-from foldwise.auto.plan import FitPlan, planned
+from foldwise.auto.bounded import Speed, bounded, in_time, speed_of
+from foldwise.auto.plan import FitPlan, Trials
 from foldwise.boost import NewtonBoostingClassifier
 from foldwise.learners import TrainingData
 
-DATA = TrainingData(np.zeros((10, 1)), np.arange(10) % 2, n_classes=2)
 LEARNERS = {
     "linear": make_pipeline(DummyClassifier()),
     "boosted": make_pipeline(NewtonBoostingClassifier(n_estimators=3000, learning_rate=0.05)),
@@ -18,81 +19,118 @@ LEARNERS = {
 }
 
 
-def put_first(seconds, plan, a_round, monkeypatch, *, budget=30.0, workers=2):
-    monkeypatch.setattr(module, "seconds_a_round", lambda *_: a_round)
-    return with_booster(
-        plan, LEARNERS, seconds, DATA, budget=budget, workers=workers, folds=(8, 5, 3), seed=0
-    )
-
-
+DATA = TrainingData(np.zeros((10_000, 1)), np.arange(10_000) % 2, n_classes=2)
 PLAN = FitPlan(("linear", "other"), 5, {"boosted": "time budget"})
 
 
+def put_first(seconds, a_round, monkeypatch, *, learners=LEARNERS, folds=5):
+    """``seconds``, ``a_round``: of all rows."""
+    n_rows = len(DATA.y)
+    monkeypatch.setattr(module, "speed_of", lambda *_: Speed(0.0, a_round / n_rows))
+    trials = {name: Trials(((n_rows, took),)) for name, took in seconds.items()}
+    return in_time(
+        PLAN if folds == 5 else replace(PLAN, folds=folds),
+        learners,
+        trials,
+        DATA,
+        budget=30.0,
+        workers=2,
+        folds=(8, 5, 3),
+        seed=0,
+    )
+
+
 def test_a_booster_that_fits_is_left_alone(monkeypatch):
-    plan, seconds = put_first({"linear": 0.1, "other": 1.0}, PLAN, 0.1, monkeypatch)
+    plan, seconds = put_first({"linear": 0.1, "other": 1.0}, 0.1, monkeypatch)
     assert plan is PLAN
     assert seconds == {"linear": 0.1, "other": 1.0}
 
 
+def test_in_a_single_split_rounds_are_counted_though_a_trial_was_quick(monkeypatch):
+    plan, _ = put_first({"linear": 0.1, "other": 1.0}, 0.1, monkeypatch, folds=1)
+    assert plan.names[0] == "boosted"
+    assert plan.bounds["boosted"][0] == 187
+
+
 @pytest.mark.parametrize(
-    ("a_round", "folds", "rounds"),
-    # Half of 30 s; ten fits' work by two workers at five folds, three at three, 0.8 by one.
-    [(0.01, 5, 300), (0.04, 3, 250), (0.15, 1, 125), (0.5, 1, 37), (1e-6, 5, 3000)],
+    ("a_round", "folds", "n_rows", "rounds"),
+    # Half of 30 s; ten fits' work by two workers at five folds, three at three, 0.8 by one; then
+    # fewer rows, at least 4,000; then fewer rounds; then fewer rows once more.
+    [
+        (1e-4, 5, None, 3000),
+        (0.01, 5, None, 300),
+        (0.04, 3, None, 250),
+        (0.15, 1, None, 125),
+        (0.3, 1, 5208, 120),
+        (1.0, 1, 4000, 46),
+        (10.0, 1, 937, 20),
+    ],
 )
-def test_where_none_would_be_finished_the_first_gets_the_rounds_there_is_time_for(
-    a_round, folds, rounds, monkeypatch
+def test_where_none_would_end_folds_are_given_up_then_rows_then_rounds(
+    a_round, folds, n_rows, rounds, monkeypatch
 ):
-    plan, seconds = put_first({"linear": 0.1, "boosted": 99.0}, PLAN, a_round, monkeypatch)
-    assert plan.names == ("linear", "boosted", "other")
-    assert (plan.folds, plan.rounds) == (folds, {"boosted": rounds})
-    assert plan.skipped == {}
-    assert seconds["boosted"] == pytest.approx(rounds * a_round)
+    plan, seconds = put_first({"linear": 0.1, "boosted": 99.0}, a_round, monkeypatch)
+    assert plan.names == ("boosted", "linear", "other")
+    assert (plan.folds, plan.n_rows, plan.skipped) == (folds, n_rows, {})
+    took = rounds * a_round * (n_rows or 10_000) / 10_000
+    assert plan.bounds == {n: (rounds, pytest.approx(1.3 * took)) for n in ("boosted", "other")}
+    assert seconds["boosted"] == pytest.approx(took)
 
 
-def test_a_handful_of_rounds_is_worth_no_time(monkeypatch):
-    assert put_first({"linear": 0.1}, PLAN, 1.0, monkeypatch)[0] is PLAN
-    assert put_first({"linear": 0.1}, PLAN, float("inf"), monkeypatch)[0] is PLAN
+def test_a_handful_of_rounds_or_rows_is_worth_no_time(monkeypatch):
+    assert put_first({"linear": 0.1}, 20.0, monkeypatch)[0] is PLAN
 
 
-def test_a_plan_with_rounds_is_remembered(tmp_path):
-    plan = FitPlan(("boosted",), 3, {}, (), {"boosted": 77})
-    assert planned(tmp_path, "key", lambda: plan) == plan
-    assert planned(tmp_path, "key", lambda: PLAN) == plan
+def test_where_there_is_no_booster_the_cheapest_has_the_rows_it_has_time_for(monkeypatch):
+    rules = {"rules": make_pipeline(DummyClassifier()), "short": make_pipeline(DummyClassifier())}
+    plan, seconds = put_first({"rules": 90.0, "short": 50.0}, 1.0, monkeypatch, learners=rules)
+    assert (plan.names, plan.folds, plan.n_rows) == (("short", "rules"), 1, 2500)
+    assert seconds == {"rules": 22.5, "short": 12.5}
 
 
-def test_the_time_of_a_round_is_that_of_all_rows(monkeypatch):
+def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     rng = np.random.default_rng(0)
-    data = TrainingData(rng.normal(size=(600, 3)), rng.integers(0, 3, 600), n_classes=3)
+    data = TrainingData(rng.normal(size=(60_000, 1)), rng.integers(0, 3, 60_000), n_classes=3)
     booster = make_pipeline(StandardScaler(), NewtonBoostingClassifier(refit=None))
-    monkeypatch.setattr(module, "PROBED_ROWS", 300)
-    # What a fit takes: a second, and 0.1 for each round of the rows that are tried.
-    now = [0.0]
+    # What a fit takes: a second for each 1,000 rows, and in each round 0.1 for them and 0.2.
+    now, sizes = [0.0], []
+
+    def seconds(n_rows, rounds):
+        return n_rows / 1000 + rounds * (0.1 * n_rows / 1000 + 0.2)
 
     def fit(learner, _data, rows, _seed):
         assert not learner[-1].early_stopping
-        now[0] += 1.0 + 0.1 * learner[-1].n_estimators * len(rows) / 300
+        sizes.append(len(rows))
+        now[0] += seconds(len(rows), learner[-1].n_estimators)
         return True
 
     monkeypatch.setattr(module, "trial", fit)
     monkeypatch.setattr(module.time, "perf_counter", lambda: now[0])
-    assert seconds_a_round(booster, data, 0) == pytest.approx(0.1 * 600 / 300)
+    speed = speed_of(booster, data, 0, limit=50.0)
+    assert set(sizes) == {2000, 8000}
+    assert speed.seconds(60_000, 30) == pytest.approx(seconds(60_000, 30))
+    assert speed.rounds(60_000, seconds(60_000, 30) + 1e-3) == 30
+    assert speed.rows(30, seconds(60_000, 30) + 1e-3) == 60_000
     again = make_pipeline(StandardScaler(), NewtonBoostingClassifier(refit="scaled"))
-    assert seconds_a_round(again, data, 0) == pytest.approx(2 * 0.1 * 600 / 300)
+    assert speed_of(again, data, 0, 50.0).a_cell == pytest.approx(2 * speed.a_cell)
+    # One probe alone: all of a round's time is its rows'.
+    assert speed_of(booster, data, 0, 0.0).seconds(2000, 30) == pytest.approx(seconds(2000, 30))
+    assert speed_of(booster, data, 0, 0.0).a_round == pytest.approx(0.0)
     monkeypatch.setattr(module, "trial", lambda *_: False)
-    assert seconds_a_round(booster, data, 0) == float("inf")
+    assert speed_of(booster, data, 0, 9.0) is None
 
 
 def test_few_rounds_still_learn():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 2))
+    X = rng.normal(size=(2300, 2))
     y = (np.arctan2(*X.T) // (np.pi / 3)).astype(int)
     booster = make_pipeline(
         NewtonBoostingClassifier(n_estimators=3000, learning_rate=0.05, n_jobs=1)
     )
     slow = booster.set_params(newtonboostingclassifier__n_estimators=30).fit(X[:300], y[:300])
-    quick = bounded(booster, 30).fit(X[:300], y[:300])
+    quick = bounded(booster, 30, 60.0).fit(X[:300], y[:300])
     assert quick.score(X[300:], y[300:]) >= slow.score(X[300:], y[300:])
-    truth = np.arange(300, 400)
-    loss = [-np.log(m.predict_proba(X[truth])[np.arange(100), y[truth] - y.min()]).mean()
+    truth = np.arange(300, 2300)
+    loss = [-np.log(m.predict_proba(X[truth])[np.arange(2000), y[truth] - y.min()]).mean()
             for m in (slow, quick)]  # fmt: skip
     assert loss[1] < 0.8 * loss[0]

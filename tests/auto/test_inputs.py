@@ -156,3 +156,29 @@ def test_text_that_is_no_date_is_refused() -> None:
     assert str(error.value) == (
         "A: time_column must hold numbers or dates; got 'soon'. Write dates like 2024-01-31."
     )
+
+
+def test_rows_are_drawn_in_their_order_one_of_each_class_and_none_without_weight() -> None:
+    y, weight = np.zeros(30, dtype=int), np.ones(30)
+    y[7], weight[:5] = 1, 0.0
+    rows = AutoInputs(TrainingData(FRAME, y, weight, 2, np.arange(30) // 3), y * 10)
+    drawn = rows.drawn(8, 0)
+    places = drawn.places
+    assert len(places) == 8
+    assert (np.diff(places) > 0).all()
+    assert 7 in places
+    assert places.min() >= 5
+    np.testing.assert_array_equal(drawn.data.X["a"], places)
+    np.testing.assert_array_equal(drawn.given, y[places] * 10)
+    np.testing.assert_array_equal(drawn.data.groups, places // 3)
+
+
+def test_rows_drawn_of_a_table_in_time_stay_sorted_and_groups_whole() -> None:
+    times = np.arange(30)[::-1] // 3
+    rows = GROUPED.sorted("A", times).drawn(15, 0)
+    assert (np.diff(times[rows.order]) >= 0).all()
+    np.testing.assert_array_equal(rows.places, np.sort(rows.order))
+    np.testing.assert_array_equal(rows.data.X["a"], rows.order)
+    for train, test in splitter_for(3, TableProfile(15, 1), rows, ordered=True, seed=0):
+        assert times[rows.order[train]].max() < times[rows.order[test]].min()
+        assert not set(rows.data.groups[train]) & set(rows.data.groups[test])

@@ -13,7 +13,7 @@ from foldwise.auto.plan import (
     fits_of,
     plan_for,
     planned,
-    trial_seconds,
+    tried,
     with_quick,
     with_repeats,
 )
@@ -44,9 +44,9 @@ def test_trials_end_at_their_limit_but_one_is_always_made() -> None:
     data = TrainingData(np.zeros((20, 1)), np.arange(20.0))
     learners = {name: DummyRegressor() for name in "abcd"}
     powers = dict.fromkeys("abcd", 1.0)
-    one = trial_seconds(learners, powers, data, limit=0.0, seed=0, clock=Clock())
+    one = tried(learners, powers, data, limit=0.0, seed=0, clock=Clock())
     assert list(one) == ["a"]
-    all_four = trial_seconds(learners, powers, data, limit=99.0, seed=0, clock=Clock())
+    all_four = tried(learners, powers, data, limit=99.0, seed=0, clock=Clock())
     assert list(all_four) == list("abcd")
 
 
@@ -54,22 +54,18 @@ def test_times_grow_with_their_power_of_the_rows() -> None:
     n_rows = 3 * TRIAL_ROWS
     data = TrainingData(np.zeros((n_rows, 1)), np.arange(float(n_rows)))
     learners = {"linear": DummyRegressor(), "cubic": DummyRegressor()}
-    seconds = trial_seconds(
-        learners, {"linear": 1.0, "cubic": 3.0}, data, limit=99.0, seed=0, clock=Clock()
-    )
-    assert seconds["cubic"] == pytest.approx(9 * seconds["linear"])
+    powers = {"linear": 1.0, "cubic": 3.0}
+    trials = tried(learners, powers, data, limit=99.0, seed=0, clock=Clock())
+    linear, cubic = trials["linear"].seconds(n_rows), trials["cubic"].seconds(n_rows)
+    assert cubic == pytest.approx(9 * linear)
 
 
 def test_most_of_a_lone_small_trial_is_likely_not_due_to_its_rows() -> None:
     n_rows = 3 * TRIAL_ROWS
     data = TrainingData(np.zeros((n_rows, 1)), np.arange(float(n_rows)))
     learners, powers = {"first": DummyRegressor()}, {"first": 1.0}
-    likely: dict[str, float] = {}
-    seconds = trial_seconds(
-        learners, powers, data, limit=0.0, seed=0, small=False, clock=Clock(), likely=likely
-    )
-    assert likely.keys() == seconds.keys()
-    assert likely["first"] == pytest.approx(1 + 0.25 * (seconds["first"] - 1))
+    trials = tried(learners, powers, data, limit=0.0, seed=0, small=False, clock=Clock())["first"]
+    assert trials.likely(n_rows) == pytest.approx(1 + 0.25 * (trials.seconds(n_rows) - 1))
 
 
 def test_a_trial_meets_every_class_however_rare() -> None:
@@ -83,14 +79,14 @@ def test_a_trial_meets_every_class_however_rare() -> None:
             seen.append(set(y))
             return super().fit(X, y, sample_weight)
 
-    trial_seconds({"a": Watching()}, {"a": 1.0}, data, limit=9.0, seed=0)
+    tried({"a": Watching()}, {"a": 1.0}, data, limit=9.0, seed=0)
     assert seen == [{0, 1, 2}]
 
 
 def test_a_member_that_fails_has_no_time() -> None:
     data = TrainingData(np.full((20, 1), np.nan), np.arange(20.0))
     learners = {"bad": Ridge(), "good": DummyRegressor()}
-    seconds = trial_seconds(learners, {"bad": 1.0, "good": 1.0}, data, limit=9.0, seed=0)
+    seconds = tried(learners, {"bad": 1.0, "good": 1.0}, data, limit=9.0, seed=0)
     assert list(seconds) == ["good"]
 
 
@@ -212,19 +208,17 @@ def test_a_trial_that_a_smaller_one_forbids_is_not_made() -> None:
             return super().fit(X, y, sample_weight)
 
     arguments = ({"a": Counting()}, {"a": 1.0}, data)
-    trial_seconds(*arguments, limit=2.0, seed=0, small=False, clock=Clock())
+    tried(*arguments, limit=2.0, seed=0, small=False, clock=Clock())
     assert set(sizes) == {60}
-    trial_seconds(*arguments, limit=99.0, seed=0, small=False, clock=Clock())
+    tried(*arguments, limit=99.0, seed=0, small=False, clock=Clock())
     assert set(sizes) == {60, 240, 1000}
 
 
 def test_classes_rows_and_folds_make_combining_long() -> None:
-    few = TrainingData(np.zeros((1000, 1)), np.arange(1000.0))
-    many = TrainingData(np.zeros((20_000, 1)), np.arange(20_000) % 20, n_classes=20)
-    assert combining_time(few, 5, 10) == pytest.approx((0.08, 0.08))
-    assert combining_time(few, 10, 10) == pytest.approx((0.32, 0.32))
-    assert combining_time(many, 5, 10) == pytest.approx((30.4, 608.0))
-    assert combining_time(many, 1, 10) == pytest.approx((6.08, 121.6))
+    assert combining_time(1000, None, 5, 10) == pytest.approx((0.08, 0.08))
+    assert combining_time(1000, None, 10, 10) == pytest.approx((0.32, 0.32))
+    assert combining_time(20_000, 20, 5, 10) == pytest.approx((30.4, 608.0))
+    assert combining_time(20_000, 20, 1, 10) == pytest.approx((6.08, 121.6))
 
 
 @pytest.mark.parametrize(
@@ -240,8 +234,8 @@ def test_time_that_would_be_left_over_goes_to_more_deals(budget, repeats) -> Non
     assert with_repeats(replace(plan, names=("a", "c")), seconds, **how).repeats == 1
 
 
-def test_a_plan_with_repeats_is_remembered(tmp_path) -> None:
-    plan = FitPlan(("a",), 8, {}, ("a",), {}, 3)
+def test_all_of_a_plan_is_remembered(tmp_path) -> None:
+    plan = FitPlan(("a",), 8, {}, ("a",), {"a": (77, 1.5)}, 3, 400)
     planned(tmp_path, "key", lambda: plan)
     assert planned(tmp_path, "key", lambda: FitPlan(("b",), 3, {})) == plan
 
@@ -258,3 +252,13 @@ def test_a_learner_alone_may_take_half_the_time_and_as_many_folds_as_there_is_ti
     dear = with_quick(plan, seconds, budget=12.5, combining=lambda n: n, **known)
     assert dear.folds == 1
     assert with_quick(plan, seconds, budget=31, **known).folds == 5
+
+
+def test_a_booster_whose_rounds_were_counted_for_one_split_is_fitted_here_first() -> None:
+    seconds = {"a": 0.1, "b": 10.0, "c": 10.0}
+    plan = replace(QUICK, folds=1, bounds={"b": (120, 15.0), "c": (120, 15.0)})
+    assert with_quick(plan, seconds, budget=25, workers=2, small=False).here == ("b",)
+    alone = with_quick(plan, seconds, budget=25, workers=0, small=False, folds=(5, 3))
+    assert (alone.here, alone.folds) == (("a", "b", "c"), 1)
+    several = with_quick(replace(plan, folds=3), seconds, budget=25, workers=2, small=False)
+    assert several.here == ("a",)

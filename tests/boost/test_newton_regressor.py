@@ -7,7 +7,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from foldwise import NewtonBoostingRegressor
-from foldwise.boost import CustomLoss
+from foldwise.boost import CustomLoss, newton_trees
 from foldwise.errors import FoldwiseWarning, InvalidParameterError
 
 EXACT = {
@@ -324,3 +324,18 @@ def test_what_lightgbm_refuses_is_an_error_of_ours_and_only_ours(bad, said, capf
     with pytest.raises(InvalidParameterError, match=wanted):
         model.fit([[0.0], [1.0]], [0.0, 1.0])
     assert not any(capfd.readouterr())
+
+
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_boosting_ends_when_its_time_is_up(early_stopping, monkeypatch) -> None:
+    now = iter(range(1000))
+    monkeypatch.setattr(newton_trees.time, "monotonic", lambda: float(next(now)))
+    X, y = make_friedman1(200, random_state=0)
+    model = NewtonBoostingRegressor(
+        n_estimators=40, max_seconds=9.5, early_stopping=early_stopping, refit=None, random_state=0
+    ).fit(X, y)
+    assert model.n_estimators_ == 10
+    # The clock is read once at the start and once a round.
+    same = model.set_params(n_estimators=10, max_seconds=None)
+    before = model.predict(X)
+    np.testing.assert_array_equal(same.fit(X, y).predict(X), before)

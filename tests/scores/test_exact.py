@@ -3,8 +3,8 @@ import pytest
 
 from foldwise.scores.exact import (
     Exact,
+    RunningMean,
     correction_of,
-    mean_evaluation,
     next_step,
     rooted,
     stepped,
@@ -69,7 +69,10 @@ def test_a_root_is_taken_after_the_step() -> None:
 
 
 def test_a_mean_of_scores_is_the_score_of_the_mean_losses() -> None:
-    found = mean_evaluation([of([1.0, 3.0]), of([2.0, 6.0])])
+    mean = RunningMean()
+    for losses in ([1.0, 3.0], [2.0, 6.0]):
+        mean.add(of(losses))
+    found = mean.evaluation
     np.testing.assert_allclose(found.contributions, of([1.5, 4.5]).contributions)
     assert found.score == -3.0
 

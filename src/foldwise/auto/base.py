@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array
-from foldwise.auto.bounded import bounded, with_booster
+from foldwise.auto.bounded import bounded, in_time
 from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
@@ -31,20 +31,20 @@ from foldwise.auto.plan import (
     is_small,
     plan_for,
     planned,
-    trial_seconds,
+    tried,
     with_quick,
     with_repeats,
 )
 from foldwise.auto.portfolio import Contender, portfolio
 from foldwise.auto.portfolio.encodings import built
-from foldwise.auto.portfolio.member import profile_of
+from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame, factorised
 from foldwise.auto.tables.problem import TableProblem
 from foldwise.checks import check_lengths, check_number, check_word, checked_groups, checked_weights
 from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
-from foldwise.errors import Plain, invalid_data, listing, unsupported
+from foldwise.errors import Plain, invalid_data, listing, unsupported, warn
 from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
 from foldwise.stack.judge.in_time import ALL_SHARE
@@ -153,42 +153,60 @@ class BaseAutoStack(BaseEstimator):
         # Sorted in time, rows may look different: a column that counts them does so no more.
         self.kinds_ = self._checked_kinds(data.X, kinds if rows.order is None else None)
         data = replace(data, X=factorised(data.X))
-        weighted = data.sample_weight is not None
-        profile = profile_of(
-            self.kinds_, data.y, n_classes=data.n_classes, weighted=weighted, size=preset.size
-        )
+        profile = self._profile(data, preset)
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
         budget = np.inf if self.time_budget is None else self.time_budget
         members = tuple(member for member in members if member.least_seconds <= budget)
         learners, broken = built(members, profile, self.kinds_)
         plan = self._plan(members, learners, data, preset, start, seed, small := is_small(profile))
-        learners |= {name: bounded(learners[name], n) for name, n in plan.rounds.items()}
+        learners |= {name: bounded(learners[name], *b) for name, b in plan.bounds.items()}
+        if plan.n_rows is not None:
+            warn(
+                f"{self._owner}: time_budget={self.time_budget:g} suffices for {plan.n_rows:,} of "
+                f"{len(data.y):,} rows, drawn at random. Fit again with more time for all."
+            )
+            rows = replace(rows, data=data).drawn(plan.n_rows, seed)
+            data = rows.data
+            profile = self._profile(data, preset)
+        self.drawn_ = rows.places
         ordered = self.time_column is not None
         repeats = max(preset.n_repeats, plan.repeats) if plan.folds > 1 and not ordered else 1
 
-        def fit(members: dict[str, Any], *, thorough: bool, **changed: Any) -> Any:
+        def fit(members: dict[str, Any], *, thorough: bool, first: Any, **changed: Any) -> Any:
             budget = changed.get("time_budget")
             if budget is not None:
-                _, everything = combining_time(data, plan.folds, len(members))
+                _, everything = combining_time(
+                    len(data.y), data.n_classes, plan.folds, len(members)
+                )
                 thorough = thorough and repeats * everything <= ALL_SHARE * budget
             on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough), small)
+            settings = {**self._running(), **on_top, **changed}
+            if first is not None and len(first.deals_) == repeats:
+                return first._grown(list(members.items()), **settings)
             stack = self._stack_class(
                 estimators=list(members.items()),
                 cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
                 scoring=scoring,
                 n_repeats=repeats,
                 random_state=seed,
-                **{**self._running(), **on_top, **changed},
+                **settings,
             )
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 
         if self.time_budget is None:
-            self.stack_ = fit({name: learners[name] for name in plan.names}, thorough=True)
+            known = {name: learners[name] for name in plan.names}
+            self.stack_ = fit(known, thorough=True, first=None)
             return self._settle(plan, rows, broken)
         learners[CONSTANT] = DummyRegressor() if profile.regression else DummyClassifier()
         self.stack_, reason = fit_in_time(self._timed(fit, learners, start), plan, CONSTANT)
         return self._settle(plan, rows, broken, reason)
+
+    def _profile(self, data: TrainingData, preset: Preset) -> TableProfile:
+        weighted = data.sample_weight is not None
+        return profile_of(
+            self.kinds_, data.y, n_classes=data.n_classes, weighted=weighted, size=preset.size
+        )
 
     def _checked_preset(self) -> Preset:
         """Return the preset, after checking what needs no data."""
@@ -281,23 +299,23 @@ class BaseAutoStack(BaseEstimator):
         folds = preset.folds_in_time
         powers = {member.name: member.power for member in members}
 
-        def tried() -> FitPlan:
-            likely: dict[str, float] = {}
-            seconds = trial_seconds(
-                tested, powers, data, limit=limit, seed=seed, small=small, likely=likely
-            )
+        def made() -> FitPlan:
+            trials = tried(tested, powers, data, limit=limit, seed=seed, small=small)
             left = self._seconds_left(start) / preset.n_repeats
             workers = 0 if short else effective_n_jobs(self.n_jobs)
+            n_rows = data.X.shape[0]
             known: dict[str, Any] = {
                 "budget": left,
                 "folds": folds,
-                "combining": lambda number: combining_time(data, number, 1)[0],
+                "combining": lambda f: combining_time(n_rows, data.n_classes, f, 1)[0],
             }
-            plan = plan_for(names, seconds | likely, workers=max(workers, 1), **known)
-            if workers and not small:
-                plan, seconds = with_booster(
-                    plan, learners, seconds, data,
-                    budget=left, workers=workers, folds=folds, seed=seed,
+            likely = {name: t.likely(n_rows) for name, t in trials.items()}
+            plan = plan_for(names, likely, workers=max(workers, 1), **known)
+            seconds = {name: t.seconds(n_rows) for name, t in trials.items()}
+            if not small:
+                plan, seconds = in_time(
+                    plan, tested, trials, data,
+                    budget=left, workers=max(workers, 1), folds=folds, seed=seed,
                 )  # fmt: skip
             plan = with_quick(plan, seconds, workers=workers, small=small, **known)
             if small and preset.n_repeats == 1 and plan.folds == max(folds):
@@ -308,9 +326,9 @@ class BaseAutoStack(BaseEstimator):
             return replace(plan, names=(*plan.names, *last)) if workers else plan
 
         if self.run_dir is None:
-            return tried()
+            return made()
         key = fingerprint((data, names, folds, seed, self.time_column, self.time_budget))
-        return planned(self.run_dir, key, tried)
+        return planned(self.run_dir, key, made)
 
     def _seconds_left(self, start: float) -> float:
         assert self.time_budget is not None
@@ -371,7 +389,7 @@ class BaseAutoStack(BaseEstimator):
             this one is not changed.
         """
         check_is_fitted(self, "stack_")
-        new, rows = copy(self), None if X is None else self._new_rows(X)
+        new, rows = copy(self), self._training_rows(X)
         new.predict_seconds = predict_seconds
         new.stack_ = self.stack_.compact(prune=prune, predict_seconds=predict_seconds, X=rows)
         for name in READ_FROM_STACK:
@@ -392,7 +410,12 @@ class BaseAutoStack(BaseEstimator):
             One row a stack; see :meth:`StackingRegressor.frontier`.
         """
         check_is_fitted(self, "stack_")
-        return self.stack_.frontier(None if X is None else self._new_rows(X))
+        return self.stack_.frontier(self._training_rows(X))
+
+    def _training_rows(self, X: Any) -> pd.DataFrame | None:
+        if X is None or self.drawn_ is None:
+            return None if X is None else self._new_rows(X)
+        return self._new_rows(X).iloc[self.drawn_]
 
     def _new_rows(self, X: Any) -> pd.DataFrame:
         check_is_fitted(self, "stack_")
@@ -414,6 +437,8 @@ class BaseAutoStack(BaseEstimator):
         if isinstance(by, tuple) and self.time_column is not None:
             must, got = "be a column with time_column, which sorts the rows", Plain("labels")
             raise unsupported(self._owner, "by", must=must, got=got, fix="Name a column.")
+        if isinstance(by, tuple) and len(by) == 2 and self.drawn_ is not None:
+            return np.asarray(by[0])[self.drawn_], by[1]
         return by
 
     def predict(self, X: Any) -> Array:

@@ -24,10 +24,10 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         folds, dealt twice.
     time_budget : float or None, default=None
         Seconds the fit may take. Each learner is tried on some rows first; learners, and if
-        need be folds, that do not fit are left out (``skipped_``). What is quick is fitted in
-        this process, what may be slow in worker processes, which are ended when time is up; if
-        time suffices for nothing else, the model is the classes' shares. None: no limit, and one
-        seed gives one model.
+        need be folds and then rows, that do not fit are left out (``skipped_``, ``drawn_``).
+        What is quick is fitted in this process, what may be slow in worker processes, which are
+        ended when time is up; if time suffices for nothing else, the model is the classes' shares.
+        None: no limit, and one seed gives one model.
     metric : None, str or callable, default=None
         "log_loss" (None), "auc", "accuracy", "brier", ..., a name of one of scikit-learn's
         scorers, or a scorer: what the score is and what choices maximise.
@@ -81,6 +81,9 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         The learners that were fitted.
     skipped_ : dict
         Learners left out, for the time budget or a broken package, with the reason.
+    drawn_ : ndarray of int or None
+        Which rows were fitted, if the time did not suffice for all; ``oof_`` and the score are
+        of these.
     failures_ : dict
         Learners that failed or were not finished in time, with the reason.
     stack_ : StackingClassifier

@@ -22,7 +22,8 @@ class TimedFit:
     """How a stack is fitted before time is up."""
 
     owner: str
-    # called with learners by name, ``thorough``, ``time_budget``, ``n_jobs`` and ``executor``
+    # called with learners by name, ``thorough``, ``time_budget``, ``n_jobs``, ``executor`` and the
+    # ``first`` stack or None, whose fits are not done again
     fit: Callable[..., Any]
     learners: Mapping[str, Any]  # all that were planned, and the constant
     left: Callable[[], float]  # tells the seconds left
@@ -46,16 +47,17 @@ def fit_in_time(timed: TimedFit, plan: FitPlan, constant: str) -> tuple[Any, str
         # Before the others, not after them: then there would be no time left.
         alone = {**HERE, "final_estimator": "mean"}
         first = _tried(timed, (constant,), None, alone, quiet=more)
-    reason = "time budget"
+    reason, real = "time budget", [name for name in _members(first) if name != constant]
     if more:
         try:
-            full = _tried(timed, plan.names, timed.left(), timed.there, quiet=False)
+            before = first if real else None
+            full = _tried(timed, plan.names, timed.left(), timed.there, quiet=False, first=before)
         except KeyboardInterrupt:
             if not timed.keep:
                 raise
             full, reason = None, "interrupted"
         # Not the one with the better score: that would be the better of two.
-        if full is not None and len(_members(full)) >= len(_members(first)):
+        if full is not None and len(_members(full)) > len(real):
             return full, ""
     _warn(timed.owner, reason, _members(first), constant)
     return first, reason
@@ -68,6 +70,7 @@ def _tried(
     where: Mapping[str, Any],
     *,
     quiet: bool,
+    first: Any = None,
 ) -> Any:
     """Return a fitted stack, or None if time did not suffice for any of its learners."""
     start = time.perf_counter()
@@ -77,9 +80,8 @@ def _tried(
             # What it lacks is told of the stack that is returned.
             warnings.simplefilter("ignore")
         try:
-            return timed.fit(
-                learners, thorough=not quiet and seconds is not None, time_budget=seconds, **where
-            )
+            how = {"thorough": not quiet and seconds is not None, "first": first}
+            return timed.fit(learners, time_budget=seconds, **how, **where)
         except AllLearnersFailedError:
             if seconds is None or (
                 not quiet and time.perf_counter() - start < OUT_OF_TIME * seconds

@@ -12,7 +12,7 @@ from sklearn.model_selection import (
 )
 
 from foldwise.arrays import Array, IntArray
-from foldwise.auto.plan import HELD_OUT
+from foldwise.auto.plan import HELD_OUT, trial_order
 from foldwise.auto.portfolio.member import TableProfile
 from foldwise.auto.tables.values import date_format_of, parse_dates
 from foldwise.checks import unknown_word
@@ -31,19 +31,38 @@ class AutoInputs:
     given: Array  # the target as the stack on top takes it: numbers, or classes
     order: IntArray | None = None  # where each row stood before they were sorted in time
     cuts: IntArray | None = None  # the rows, sorted in time, that a split may begin with
+    places: IntArray | None = None  # which of the rows given these are, if they were drawn
 
     def sorted(self, owner: str, times: Array) -> "AutoInputs":
         """Return the rows from the earliest to the latest."""
         order = np.argsort(times, kind="stable")
-        data = self.data
-        moved = TrainingData(
-            data.X.iloc[order],
-            data.y[order],
-            None if data.sample_weight is None else data.sample_weight[order],
-            data.n_classes,
-            None if data.groups is None else data.groups[order],
-        )
+        moved = _taken(self.data, order)
         return AutoInputs(moved, self.given[order], order, _cuts(owner, times[order], moved.groups))
+
+    def drawn(self, number: int, seed: int) -> "AutoInputs":
+        """Return some rows, at random and in their order, among them one of each class."""
+        weight = self.data.sample_weight
+        kept = np.arange(len(self.given)) if weight is None else np.flatnonzero(weight > 0)
+        rows = np.sort(kept[trial_order(_taken(self.data, kept), seed, number)])
+        order = None if self.order is None else self.order[rows]
+        cuts = None
+        if self.cuts is not None:
+            # Where the rows of a split may begin, its first drawn row may.
+            cuts = np.unique(np.searchsorted(rows, self.cuts))
+            cuts = cuts[(cuts > 0) & (cuts < len(rows))]
+        places = rows if order is None else np.sort(order)
+        return AutoInputs(_taken(self.data, rows), self.given[rows], order, cuts, places)
+
+
+def _taken(data: TrainingData, rows: IntArray) -> TrainingData:
+    weight, groups = data.sample_weight, data.groups
+    return TrainingData(
+        data.X.iloc[rows],
+        data.y[rows],
+        None if weight is None else weight[rows],
+        data.n_classes,
+        None if groups is None else groups[rows],
+    )
 
 
 def splitter_for(

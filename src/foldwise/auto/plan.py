@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -58,8 +59,10 @@ class FitPlan:
     folds: int  # number of folds; 1 for a single split
     skipped: Mapping[str, str]  # members left out, with the reason
     here: tuple[str, ...] = ()  # members quick enough to be fitted in this process, first
-    rounds: Mapping[str, int] = field(default_factory=dict)  # of boosters bounded by time
+    # of boosters bounded by time: most rounds, and most seconds of a fit
+    bounds: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     repeats: int = 1  # number of deals of the folds
+    n_rows: int | None = None  # how many rows, drawn at random, there is time for; None: all
 
 
 def fits_of(folds: int) -> float:
@@ -73,7 +76,25 @@ def fits_of(folds: int) -> float:
     return 1.0 - HELD_OUT if folds == 1 else folds * (folds - 1) / 2
 
 
-def trial_seconds(
+@dataclass(frozen=True)
+class Trials:
+    """What fits of a member to some rows took, and by what power of the rows that grows."""
+
+    made: tuple[tuple[int, float], ...]  # rows and seconds, the fewest rows first
+    power: float = 1.0
+    lone: bool = False  # whether the time for larger ones was not there
+
+    def seconds(self, n_rows: int) -> float:
+        """Return what a fit to some rows takes, rather too much: some fits cannot be ended."""
+        return _grown(self.made, n_rows, self.power)
+
+    def likely(self, n_rows: int) -> float:
+        """Return the same, but most of a lone small trial was not due to its rows."""
+        took = self.made[-1][1]
+        return took + (LEAST_GROWTH if self.lone else 1.0) * (self.seconds(n_rows) - took)
+
+
+def tried(
     learners: Mapping[str, Any],
     powers: Mapping[str, float],
     data: TrainingData,
@@ -82,18 +103,15 @@ def trial_seconds(
     seed: int,
     small: bool = True,
     clock: Callable[[], float] = time.perf_counter,
-    likely: dict[str, float] | None = None,
-) -> dict[str, float]:
-    """Return an estimate of the seconds each learner takes to fit all rows.
+) -> dict[str, Trials]:
+    """Return the trials of each learner that there was time for.
 
     The first learner is tried in any case; unless the table is small, a larger trial is made only
-    where a smaller one allows it. Estimates are rather too large, for what cannot be ended;
-    ``likely`` is filled with those in which most of a lone small trial was not due to its rows.
+    where a smaller one allows it.
     """
-    likely = {} if likely is None else likely
     order = trial_order(data, seed)
     sizes = (len(order),) if small else _trial_sizes(data, len(order))
-    seconds: dict[str, float] = {}
+    found: dict[str, Trials] = {}
     start, warm, least = clock(), 0.0, 0.0
     if not small:
         # The first fit of all is slow for what it loads; that is not the learner's time.
@@ -101,7 +119,7 @@ def trial_seconds(
         warm = clock() - start
     for name, learner in learners.items():
         # But where it is slow for its columns, it is not made again.
-        known = not seconds and warm > WARM_SHARE * limit
+        known = not found and warm > WARM_SHARE * limit
         trials: list[tuple[int, float]] = [(sizes[0], warm)] if known else []
         for size in sizes[len(trials) :]:
             now = clock()
@@ -109,18 +127,15 @@ def trial_seconds(
             expected = warm if known else _grown(trials[-1:], size, powers[name])
             expected = expected or OTHERS_TIMES * least
             known = False
-            if (seconds or trials) and now - start + expected > limit:
+            if (found or trials) and now - start + expected > limit:
                 break
             if not trial(learner, data, order[:size], seed):
                 break
             trials.append((size, clock() - now))
         if trials:
             least = least or trials[0][1]
-            seconds[name] = _grown(trials, data.X.shape[0], powers[name])
-            lone = len(trials) == 1 < len(sizes)
-            growth = LEAST_GROWTH if lone else 1.0
-            likely[name] = trials[-1][1] + growth * (seconds[name] - trials[-1][1])
-    return seconds
+            found[name] = Trials(tuple(trials), powers[name], len(trials) == 1 < len(sizes))
+    return found
 
 
 def _grown(trials: Sequence[tuple[int, float]], n_rows: int, power: float) -> float:
@@ -146,7 +161,10 @@ def trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
     method = "predict" if data.n_classes is None else "predict_proba"
     rows = np.sort(rows)
     task = NodeTask(rows, rows[:50], seed, False)
-    (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
+    with warnings.catch_warnings():
+        # What is said of few rows need not be true of all.
+        warnings.simplefilter("ignore")
+        (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
     return not isinstance(fit, Exception)
 
 
@@ -232,8 +250,8 @@ def with_quick(
     """Return the plan with the members that are fitted in this process before workers begin.
 
     ``workers``: How many there are; with none, what is not quick is left out, and what is left may
-    be worth more ``folds``. With one only, all may be done here if all is quick. ``small``: Whether
-    what was not tried is quick too.
+    be worth more ``folds``, unless its rounds were counted for fewer. With one only, all may be
+    done here if all is quick. ``small``: Whether what was not tried is quick too.
 
     Examples
     --------
@@ -248,14 +266,17 @@ def with_quick(
     costs = {name: fits_of(plan.folds) * seconds.get(name, unknown) for name in plan.names}
     most = np.inf if small else min(SINGLE_SHARE * budget, SINGLE_SECONDS)
     first_time = min(FIRST_SHARE * budget, FIRST_SECONDS)
-    cheap = [n for n in plan.names if seconds.get(n, unknown) <= most]
+    # Rounds that were counted for the time there is may take it.
+    counted = list(plan.bounds)[: 1 if workers else None] if plan.folds == 1 else []
+    sure = () if workers else counted
+    cheap = [n for n in plan.names if n in sure or seconds.get(n, unknown) <= most]
     if not cheap:
         first = min(plan.names, key=lambda name: costs[name])
         most = first_time if workers else ONLY_SHARE * budget
         cheap = [first] if costs[first] <= most else []
     quick = affordable(cheap, costs, SPENDABLE * budget)
     if workers and (workers > 1 or len(quick) < len(plan.names)):
-        quick = affordable(cheap, costs, first_time)
+        quick = set(counted) or affordable(cheap, costs, first_time)
     here = tuple(name for name in plan.names if name in quick)
     if workers:
         return replace(plan, here=here)
@@ -263,7 +284,7 @@ def with_quick(
     reasons = dict.fromkeys(late, "time budget: too slow without workers")
     each = sum(seconds.get(name, unknown) for name in here)
     number = plan.folds
-    for more in [n for n in folds if here and n > plan.folds]:
+    for more in [n for n in folds if here and not plan.bounds and n > plan.folds]:
         # Some of a fit's time does not depend on rows: as if all of them had all rows.
         fits = more * (more + 1) / 2
         if fits * each + len(here) * combining(more) <= ONLY_SHARE * budget:
@@ -273,11 +294,13 @@ def with_quick(
     return replace(plan, names=here, folds=number, skipped=skipped, here=here)
 
 
-def combining_time(data: TrainingData, folds: int, members: int) -> tuple[float, float]:
+def combining_time(
+    n_rows: int, n_classes: int | None, folds: int, members: int
+) -> tuple[float, float]:
     """Return what one stacker takes, and all that a thorough preset puts on top."""
     # Of a single split the part held out is dealt into the usual folds.
     share, dealt = (HELD_OUT, USUAL_FOLDS) if folds == 1 else (1.0, folds)
-    return combining_seconds(share * data.X.shape[0], data.n_classes, members, dealt)
+    return combining_seconds(share * n_rows, n_classes, members, dealt)
 
 
 def with_repeats(
@@ -343,9 +366,10 @@ def _noted(path: Path, key: str) -> FitPlan | None:
         if note["key"] != key:
             return None
         names, here = tuple(note["names"]), tuple(note["here"])
-        rounds = {str(name): int(number) for name, number in note["rounds"].items()}
-        skipped, repeats = dict(note["skipped"]), int(note["repeats"])
-        return FitPlan(names, int(note["folds"]), skipped, here, rounds, repeats)
+        bounds = {str(name): (int(n), float(s)) for name, (n, s) in note["bounds"].items()}
+        skipped, repeats, n_rows = dict(note["skipped"]), int(note["repeats"]), note["n_rows"]
+        n_rows = None if n_rows is None else int(n_rows)
+        return FitPlan(names, int(note["folds"]), skipped, here, bounds, repeats, n_rows)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         # No plan, or not one of ours: a new one is as good.
         return None

@@ -133,13 +133,16 @@ class Booster(KeepsParameters):
         with progress(owner, self.n_estimators, self.verbose, "rounds") as told:
 
             def run(inside: IntArray, outside: IntArray | None, rounds: int) -> Model:
-                part = rows if len(inside) == n_samples else rows.part(inside)
+                part = rows if len(inside) == n_samples else self._part(rows, inside)
                 watch = None if outside is None else rows.part(outside)
                 return boost(part, watch, rounds, told.reach)
 
             if not self.early_stopping:
                 return run(np.arange(n_samples), None, self.n_estimators)
             return stop_early(run, apart(seed=split_seed), n_samples, self.n_estimators, self.refit)
+
+    def _part(self, rows: WeightedRows, inside: IntArray) -> WeightedRows:
+        return rows.part(inside)
 
     def __sklearn_tags__(self) -> Tags:
         return learners_tags(super().__sklearn_tags__(), self._learners())

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import FloatArray
+from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.booster import BoostedClassifier, BoostedRegressor, LossBooster
 from foldwise.boost.early_stopping import SetApart
 from foldwise.boost.newton_trees import (
@@ -27,6 +27,7 @@ from foldwise.boost.newton_trees import (
 )
 from foldwise.checks import check_number, check_whole
 from foldwise.errors import Plain, invalid_parameter, warn
+from foldwise.learners.in_parts import RowsInParts, is_worth_it
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
 from foldwise.losses import Huber, Loss, Quantile, Squared
 
@@ -57,6 +58,7 @@ class NewtonBoosting(LossBooster):
         early_stopping: bool = False,
         validation: Any = 0.1,
         n_iter_no_change: int = 10,
+        max_seconds: float | None = None,
         refit: str | None = "scaled",
         lightgbm_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -80,6 +82,7 @@ class NewtonBoosting(LossBooster):
         self.early_stopping = early_stopping
         self.validation = validation
         self.n_iter_no_change = n_iter_no_change
+        self.max_seconds = max_seconds
         self.refit = refit
         self.lightgbm_params = lightgbm_params
         self.n_jobs = n_jobs
@@ -95,6 +98,8 @@ class NewtonBoosting(LossBooster):
         )
         if self.min_samples_leaf != "auto":
             check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1, try_=20)
+        if self.max_seconds is not None:
+            check_number(owner, "max_seconds", self.max_seconds, above=0, try_=60)
         check_words(owner, self.lightgbm_params or {})
         check_whole(owner, "max_bins", self.max_bins, 2, try_=255)
         check_whole(owner, "max_depth", self.max_depth, 1, none=True, try_=6)
@@ -133,7 +138,12 @@ class NewtonBoosting(LossBooster):
         n_threads = effective_n_jobs(self.n_jobs)
         words, shift = self._words(seed, n_threads, len(rows)), _shift(loss, rows.y, rows.weight)
         boost = partial(
-            train, words, loss, categorical=list(self.categories_), patience=self.n_iter_no_change
+            train,
+            words,
+            loss,
+            categorical=list(self.categories_),
+            patience=self.n_iter_no_change,
+            seconds=self.max_seconds,
         )
         try:
             if self.lightgbm_params:
@@ -151,6 +161,13 @@ class NewtonBoosting(LossBooster):
         self.booster_ = model.booster
         self.validation_loss_ = model.validation_loss
         self.n_estimators_ = model.rounds
+
+    def _part(self, rows: WeightedRows, inside: IntArray) -> WeightedRows:
+        X = rows.table.X
+        if not is_worth_it(X, inside):
+            return rows.part(inside)
+        table = LearnerInput(RowsInParts(X, inside), trusted=False)
+        return WeightedRows(table, rows.y[inside], rows.weight[inside], rows.given)
 
     def _words(self, seed: int, n_threads: int, n_rows: int) -> Words:
         words = tree_words(self.get_params(deep=False)) | {
@@ -251,6 +268,8 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         Those rows: a share, a number of folds, or a scikit-learn splitter.
     n_iter_no_change : int, default=10
         Rounds without a lower loss on them before boosting stops.
+    max_seconds : float or None, default=None
+        Boosting ends after the round in which they are over, each time it is done.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found, times the ratio of row
         numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the
@@ -323,6 +342,7 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
         early_stopping: bool = False,
         validation: Any = 0.1,
         n_iter_no_change: int = 10,
+        max_seconds: float | None = None,
         refit: str | None = "scaled",
         lightgbm_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -373,6 +393,8 @@ class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):
         Those rows: a share, a number of folds, or a scikit-learn splitter.
     n_iter_no_change : int, default=10
         Rounds without a lower loss on them before boosting stops.
+    max_seconds : float or None, default=None
+        Boosting ends after the round in which they are over, each time it is done.
     refit : {"scaled", "same"} or None, default="scaled"
         After early stopping, boost all rows again: for the rounds found, times the ratio of row
         numbers, meant over the splits, ``n_estimators`` at most; or for as many. None keeps the

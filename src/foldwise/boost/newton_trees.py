@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -239,8 +240,9 @@ def train(
     *,
     categorical: list[int],
     patience: int,
+    seconds: float | None = None,
 ) -> NewtonTrees:
-    """Return the boosted trees.
+    """Return the boosted trees, of fewer rounds where their time is up.
 
     ``loss``: What to lower; one LightGBM does not know is passed to it as gradient and Hessian
     (ones if it has no Hessian).
@@ -257,6 +259,8 @@ def train(
         extra |= {"feval": None if known is not None else _metric(loss)}
         stopping = lightgbm.early_stopping(patience, verbose=False)
         callbacks += [lightgbm.record_evaluation(curve), stopping]
+    if seconds is not None:
+        callbacks.append(_Until(time.monotonic() + seconds))
     booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **extra)
     losses = next(iter(curve["valid_0"].values())) if curve else None
     return NewtonTrees(
@@ -264,9 +268,21 @@ def train(
         np.asarray(offset, dtype=float),
         booster.current_iteration(),
         None if losses is None else np.array(losses),
-        max(booster.best_iteration, 1),
+        1 if losses is None else int(np.argmin(np.nan_to_num(losses, nan=np.inf))) + 1,
         words["num_threads"],
     )
+
+
+@dataclass(frozen=True)
+class _Until:
+    """Ends boosting after the round in which a point in time was passed."""
+
+    end: float
+    order: int = 30  # among LightGBM's callbacks: after what is noted of the round
+
+    def __call__(self, env: Any) -> None:
+        if time.monotonic() > self.end:
+            raise lightgbm.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
 
 
 def _labels(data: lightgbm.Dataset) -> tuple[FloatArray, FloatArray]:

@@ -4,6 +4,8 @@ An executor runs tasks somewhere: in this process, in threads, in local processe
 cluster. It knows nothing of learners, budgets or results that were stored; the runner does.
 """
 
+import contextlib
+import ctypes
 import mmap
 import time
 import traceback
@@ -122,11 +124,23 @@ def without_frames(error: Exception) -> Exception:
     return error
 
 
+def is_elsewhere() -> bool:
+    """Tell whether this process works on arrays of another one."""
+    return bool(MAPPED)
+
+
 def let_go() -> None:
     """Tell the system that what a task read of mapped arrays will not be wanted again soon."""
     if hasattr(mmap, "MADV_DONTNEED"):
         for mapped in list(MAPPED):
             mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def give_back() -> None:
+    """Give memory that was freed in small pieces back to the system, where the C library can."""
+    # Windows knows no library without a name.
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 class InProcess:

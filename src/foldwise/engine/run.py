@@ -11,7 +11,14 @@ from threadpoolctl import threadpool_limits
 
 from foldwise.engine.budget import Clock, Costs, Task
 from foldwise.engine.events import Stream
-from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError, TaskLostError
+from foldwise.engine.executor import (
+    Executor,
+    Finished,
+    InProcess,
+    TaskEndedError,
+    TaskLostError,
+    give_back,
+)
 from foldwise.engine.store import RunStore
 from foldwise.wording import memory, rough_duration
 
@@ -112,6 +119,8 @@ class Run:
             self.executor.close()
         finally:
             self._limits.restore_original_limits()
+            # What fits left in pieces is wanted by what is made of them.
+            give_back()
 
     @property
     def by_learner(self) -> bool:

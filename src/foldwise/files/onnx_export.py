@@ -21,7 +21,10 @@ from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.read import clip_amount
 
 PACKAGES = ("onnx", "skl2onnx", "onnxmltools", "onnxruntime")
-LINEAR = ("ElasticNet", "ElasticNetCV", "Lasso", "LassoCV", "LinearRegression", "Ridge", "RidgeCV")
+LINEAR = (
+    "ElasticNet", "ElasticNetCV", "Lasso", "LassoCV", "LinearRegression", "Ridge", "RidgeCV",
+    "RidgeInBlocks",
+)  # fmt: skip
 
 
 def export_onnx(model: Any, path: Any, X: Any, *, tolerance: float = 1e-4) -> float:

@@ -20,7 +20,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
 )
 
-from foldwise.arrays import Array, BoolArray, IntArray
+from foldwise.arrays import ROW_NUMBER, Array, BoolArray, IntArray
 from foldwise.errors import (
     FoldsWarning,
     InvalidParameterError,
@@ -135,7 +135,7 @@ class Lattice:
             Sorted row numbers.
         """
         inside = self._in_train[sorted(node)].all(axis=0)
-        return np.flatnonzero(inside)
+        return np.flatnonzero(inside).astype(ROW_NUMBER)
 
     @cached_property
     def _first_with_rows(self) -> dict[bytes, Node]:
@@ -180,7 +180,7 @@ def _row_numbers(part: Any, n_rows: int, owner: str) -> IntArray:
         wrong = int(rows[0] if rows[0] < 0 else rows[-1])
         fix = "Make the splits from the rows that are fitted."
         raise bad_cv(owner, f"give row numbers from 0 to {n_rows - 1}", wrong, fix)
-    return rows
+    return rows.astype(ROW_NUMBER)
 
 
 def _check_splits(pairs: Sequence[tuple[IntArray, IntArray]], n_rows: int, owner: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from foldwise.arrays import IntArray
+from foldwise.arrays import ROW_NUMBER, IntArray
 from foldwise.errors import Plain, invalid_parameter
 from foldwise.folds.lattice import EVERYTHING, Lattice, Node, bad_cv
 
@@ -472,7 +472,7 @@ class Needs:
         held = np.zeros(max((rows.max() + 1 for rows in asked), default=0), dtype=bool)
         for rows in asked:
             held[rows] = True
-        return np.flatnonzero(held)
+        return np.flatnonzero(held).astype(ROW_NUMBER)
 
 
 def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, ...]:

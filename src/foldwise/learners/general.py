@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.engine.executor import let_go, without_frames
+from foldwise.engine.executor import is_elsewhere, let_go, without_frames
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -185,10 +185,8 @@ class _Node:
         step = max(1, cells // max(data.X.shape[1], 1))
         self.blocks = [task.test[i : i + step] for i in range(0, len(task.test), step)]
         whole = take_rows(data.X, task.test) if len(self.blocks) == 1 else None
-        self.transformed: dict[str, tuple[Any, Any, Any]] = {
-            "": (None, take_rows(data.X, task.train), whole)
-        }
-        let_go()
+        # The training rows are taken once they are asked for.
+        self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, None, whole)}
 
     def fit(self, assignment: Assignment) -> NodeFit:
         start = time.perf_counter()
@@ -203,7 +201,12 @@ class _Node:
         """Do all but the fit of the last step."""
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
-        X_train, _ = self.rows_for(last, key)
+        X_train = self.in_parts(last) if self.alone and not key else None
+        if X_train is None:
+            X_train, _ = self.rows_for(last, key)
+        if self.alone:
+            fitted, _, X_test = self.transformed[key]
+            self.transformed[key] = fitted, None, X_test
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
         data = TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups)
         called = fit_arguments(last, data, assignment.seed, in_order=self.task.in_order)
@@ -224,7 +227,8 @@ class _Node:
     def asked(self, model: Any, last: Any, key: str) -> Iterator[Any]:
         """Yield the rows to predict as the last step wants them."""
         if len(self.blocks) == 1:
-            yield self.rows_for(last, key)[1]
+            X = self.transformed[key][2]
+            yield X if self.alone or not overwrites(last) else copy.copy(X)
             return
         self.transformed.clear()
         steps = model.steps[:-1] if last is not model else []
@@ -232,8 +236,8 @@ class _Node:
             X = take_rows(self.data.X, rows)
             for _, step in steps:
                 X = X if step is None or step == "passthrough" else step.transform(X)
+            let_go()
             yield X
-        let_go()
 
     def fit_transformers(self, model: Any) -> tuple[Any, str]:
         """Fit all but the last step of a Pipeline, or take them from a learner before."""
@@ -259,10 +263,22 @@ class _Node:
 
     def rows_for(self, step: Any, key: str) -> tuple[Any, Any]:
         """Return training and test rows, copied for a step that may overwrite them."""
-        _, X_train, X_test = self.transformed[key]
-        if not overwrites(step):
+        fitted, X_train, X_test = self.transformed[key]
+        if X_train is None:
+            X_train = take_rows(self.data.X, self.task.train)
+            self.transformed[key] = fitted, X_train, X_test
+            let_go()
+        if self.alone or not overwrites(step):
             return X_train, X_test
         return copy.copy(X_train), copy.copy(X_test)
+
+    def in_parts(self, learner: Any) -> Any:
+        """Return what LightGBM takes for a copy of the training rows; None where one is needed."""
+        if not is_elsewhere() or not type(learner).__module__.startswith("lightgbm."):
+            return None
+        from foldwise.learners.in_parts import stand_in  # noqa: PLC0415 - with it LightGBM
+
+        return stand_in(learner, self.data.X, self.task.train)
 
 
 def steps_of(model: Any) -> list[Any]:

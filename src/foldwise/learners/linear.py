@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import Pipeline
 
 from foldwise.arrays import FloatArray, IntArray
@@ -302,8 +303,9 @@ def fit_ridge_grid(
         if losses is None:
             return None
         each = last.alpha_per_target and y.shape[1] > 1
-        chosen = _clear_winners(losses if each else losses.mean(axis=1, keepdims=True))
-        if chosen is None:
+        chosen, clear = _winners(losses if each else losses.mean(axis=1, keepdims=True))
+        # A kind of our own need not choose as scikit-learn would.
+        if type(last) is RidgeCV and not clear:
             return None
         coefficients = ridge(problem, np.broadcast_to(alphas[chosen], problem.level.shape))
         if coefficients is None:
@@ -362,9 +364,9 @@ def leave_one_out_losses(
     return losses / len(node.rows)
 
 
-def _clear_winners(losses: FloatArray) -> IntArray | None:
-    """Return the row of the smallest loss in each column, None if one is nearly tied."""
+def _winners(losses: FloatArray) -> tuple[IntArray, bool]:
+    """Return the row of the smallest loss in each column, and whether none is nearly tied."""
     chosen = np.argmin(losses, axis=0)
     best = losses[chosen, np.arange(losses.shape[1])]
     tied = np.count_nonzero(losses <= best * (1 + CLEAR_WIN), axis=0)
-    return chosen if (tied == 1).all() else None
+    return chosen, bool((tied == 1).all())

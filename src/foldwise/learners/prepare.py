@@ -307,7 +307,8 @@ def take_rows(X: Any, rows: IntArray) -> Any:
         values = _one_array(X)
         if values is None or not values.flags.c_contiguous:
             return take(X, rows)
-        return type(X)(take_rows(values, rows), index=X.index.take(rows), columns=X.columns)
+        own = take_rows(values, rows)
+        return type(X)(own, index=X.index.take(rows), columns=X.columns, copy=False)
     if X.dtype.hasobject or not X.flags.c_contiguous:
         return _at_boundary(X[rows])
     copied = _room(X.dtype, (len(rows), *X.shape[1:]))

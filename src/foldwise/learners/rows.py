@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
+from foldwise.engine.executor import let_go
 from foldwise.learners.tasks import NodeFit, NodeTask
 
 BLOCK_BYTES = 2**21
@@ -35,6 +36,7 @@ class Matrix:
 
     def take(self, rows: IntArray | slice) -> FloatArray:
         """Return some rows; those of a slice are not to be written to."""
+        let_go()
         if isinstance(self.table, np.ndarray):
             block = self.table[rows]
         elif hasattr(self.table, "iloc"):

@@ -23,6 +23,7 @@ References
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.stats import norm, t
@@ -80,10 +81,22 @@ def next_step(alone: Sequence[int], pairs: Sequence[Sequence[int]], everything: 
     return float(np.mean(steps)) if steps else 0.0
 
 
-def mean_evaluation(each: Sequence[Evaluation]) -> Evaluation:
-    """Return the mean of scores, which is linear in their contributions."""
-    score = float(np.mean([evaluation.score for evaluation in each]))
-    return Evaluation(score, np.mean([e.contributions for e in each], axis=0))
+class RunningMean:
+    """The mean of scores, which is linear in their contributions; these are kept once."""
+
+    def __init__(self) -> None:
+        self.scores: list[float] = []
+        self.total: Any = 0.0
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Take one more."""
+        self.scores.append(evaluation.score)
+        self.total = self.total + evaluation.contributions
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """What the mean of them is."""
+        return Evaluation(float(np.mean(self.scores)), self.total / len(self.scores))
 
 
 def stepped(

@@ -386,17 +386,21 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             )
         layers = as_layers(self.estimators)
         layers[-1] = [*layers[-1], (name, estimator)]
-        new = self._copy(estimators=layers if len(layers) > 1 else layers[0])
-        old, clock = self.deals_[0], Clock(self.time_budget)
+        return self._grown(layers if len(layers) > 1 else layers[0], X)
+
+    def _grown(self, estimators: Any, X: Any = None, **changes: Any) -> Self:
+        """Return a new stack of more learners, and perhaps another top; only these are fitted."""
+        new = self._copy(estimators=estimators, **changes)
+        old, clock = self.deals_[0], Clock(new.time_budget)
         data = replace(old.problem.data, X=self._training_rows(X))
         problem = replace(old.problem, data=data)
         entries = [
             [entry for entry in layer if entry.name not in self.failures_]
             for layer in new._layers(problem)
         ]
-        contest = replace(old.judge.contest, candidates=new._candidates(self._metric, problem))
         with threadpool_limits(1, user_api="blas"):
             options = replace(new._options(), seed=old.judge.seed)
+            contest = new._contest(problem)
             stacks, run = fit_stacks(problem, entries, contest, options, clock, self.deals_)
             run = replace(run, partial=run.partial or self.partial_)
             new._settle(stacks, run, self.oof_.index)

@@ -267,6 +267,7 @@ def fit_layers(
             drop_outside_domain(table, entries, problem, dealt.reading, settings)
         fitted.append(Layer(check_failures(table, entries, settings), table, problem))
     settings.run.clock.slice(1.0)
+    problem.data.shared.clear()
     read = [ref for judgement in dealt.reading.judgements for ref in judgement.fresh]
     fitted[-1].keep_models([*dealt.reading.deployed, *read])
     return tuple(fitted)

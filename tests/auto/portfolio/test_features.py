@@ -1,9 +1,10 @@
 import numpy as np
+import pandas as pd
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 
-from foldwise.auto.portfolio.features import KernelFeatures, SplineColumns
+from foldwise.auto.portfolio.features import ArithmeticColumns, KernelFeatures, SplineColumns
 
 
 def test_inner_products_approximate_the_kernel() -> None:
@@ -47,3 +48,26 @@ def test_far_outside_the_knots_splines_stay_as_they_end() -> None:
     splines = SplineColumns().fit(X)
     far = splines.transform(np.array([[X.max()], [20.0], [30.0]]))[:, 1:]
     np.testing.assert_allclose(far, np.tile(far[0], (3, 1)), atol=1e-12)
+
+
+def test_new_columns_are_sums_differences_products_and_ratios_of_two_numbers() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    X[:, 1] = np.arange(50) % 2
+    X[0, 2] = 0.0
+    new = ArithmeticColumns().fit_transform(X)
+    a, b = X[:, 0], X[:, 2]
+    with np.errstate(divide="ignore"):
+        wanted = {tuple(v) for v in (a + b, a - b, a * b, np.where(b == 0, np.nan, a / b)[1:])}
+    np.testing.assert_array_equal(new[:, :3], X)
+    assert {tuple(v[1:] if np.isnan(v[0]) else v) for v in new[:, 3:].T} == wanted
+
+
+def test_which_columns_are_new_depends_on_the_seed_alone_and_a_frame_keeps_its_categories() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 4)), columns=list("abcd"))
+    X["word"] = pd.Categorical(["a", "b"] * 15)
+    first = ArithmeticColumns(5).fit(X)
+    np.testing.assert_array_equal(first.terms_, ArithmeticColumns(5).fit(X[::-1]).terms_)
+    assert not np.array_equal(first.terms_, ArithmeticColumns(5, 1).fit(X).terms_)
+    new = first.transform(X)
+    assert new.shape == (30, 10)
+    assert isinstance(new["word"].dtype, pd.CategoricalDtype)

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from foldwise.engine.processes.packing import SMALL, pack
+from foldwise.engine import executor
+from foldwise.engine.processes import packing
+from foldwise.engine.processes.packing import SMALL, open_room, pack
 
 LARGE = np.arange(SMALL // 4, dtype=np.float64).reshape(-1, 4)
 
@@ -48,3 +50,23 @@ def test_functions_of_a_script_can_be_packed() -> None:
 
 def test_nothing_large_is_fine_as_well() -> None:
     assert pack((1, "two", None)).open() == (1, "two", None)
+
+
+def test_a_folder_that_the_system_keeps_is_removed_at_the_end(monkeypatch: Any) -> None:
+    at_end: list[Any] = []
+    monkeypatch.setattr(packing.atexit, "register", lambda *a, **named: at_end.append((a, named)))
+    # As Windows does while it is mapped.
+    monkeypatch.setattr(packing._Folder, "_rmtree", lambda *_, **__: None)
+    folder, name = open_room(nameless=False)
+    folder.close()
+    [((remove, *given), named)] = at_end
+    remove(*given, **named)
+    assert not Path(name).exists()
+
+
+def test_memory_is_given_back_only_where_there_is_a_way(monkeypatch: Any) -> None:
+    def no_library_without_a_name(name: str) -> Any:
+        return "/" in name  # as on Windows
+
+    monkeypatch.setattr(executor.ctypes, "CDLL", no_library_without_a_name)
+    executor.give_back()

@@ -98,6 +98,11 @@ def test_a_worker_that_exits_is_lost_with_its_code(executor: Processes) -> None:
     assert str(first(executor).error) == "its process ended with code 3"
 
 
+def test_a_signal_without_a_name_is_told_by_its_number() -> None:
+    assert processes._cause(-signal.SIGTERM) == "its process was killed by SIGTERM"
+    assert processes._cause(-99) == "its process was killed by signal 99"
+
+
 def test_a_death_is_noticed_though_a_child_of_it_holds_the_pipe(executor: Processes) -> None:
     # The child outlives the patience of first.
     executor.submit(0, "fork and die")

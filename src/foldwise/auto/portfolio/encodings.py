@@ -1,16 +1,17 @@
 """How each learner wants its table.
 
-========  =========================================================================
-native    missing cells and categories as they are, for LightGBM
-codes     missing numbers as they are, categories as whole numbers by name, for CatBoost
-ordinal   one column a category, nothing missing, for forests and other boosters
-onehot    zeros and ones, standardised numbers, for kernels and nets
-normal    the same with numbers that have the quantiles of a normal
-squash    the same with numbers bent into (-3, 3), for linear models: no outlier pulls them
-spline    the same spread over splines, for linear models that bend
-numbers   zeros and ones, numbers and missing cells as they are, for networks of our own
-named     a frame with names that people can read, for rules
-========  =========================================================================
+==========  =========================================================================
+native      missing cells and categories as they are, for LightGBM
+arithmetic  the same with sums, differences, products and ratios of numbers, for LightGBM
+codes       missing numbers as they are, categories as whole numbers by name, for CatBoost
+ordinal     one column a category, nothing missing, for forests and other boosters
+onehot      zeros and ones, standardised numbers, for kernels and nets
+normal      the same with numbers that have the quantiles of a normal
+squash      the same with numbers bent into (-3, 3), for linear models: no outlier pulls them
+spline      the same spread over splines, for linear models that bend
+numbers     zeros and ones, numbers and missing cells as they are, for networks of our own
+named       a frame with names that people can read, for rules
+==========  =========================================================================
 """
 
 from collections.abc import Sequence
@@ -18,12 +19,13 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from foldwise.auto.portfolio.features import SplineColumns
+from foldwise.auto.portfolio.features import ArithmeticColumns, SplineColumns
 from foldwise.auto.portfolio.member import Contender, TableProfile
 from foldwise.auto.tables import Kinds, TableEncoder
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "native": {"numbers": "keep", "categories": "keep"},
+    "arithmetic": {"numbers": "keep", "categories": "keep"},
     "codes": {"numbers": "keep", "categories": "codes"},
     "ordinal": {"numbers": "impute", "categories": "ordinal"},
     "onehot": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
@@ -38,12 +40,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
 def encoded(learner: Any, encoding: str, kinds: Kinds, *, regression: bool) -> Pipeline:
     """Return a Pipeline of an encoder and a learner; equal encoders are shared at each node."""
     task = "regression" if regression else "classification"
-    encoder = TableEncoder(kinds, task=task, **SETTINGS[encoding])
+    # What a node gives it is its own.
+    encoder = TableEncoder(kinds, task=task, copy=False, **SETTINGS[encoding])
     steps: list[tuple[str, Any]] = [("table", encoder)]
     if encoding == "named":
         encoder.set_output(transform="pandas")
     if encoding == "spline":
         steps.append(("splines", SplineColumns()))
+    if encoding == "arithmetic":
+        steps.append(("arithmetic", ArithmeticColumns()))
     return Pipeline([*steps, ("learner", learner)])
 
 

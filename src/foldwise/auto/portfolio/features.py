@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import SplineTransformer
@@ -99,3 +100,63 @@ class SplineColumns(TransformerMixin, BaseEstimator):
         if self.splines_ is None:
             return X
         return np.hstack([X, self.splines_.transform(X[:, self.many_])])
+
+
+OPERATIONS = (np.add, np.subtract, np.multiply, np.divide)
+
+
+class ArithmeticColumns(TransformerMixin, BaseEstimator):
+    """Sums, differences, products and ratios of two columns of numbers, drawn without the target.
+
+    ``n_new``: Most columns that are added to those there are. What is divided by zero is missing.
+
+    References
+    ----------
+    .. [1] TabPrep (2026), arXiv 2606.02384: the arithmetic part of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.column_stack([np.arange(1.0, 9), np.arange(8) ** 2, np.arange(8) % 2])
+    >>> ArithmeticColumns(n_new=2, random_state=0).fit_transform(X).shape
+    (8, 5)
+    """
+
+    def __init__(self, n_new: int = 150, random_state: int = 0) -> None:
+        self.n_new = n_new
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw pairs of columns and what is done with them."""
+        validate_data(self, X, skip_check_array=True)
+        numbers = [j for j in range(X.shape[1]) if _is_measured(_cells(X, j))]
+        first, second = (
+            np.array(numbers, dtype=np.intp)[k] for k in np.triu_indices(len(numbers), 1)
+        )
+        each = len(first) * len(OPERATIONS)
+        drawn = np.random.default_rng(self.random_state).permutation(each)[: self.n_new]
+        pairs = drawn // len(OPERATIONS)
+        self.terms_ = np.column_stack([drawn % len(OPERATIONS), first[pairs], second[pairs]])
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return all columns, and after them the new ones; a frame stays one."""
+        check_is_fitted(self, "terms_")
+        new = np.empty((X.shape[0], len(self.terms_)))
+        with np.errstate(all="ignore"):
+            for k, (operation, i, j) in enumerate(self.terms_):
+                OPERATIONS[operation](_cells(X, i), _cells(X, j), out=new[:, k])
+        new[~np.isfinite(new)] = np.nan
+        if not isinstance(X, pd.DataFrame):
+            return np.hstack([X, new])
+        names = [f"a{k}" for k in range(new.shape[1])]
+        return pd.concat([X, pd.DataFrame(new, X.index, names)], axis=1)
+
+
+def _cells(X: Any, j: int) -> Any:
+    return X.iloc[:, j].to_numpy() if isinstance(X, pd.DataFrame) else X[:, j]
+
+
+def _is_measured(column: Any) -> bool:
+    """Tell whether a column holds numbers of more than two values."""
+    return getattr(column.dtype, "kind", "O") == "f" and len(np.unique(column[:1000])) > 2

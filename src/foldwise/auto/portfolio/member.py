@@ -30,6 +30,7 @@ class TableProfile:
     positive_skewed: bool = False
     has_zero: bool = False  # whether the target is zero somewhere
     size: float = 1.0  # number of trees and rounds, relative to the learners' own
+    n_numbers: int = 0  # number of columns of numbers
     n_categories: int = 0  # number of columns of categories
     most_levels: int = 0  # of one of them
 
@@ -65,13 +66,14 @@ def profile_of(
     """
     width = sum(_width(column.kind, column.n_distinct) for column in kinds)
     levels = [column.n_distinct for column in kinds if column.kind == "category"]
-    categories: dict[str, Any] = {
+    counts: dict[str, Any] = {
+        "n_numbers": sum(column.kind == "number" for column in kinds),
         "n_categories": len(levels),
         "most_levels": max(levels, default=0),
     }
     if n_classes is not None:
         smallest = int(np.unique(y, return_counts=True)[1].min())
-        return TableProfile(len(y), width, n_classes, smallest, weighted, size=size, **categories)
+        return TableProfile(len(y), width, n_classes, smallest, weighted, size=size, **counts)
     positive = bool((y >= 0).all()) and float(np.ptp(y)) > 0
     return TableProfile(
         len(y),
@@ -80,7 +82,7 @@ def profile_of(
         positive_skewed=positive and float(skew(y)) > SKEWED,
         has_zero=bool((y == 0).any()),
         size=size,
-        **categories,
+        **counts,
     )
 
 
@@ -98,8 +100,8 @@ class Contender:
     ----------
     name : str
         Its name on the leaderboard.
-    encoding : {"native", "codes", "ordinal", "onehot", "normal", "spline", "named"}
-        How it wants the table, see ``portfolio/encodings.py``.
+    encoding : str
+        How it wants the table, one of those in ``portfolio/encodings.py``.
     build : callable
         Returns the learner for a problem.
     tier : int
@@ -110,6 +112,8 @@ class Contender:
         Most columns, categories counted once a level, it is tried for.
     cells : float
         Most rows times columns it is tried for: what it makes of them is many times as large.
+    numbers : int
+        Fewest columns of numbers.
     levels : int
         Fewest levels that one of the categories must have.
     crowded : bool
@@ -136,6 +140,7 @@ class Contender:
     rows: tuple[int, float] = (0, float("inf"))
     width: float = float("inf")
     cells: float = float("inf")
+    numbers: int = 0
     levels: int = 0
     crowded: bool = False
     classes: float = float("inf")
@@ -151,6 +156,7 @@ class Contender:
             self.rows[0] <= profile.n_rows <= self.rows[1]
             and profile.width <= self.width
             and profile.n_rows * profile.width <= self.cells
+            and profile.n_numbers >= self.numbers
             and profile.most_levels >= self.levels
             and (not self.crowded or profile.smallest_class > 2 * profile.width)
             and (profile.n_classes or 0) <= self.classes

@@ -36,6 +36,10 @@ NEURAL = Contender(
     package="torch",
     least_seconds=120.0,
 )
+# What it makes of a table is 160 columns wide: 130 MB of 100,000 rows.
+ARITHMETIC = Contender(
+    "boosted_arithmetic", "arithmetic", trees.arithmetic, 2, rows=(300, 100_000), numbers=3
+)
 # Splines make eleven columns of one: 440 MB of these.
 CELLS = 5_000_000
 REGRESSORS = (
@@ -44,6 +48,7 @@ REGRESSORS = (
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("ridge_spline", "spline", smooth.ridge, 1, width=600, cells=CELLS),
     Contender("boosted_linear", "squash", trees.linear_leaves, 2, rows=(100, MANY), width=200),
+    ARITHMETIC,
     Contender("boosted_deep", "native", trees.deep, 2, rows=(1000, 4999)),
     Contender("boosted_shallow", "native", trees.shallow, 2),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
@@ -100,6 +105,7 @@ CLASSIFIERS = (
     Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
+    ARITHMETIC,
     Contender("kernel", "onehot", smooth.soft_kernel, 2, rows=(50, 50_000)),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(80, 4999)),
     Contender("logistic_spline", "spline", smooth.cautious_logistic, 2, width=600, cells=CELLS),

@@ -1,6 +1,6 @@
 """Smooth learners: linear models, kernels, neighbours, nets."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.compose import TransformedTargetRegressor
@@ -16,13 +16,31 @@ from sklearn.svm import SVR
 
 from foldwise.auto.portfolio.features import KernelFeatures
 from foldwise.auto.portfolio.member import TableProfile
+from foldwise.learners import NodeTask, TrainingData
+from foldwise.learners.linear import fit_ridge_grid
+from foldwise.learners.prepare import BLOCK_BYTES
 
 PENALTIES = tuple(np.logspace(-2, 4, 13).tolist())
 
 
+class RidgeInBlocks(RidgeCV):
+    """RidgeCV that reads many rows a block at a time, where scikit-learn's makes three copies."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit, penalties compared by leave-one-out."""
+        fits = None
+        if getattr(X, "nbytes", 0) > BLOCK_BYTES:
+            everything = NodeTask(np.arange(len(y)), np.arange(0))
+            fits = fit_ridge_grid(self, TrainingData(X, y, sample_weight), [everything], "predict")
+        if fits is None or fits[0] is None:
+            return super().fit(X, y, sample_weight)
+        self.__dict__ |= vars(fits[0].model)
+        return self
+
+
 def ridge(_profile: TableProfile) -> Any:
     """Return ridge regression with its penalty chosen by leave-one-out."""
-    return RidgeCV(PENALTIES)
+    return RidgeInBlocks(PENALTIES)
 
 
 def logistic(_profile: TableProfile) -> Any:

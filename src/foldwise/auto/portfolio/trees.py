@@ -38,7 +38,7 @@ def newton(profile: TableProfile, learning_rate: float = 0.05, **parameters: Any
     )
 
 
-def random_splits(profile: TableProfile) -> Any:
+def random_splits(profile: TableProfile, **parameters: Any) -> Any:
     """Return boosted trees with thresholds drawn at random, the smoothest of them."""
     return newton(
         profile,
@@ -47,7 +47,13 @@ def random_splits(profile: TableProfile) -> Any:
         max_leaf_nodes=31,
         min_samples_leaf=3,
         lightgbm_params={"extra_trees": True},
+        **parameters,
     )
+
+
+def arithmetic(profile: TableProfile) -> Any:
+    """Return the same on parts of many columns."""
+    return random_splits(profile, max_features=0.5)
 
 
 def shallow(profile: TableProfile) -> Any:

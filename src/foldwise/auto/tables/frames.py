@@ -94,7 +94,8 @@ def _column(column: Any) -> Any:
 
 def _of_array(X: Any) -> pd.DataFrame:
     array = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=1)
-    return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
+    names = [f"x{j}" for j in range(array.shape[1])]
+    return pd.DataFrame(array, columns=names, copy=False)
 
 
 def check_names(owner: str, names: list[Any]) -> None:

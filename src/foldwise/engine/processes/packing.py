@@ -6,12 +6,15 @@ multiple of 64 bytes, so that whoever opens the parcel computes on memory that i
 the same way everywhere and gets the same bits.
 """
 
+import atexit
 import mmap
 import pickle
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,7 +85,11 @@ def pack(value: Any, room: Any = None) -> Parcel:
 class _Folder(tempfile.TemporaryDirectory[str]):
     """A folder for data that is closed as a file is."""
 
-    close = tempfile.TemporaryDirectory.cleanup
+    def close(self) -> None:
+        self.cleanup()
+        if Path(self.name).exists():
+            # Windows keeps what a worker still maps; when this process ends none does.
+            atexit.register(shutil.rmtree, self.name, ignore_errors=True)
 
 
 def open_room(*, nameless: bool = True) -> tuple[Any, Any]:

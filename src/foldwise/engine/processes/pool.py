@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from multiprocessing.reduction import send_handle
 from typing import Any
 
@@ -193,9 +193,8 @@ class Processes:
         end = None if timeout is None else time.monotonic() + timeout
         while not self._over and any(worker.ticket is not None for worker in self._workers):
             left = LOOK_SECONDS if end is None else min(LOOK_SECONDS, end - time.monotonic())
-            busy = {w.pipe: w for w in self._workers if w.ticket is not None}
+            busy: dict[Any, _Worker] = {w.pipe: w for w in self._workers if w.ticket is not None}
             for pipe in wait(list(busy), max(left, 0.0)):
-                assert isinstance(pipe, Connection)
                 self._receive(busy[pipe])
             for worker in [w for w in self._workers if w.ticket is not None and not w.is_alive()]:
                 # It may have answered before it died.
@@ -295,6 +294,8 @@ def _cause(exitcode: int | None) -> str:
         return "its process is gone"
     if exitcode >= 0:
         return f"its process ended with code {exitcode}"
-    name = signal.Signals(-exitcode).name
+    # Not every system names every signal.
+    names = {number.value: number.name for number in signal.Signals}
+    name = names.get(-exitcode, f"signal {-exitcode}")
     memory = ", as the system does when memory runs out" if name == "SIGKILL" else ""
     return f"its process was killed by {name}{memory}"

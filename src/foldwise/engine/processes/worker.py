@@ -25,7 +25,7 @@ import joblib
 import sklearn
 from cloudpickle import dumps
 
-from foldwise.engine.executor import Finished, without_frames
+from foldwise.engine.executor import Finished, give_back, without_frames
 
 IDLE_SECONDS = 300.0
 FOLLOW_SECONDS = 0.5
@@ -181,7 +181,7 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             work, shared, around = placed
             connection.send_bytes(perform(work, shared, pickle.loads(content[0]), around))
             del work, shared
-            _give_back()
+            give_back()
             continue
         placed = None
         if kind == "place":
@@ -190,12 +190,6 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             if parcel.is_nameless:
                 parcel = replace(parcel, file=recv_handle(connection))
             placed = parcel.open()
-
-
-def _give_back() -> None:
-    """Give memory that was freed in small pieces back to the system, where the C library can."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _die_with_parent() -> None:

@@ -11,12 +11,12 @@ from foldwise.errors import listing
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
 from foldwise.scores.exact import (
     Exact,
+    RunningMean,
     ScoreCorrection,
     correction_of,
     covariance_of,
     covariance_of_means,
     heavy_rows,
-    mean_evaluation,
     next_step,
     ratios,
     rooted,
@@ -72,25 +72,27 @@ def board_of(stack: FittedStack) -> Board:
     tops = _tops(judge, by_stack)
     assert verdict.evaluation is not None
     assert verdict.target is not None
-    features = _features(stack, [judgement.test for judgement in judgements])
-    answers = _answers(tops, features)
-    judged = _evaluated(answers, stack.metric.evaluate, verdict.target)
-    judged[TITLES[0]] = verdict.evaluation
+    metric, why_not = _before_the_root(stack), why_uncorrected(stack)
+    judged_by = stack.metric if why_not else metric
+    answers = _answers(stack, tops, [judgement.test for judgement in judgements])
+    judged = _evaluated(answers, judged_by.evaluate, verdict.target)
+    del answers
+    if judged_by is stack.metric:
+        judged[TITLES[0]] = verdict.evaluation
     rows = {title: Exact(own, own) for title, own in judged.items()}
     unknown = np.ones((len(rows), len(rows)))
-    board = Board(rows, unknown, _fold_of_units(stack), why_uncorrected(stack))
+    board = Board(rows, unknown, _fold_of_units(stack), why_not)
     if not all(judgement.pairs for judgement in judgements):
         return board
-    metric = _before_the_root(stack)
     curve = _learning_curve(stack, tops, _quickly(metric))
     board = replace(board, ratios=curve.ratios)
-    if board.why_not:
+    if why_not:
         return board
-    if metric is not stack.metric:
-        judged = _evaluated(answers, metric.evaluate, verdict.target)
     kappa = _kappa(stack)
     for title, own in judged.items():
-        exact = stepped(own, curve.pairs[title], curve.alone[title], kappa, metric.best)
+        # Taken out one by one: each holds a number a row.
+        pairs, alone = curve.pairs.pop(title), curve.alone.pop(title)
+        exact = stepped(own, pairs, alone, kappa, metric.best)
         rows[title] = exact if metric is stack.metric else rooted(exact)
     return board
 
@@ -109,17 +111,23 @@ def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate
     larger = [Block(j.test.rows, j.fresh) for j in judgements]
     if stack.reading.nested:
         larger = [j.test for j in judgements]
-    answers = _answers(tops, _features(stack, larger))
-    alone, losses = _evaluated(answers, evaluate, target), _losses(answers, stack.metric, target)
+    answers = _answers(stack, tops, larger)
+    alone = _evaluated(answers, evaluate, target)
+    losses = [stack.metric.row_losses(answer, target) for answer in answers.values()]
+    naive = covariance_of_means(np.column_stack(losses), target.weight, target.unit)
+    del answers, losses
     n_folds = len(judgements)
-    table, each = np.full((n_folds, n_folds, len(tops)), np.nan), []
+    table = np.full((n_folds, n_folds, len(tops)), np.nan)
+    pairs = {title: RunningMean() for title in tops}
     for k, answers in enumerate(_of_smaller(stack, tops)):
-        each.append(_evaluated(answers, evaluate, target))
-        means = _fold_means(_losses(answers, stack.metric, target), target)
-        for i in range(n_folds):
-            table[i, k + (k >= i)] = means[i]
-    pairs = {title: mean_evaluation([one[title] for one in each]) for title in tops}
-    return _Curve(alone, pairs, _ratios(stack, table, losses, target))
+        for m, title in enumerate(tops):
+            answer = answers.pop(title)
+            pairs[title].add(evaluate(answer, target))
+            means = _fold_means(stack.metric.row_losses(answer, target), target)
+            for i in range(n_folds):
+                table[i, k + (k >= i), m] = means[i]
+    found = _ratios(stack, table, naive, target)
+    return _Curve(alone, {title: mean.evaluation for title, mean in pairs.items()}, found)
 
 
 def _of_smaller(stack: FittedStack, tops: dict[str, Top]) -> Iterator[dict[str, Response]]:
@@ -131,7 +139,7 @@ def _of_smaller(stack: FittedStack, tops: dict[str, Top]) -> Iterator[dict[str, 
     judgements, nested = stack.reading.judgements, stack.reading.nested
     if not nested:
         for blocks in zip(*(j.by_pairs for j in judgements), strict=True):
-            yield _answers(tops, _features(stack, blocks))
+            yield _answers(stack, tops, blocks)
         return
     without = [_whole_stacks(stack, others) for others in nested]
     for k in range(len(nested) - 1):
@@ -145,18 +153,16 @@ def _whole_stacks(
     """Return what is answered on each of some folds by all that was trained as they say."""
     judge = replace(stack.judge, reading=replace(stack.reading, judgements=judgements))
     tops = _tops(judge, lambda i, _: judge.held_out(judgements[i]))
-    each = enumerate(_features(stack, [judgement.test for judgement in judgements]))
-    return {
-        judgements[i].fold: {title: top(i, own) for title, top in tops.items()} for i, own in each
-    }
+    found = {}
+    for i, judgement in enumerate(judgements):
+        features = stack.top.features((judgement.test,))
+        found[judgement.fold] = {title: top(i, features) for title, top in tops.items()}
+    return found
 
 
-def _ratios(
-    stack: FittedStack, table: FloatArray, losses: FloatArray, target: Target
-) -> FloatArray:
+def _ratios(stack: FittedStack, table: FloatArray, naive: FloatArray, target: Target) -> FloatArray:
     """Return how much folds err together, in variances over those of independent rows."""
     weight = np.bincount(target.fold, _weight(target)).astype(np.float64)
-    naive = covariance_of_means(losses, target.weight, target.unit)
     found = ratios(shared_covariance(table, weight), naive)
     if not stack.reading.nested:
         # The stack's own row of the table has stackers that saw the second fold.
@@ -165,17 +171,10 @@ def _ratios(
     return np.minimum(found, len(table))
 
 
-def _losses(answers: dict[str, Response], metric: Metric, target: Target) -> FloatArray:
-    """Return the losses of the judged rows by each model, of shape (n_rows, n_models)."""
-    return np.column_stack([metric.row_losses(answer, target) for answer in answers.values()])
-
-
 def _fold_means(losses: FloatArray, target: Target) -> FloatArray:
-    """Return the mean losses of each fold, of shape (n_folds, n_models)."""
+    """Return the mean loss of each fold."""
     weight = _weight(target)
-    sums = np.zeros((int(target.fold.max()) + 1, losses.shape[1]))
-    np.add.at(sums, target.fold, weight[:, None] * losses)
-    return sums / np.bincount(target.fold, weight)[:, None]
+    return np.bincount(target.fold, weight * losses) / np.bincount(target.fold, weight)
 
 
 def _weight(target: Target) -> FloatArray:
@@ -203,10 +202,6 @@ def _fold_of_units(stack: FittedStack) -> IntArray:
         return target.fold
     _, first = np.unique(target.unit, return_index=True)
     return target.fold[first]
-
-
-def _features(stack: FittedStack, blocks: Sequence[Block]) -> list[Features]:
-    return [stack.top.features((block,)) for block in blocks]
 
 
 def why_uncorrected(stack: FittedStack) -> str:
@@ -270,12 +265,16 @@ def _tops(judge: Judge, by_stack: Top) -> dict[str, Top]:
     return {TITLES[0]: by_stack, **learners, **plain}
 
 
-def _answers(tops: dict[str, Top], features: Sequence[Features]) -> dict[str, Response]:
-    """Return what every model answers on the judged folds."""
-    return {
-        title: joined([top(i, own) for i, own in enumerate(features)])
-        for title, top in tops.items()
-    }
+def _answers(
+    stack: FittedStack, tops: dict[str, Top], blocks: Sequence[Block]
+) -> dict[str, Response]:
+    """Return what every model answers on the judged folds, each read once."""
+    each: dict[str, list[Response]] = {title: [] for title in tops}
+    for i, block in enumerate(blocks):
+        features = stack.top.features((block,))
+        for title, top in tops.items():
+            each[title].append(top(i, features))
+    return {title: joined(each.pop(title)) for title in tops}
 
 
 def _evaluated(

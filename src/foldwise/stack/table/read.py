@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.special import expit, logit, softmax
 
 from foldwise._sklearn import one_against_rest
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import ROW_NUMBER, Array, FloatArray, IntArray
 from foldwise.errors import Plain, unsupported
 from foldwise.folds import Block, Node, Ref
 from foldwise.learners import AskedRows, share_steps, take_rows
@@ -72,7 +72,8 @@ class NodeTable:
         key = (id(rows), id(wanted))
         if key not in self._found:
             # The arrays are held, so that no other array can get their identity.
-            self._found[key] = (rows, wanted, np.searchsorted(rows, wanted))
+            places = np.searchsorted(rows, wanted).astype(ROW_NUMBER)
+            self._found[key] = (rows, wanted, places)
         return self._found[key][2]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""LightGBM given its rows a few at a time: it keeps their bins, so no copy of them need be made."""
+
+import weakref
+from typing import Any
+
+import lightgbm
+import numpy as np
+
+from foldwise.arrays import FloatArray, IntArray
+from foldwise.engine.executor import let_go
+from foldwise.learners.prepare import BLOCK_BYTES, stops_early_on_given_rows
+
+LEARNERS = (lightgbm.LGBMRegressor, lightgbm.LGBMClassifier)
+# By the address of what stands for them.
+_parts: dict[int | None, "RowsInParts"] = {}
+
+
+class RowsInParts(lightgbm.Sequence):
+    """Some rows of an array, each read when LightGBM asks for it: the same bins as of a copy."""
+
+    batch_size = 2**14
+
+    def __init__(self, X: FloatArray, rows: IntArray) -> None:
+        self.X, self.rows, self.asked = X, rows, 0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> FloatArray:
+        self.asked += 1
+        if isinstance(index, slice) or self.asked % self.batch_size == 0:
+            let_go()
+        return np.take(self.X, self.rows[index], axis=0)
+
+
+def is_worth_it(X: Any, rows: IntArray) -> bool:
+    """Tell whether a copy of these rows would be large, and LightGBM would not change them."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.flags.c_contiguous
+        and X.itemsize * len(rows) * X.shape[1] > BLOCK_BYTES
+    )
+
+
+def stand_in(learner: Any, X: FloatArray, rows: IntArray) -> FloatArray | None:
+    """Return what to fit one of LightGBM's learners with instead of a copy of the rows.
+
+    None where a copy is needed. What is returned takes no memory; where LightGBM makes its own of
+    it, it is given the rows in parts.
+    """
+    known = type(learner) in LEARNERS and not stops_early_on_given_rows(learner)
+    if not known or not is_worth_it(X, rows):
+        return None
+    vars(lightgbm.sklearn)["Dataset"] = _Dataset
+    standing = np.broadcast_to(np.zeros(1), (len(rows), X.shape[1]))
+    address = standing.ctypes.data
+    _parts[address] = RowsInParts(X, rows)
+    weakref.finalize(standing.base, _parts.pop, address)
+    return standing
+
+
+class _Dataset(lightgbm.Dataset):
+    def __init__(self, data: Any, *args: Any, **named: Any) -> None:
+        address = data.ctypes.data if isinstance(data, np.ndarray) else None
+        super().__init__(_parts.get(address, data), *args, **named)
