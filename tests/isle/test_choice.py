@@ -48,7 +48,6 @@ def _table(model, X):
     return new_table(model, X)
 
 
-@pytest.mark.usefixtures("short_paths")
 @pytest.mark.parametrize("model", REGRESSORS, ids=repr)
 def test_changing_the_targets_of_a_fold_changes_nothing_that_judges_it(model, monkeypatch):
     X, y = make_friedman1(90, noise=3.0, random_state=0)
