@@ -59,7 +59,7 @@ def screen(command: str) -> str:
         text=True,
         check=True,
     )
-    return f"$ {command}\n{shortened(ran.stdout)}"
+    return f"$ {command}\n{shortened(ran.stdout.replace(f'{WORK}{os.sep}', ''))}"
 
 
 def shortened(text: str) -> str:
