@@ -6,6 +6,7 @@ Everything lands in ``generated/screens``; what is there is not made again (``ma
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -119,6 +120,8 @@ def make_screens(_: Any, __: Any) -> None:
     done = SCREENS / "done"
     if done.exists():
         return
+    # What a build that was cut short left there is in the way of the fits.
+    shutil.rmtree(WORK, ignore_errors=True)
     for folder in (SCREENS, WORK, GENERATED / "static"):
         folder.mkdir(parents=True, exist_ok=True)
     make_table()
