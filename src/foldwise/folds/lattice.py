@@ -61,8 +61,8 @@ class Lattice:
     --------
     >>> from sklearn.model_selection import KFold
     >>> lattice = Lattice.from_splits(KFold(3).split(range(6)), 6)
-    >>> lattice.rows(frozenset({0, 2}))
-    array([2, 3])
+    >>> lattice.rows(frozenset({0, 2})).tolist()
+    [2, 3]
     >>> lattice.fold_of
     array([0, 0, 1, 1, 2, 2])
     """

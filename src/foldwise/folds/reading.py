@@ -90,8 +90,8 @@ class Judgement:
     >>> from foldwise.folds import deal, read_lattice
     >>> lattice = deal(KFold(3), 6)
     >>> judged = read_lattice(lattice).judgements[0]
-    >>> judged.test.rows, [block.rows.tolist() for block in judged.train]
-    (array([0, 1]), [[2, 3], [4, 5]])
+    >>> judged.test.rows.tolist(), [block.rows.tolist() for block in judged.train]
+    ([0, 1], [[2, 3], [4, 5]])
     """
 
     fold: int

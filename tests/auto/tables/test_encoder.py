@@ -244,14 +244,3 @@ def test_a_saved_encoder_gives_the_same_numbers(table, tmp_path):
     save(stack.fit(frame, y), tmp_path / "m.foldwise")
     new = frame.iloc[:9].assign(town="Oslo", size=np.inf)
     assert_array_equal(load(tmp_path / "m.foldwise").predict(new), stack.predict(new))
-
-
-def test_a_frame_that_may_be_written_to_is_not_copied() -> None:
-    cells = np.random.default_rng(0).normal(size=(50, 3))
-    frame = pd.DataFrame(cells.copy(), columns=list("abc"), copy=False)
-    own, settings = frame.to_numpy(), {"numbers": "impute", "scale": "squash"}
-    expected = TableEncoder(**settings).fit_transform(frame)
-    np.testing.assert_array_equal(own, cells)
-    found = TableEncoder(**settings, copy=False).fit_transform(frame)
-    np.testing.assert_array_equal(found, expected)
-    assert np.shares_memory(found, own)

@@ -118,6 +118,16 @@ def test_a_pool_that_breaks_is_an_error_and_no_learners_fault() -> None:
         executor.close()
 
 
+def test_a_thread_that_its_pool_has_not_noted_yet_is_inside_it() -> None:
+    with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as other:
+
+        def ask() -> tuple[bool, bool]:
+            pool._threads.clear()  # as in the moment before
+            return futures.is_inside(pool), futures.is_inside(other)
+
+        assert pool.submit(ask).result(60) == (True, False)
+
+
 @pytest.mark.parametrize("between", [False, True])
 def test_stacks_inside_each_other_may_share_a_pool_of_threads(between: bool) -> None:
     X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40.0)

@@ -52,7 +52,14 @@ def test_a_score_that_grows_with_quality_is_compared_by_its_difference() -> None
 
 
 def test_groups_are_what_the_error_is_over(grouped: StackingRegressor) -> None:
-    assert answer(grouped).blocks[0].tiles[0].meaning.split(". ")[0].endswith("over groups")
+    assert (
+        answer(grouped)
+        .blocks[0]
+        .tiles[0]
+        .meaning.split(". ")[0]
+        .rstrip(".")
+        .endswith("over groups")
+    )
 
 
 def test_no_score_is_said_with_its_reason(unscored: StackingRegressor) -> None:

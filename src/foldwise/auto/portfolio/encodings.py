@@ -40,8 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 def encoded(learner: Any, encoding: str, kinds: Kinds, *, regression: bool) -> Pipeline:
     """Return a Pipeline of an encoder and a learner; equal encoders are shared at each node."""
     task = "regression" if regression else "classification"
-    # What a node gives it is its own.
-    encoder = TableEncoder(kinds, task=task, copy=False, **SETTINGS[encoding])
+    encoder = TableEncoder(kinds, task=task, **SETTINGS[encoding])
     steps: list[tuple[str, Any]] = [("table", encoder)]
     if encoding == "named":
         encoder.set_output(transform="pandas")

@@ -73,8 +73,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     task : {"auto", "regression", "classification"}, default="auto"
         What the target is. "auto": floats, and whole numbers of more than 30 values, are a
         quantity, all else classes.
-    copy : bool, default=True
-        Whether a frame of plain numbers is copied; if not, it may be written to.
     random_state : int, default=0
         How rows are dealt for encoding by the target, and the start of decompositions. It is
         not None by default, so that learners with equal encoders can share one.
@@ -125,7 +123,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         high_cardinality: int = 40,
         text_width: int = 16,
         task: str = "auto",
-        copy: bool = True,
         random_state: int = 0,
     ) -> None:
         self.kinds = kinds
@@ -135,7 +132,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.high_cardinality = high_cardinality
         self.text_width = text_width
         self.task = task
-        self.copy = copy
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -189,7 +185,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         frame = self._frame(X, reset=False)
-        matrix = self._numbers(frame, "transform")
+        matrix = _measured(self._measured, frame, "transform")
         return self._output(self._cleaner.transform(matrix), frame)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -235,7 +231,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._kept = [source for source in sources if isinstance(source, Kept | Codes)]
         coded: list[ColumnSource] = [*self._binary, *self._kept]
         self._measured = [source for source in sources if source not in coded]
-        matrix = self._numbers(frame, "fit_transform")
+        matrix = _measured(self._measured, frame, "fit_transform")
         self._cleaner = NumberCleaner(self.numbers == "impute", self.scale, self._seed)
         cleaned = self._cleaner.fit_transform(matrix)
         named = [(name, source.name) for source in self._measured for name in source.names]
@@ -244,10 +240,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._names = [name for name, _ in named]
         self.sources_ = np.array([source for _, source in named], dtype=object)
         return self._output(cleaned, frame)
-
-    def _numbers(self, frame: pd.DataFrame, method: str) -> FloatArray:
-        own = None if self.copy else _own_numbers(self._measured, frame)
-        return _measured(self._measured, frame, method) if own is None else own
 
     @property
     def _seed(self) -> int:
@@ -360,20 +352,6 @@ def _measured(sources: list[ColumnSource], frame: pd.DataFrame, method: str) -> 
         start, end = end, end + width
         matrix[:, start:end] = source.transform(frame[source.name]) if part is None else part
     return matrix
-
-
-def _own_numbers(sources: list[ColumnSource], frame: pd.DataFrame) -> FloatArray | None:
-    """Return the memory of a frame of plain numbers, to be written to; None for another frame."""
-    plain = [s.name for s in sources if isinstance(s, Numbers) and not s.truth]
-    if plain != list(frame.columns) or {*frame.dtypes} != {np.dtype(np.float64)}:
-        return None
-    values = frame.to_numpy()
-    root = values if values.base is None else values.base
-    if not values.flags.c_contiguous or not root.flags.writeable:
-        return None
-    # pandas shows its own memory read-only.
-    values.flags.writeable = True
-    return values
 
 
 def category_names(number: int) -> list[str]:

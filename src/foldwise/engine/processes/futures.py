@@ -53,7 +53,11 @@ _inside = threading.local()
 def is_inside(pool: Executor) -> bool:
     """Tell whether this thread is doing a task of the pool, which then must not wait for it."""
     outer: tuple[Executor, ...] = getattr(_inside, "pools", ())
-    if pool not in outer and threading.current_thread() in getattr(pool, "_threads", ()):
+    thread = threading.current_thread()
+    # A pool notes its new thread only when that is at work already; its name is there before.
+    prefix = f"{getattr(pool, '_thread_name_prefix', None)}_"
+    own = thread in getattr(pool, "_threads", ()) or thread.name.startswith(prefix)
+    if pool not in outer and own:
         # The user handed the whole fit to the pool; tasks begun from here are inside it too.
         _inside.pools = outer = (*outer, pool)
     return pool in outer
