@@ -274,7 +274,7 @@ def test_a_budget_leaves_out_what_is_too_slow_and_says_so(monkeypatch) -> None:
     def slow(learners, *_, **__):
         return {name: taking(0.001 if name == "ridge" else 1e6) for name in learners}
 
-    monkeypatch.setattr(base, "tried", slow)
+    monkeypatch.setattr(bounded, "tried", slow)
     model = AutoStackRegressor("fast", time_budget=30, random_state=0).fit(X, y)
     assert model.members_ == ["ridge"]
     assert set(model.skipped_) == {"boosted_random", "ridge_spline"}
@@ -309,7 +309,9 @@ def test_what_takes_seconds_to_load_comes_last_and_is_not_tried(monkeypatch) -> 
     seen = []
     monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
     monkeypatch.setattr(
-        base, "tried", lambda learners, *_, **__: seen.extend(learners) or {"ridge": taking(0.01)}
+        bounded,
+        "tried",
+        lambda learners, *_, **__: seen.extend(learners) or {"ridge": taking(0.01)},
     )
     model = AutoStackRegressor("fast", time_budget=40, random_state=0).fit(*houses(60))
     assert seen == ["ridge"]
@@ -342,7 +344,7 @@ def test_where_no_learner_is_quick_enough_the_model_is_a_constant_and_says_so(
 ) -> None:
     monkeypatch.setattr(base, "is_small", lambda _: False)
     monkeypatch.setattr(
-        base, "tried", lambda learners, *_, **__: dict.fromkeys(learners, taking(9.0))
+        bounded, "tried", lambda learners, *_, **__: dict.fromkeys(learners, taking(9.0))
     )
     monkeypatch.setattr(bounded, "speed_of", lambda *_: None)
     X, y = houses(120)
@@ -367,7 +369,7 @@ def test_what_may_be_slow_runs_where_it_can_be_ended_and_the_first_model_stays(
     monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
     monkeypatch.setattr(base, "is_small", lambda _: False)
     monkeypatch.setattr(base, "SHORT_SECONDS", 1.0)
-    monkeypatch.setattr(base, "tried", lambda *_, **__: {"ridge": taking(0.001)})
+    monkeypatch.setattr(bounded, "tried", lambda *_, **__: {"ridge": taking(0.001)})
     monkeypatch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds_in_time=(3,)))
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = X[:, 0]
@@ -391,7 +393,7 @@ def test_a_larger_budget_in_the_same_run_folder_is_a_new_plan(monkeypatch, tmp_p
     def costs(learners, *_, **__):
         return {name: taking(0.001 if name == "ridge" else 2.0) for name in learners}
 
-    monkeypatch.setattr(base, "tried", costs)
+    monkeypatch.setattr(bounded, "tried", costs)
     X, y = houses(60)
     small = AutoStackRegressor("fast", time_budget=5, run_dir=tmp_path).fit(X, y)
     assert small.members_ == ["ridge"]
@@ -472,7 +474,7 @@ def test_a_table_of_constants_and_identifiers_is_refused() -> None:
 @pytest.mark.parametrize("groups", [None, np.arange(150) // 5])
 def test_with_little_time_one_split_is_judged_by_folds_inside_it(groups, monkeypatch) -> None:
     monkeypatch.setattr(
-        base, "tried", lambda learners, *_, **__: dict.fromkeys(learners, taking(9.0))
+        bounded, "tried", lambda learners, *_, **__: dict.fromkeys(learners, taking(9.0))
     )
     X, y = houses(150)
     model = AutoStackRegressor("fast", time_budget=20, random_state=0).fit(X, y, groups=groups)

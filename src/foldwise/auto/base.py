@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array
-from foldwise.auto.bounded import bounded, in_time
+from foldwise.auto.bounded import bounded, plan_in_time
 from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
@@ -29,11 +29,7 @@ from foldwise.auto.plan import (
     FitPlan,
     combining_time,
     is_small,
-    plan_for,
     planned,
-    tried,
-    with_quick,
-    with_repeats,
 )
 from foldwise.auto.portfolio import Contender, portfolio
 from foldwise.auto.portfolio.encodings import built
@@ -161,37 +157,25 @@ class BaseAutoStack(BaseEstimator):
         learners, broken = built(members, profile, self.kinds_)
         plan = self._plan(members, learners, data, preset, start, seed, small := is_small(profile))
         learners |= {name: bounded(learners[name], *b) for name, b in plan.bounds.items()}
-        if plan.n_rows is not None:
-            warn(
-                f"{self._owner}: time_budget={self.time_budget:g} suffices for {plan.n_rows:,} of "
-                f"{len(data.y):,} rows, drawn at random. Fit again with more time for all."
-            )
-            rows = replace(rows, data=data).drawn(plan.n_rows, seed)
-            data = rows.data
-            profile = self._profile(data, preset)
-        self.drawn_ = rows.places
+        rows = self._drawn(replace(rows, data=data), plan, seed)
+        data = rows.data
+        profile = self._profile(data, preset)
         ordered = self.time_column is not None
         repeats = max(preset.n_repeats, plan.repeats) if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, first: Any, **changed: Any) -> Any:
             budget = changed.get("time_budget")
             if budget is not None:
-                _, everything = combining_time(
-                    len(data.y), data.n_classes, plan.folds, len(members)
-                )
+                size = len(data.y), data.n_classes
+                _, everything = combining_time(*size, plan.folds, len(members))
                 thorough = thorough and repeats * everything <= ALL_SHARE * budget
             on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough), small)
             settings = {**self._running(), **on_top, **changed}
             if first is not None and len(first.deals_) == repeats:
                 return first._grown(list(members.items()), **settings)
-            stack = self._stack_class(
-                estimators=list(members.items()),
-                cv=splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed),
-                scoring=scoring,
-                n_repeats=repeats,
-                random_state=seed,
-                **settings,
-            )
+            cv = splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed)
+            dealt = {"cv": cv, "scoring": scoring, "n_repeats": repeats, "random_state": seed}
+            stack = self._stack_class(estimators=list(members.items()), **dealt, **settings)
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 
         if self.time_budget is None:
@@ -201,6 +185,17 @@ class BaseAutoStack(BaseEstimator):
         learners[CONSTANT] = DummyRegressor() if profile.regression else DummyClassifier()
         self.stack_, reason = fit_in_time(self._timed(fit, learners, start), plan, CONSTANT)
         return self._settle(plan, rows, broken, reason)
+
+    def _drawn(self, rows: AutoInputs, plan: FitPlan, seed: int) -> AutoInputs:
+        """Return the rows that there is time for."""
+        if plan.n_rows is not None:
+            warn(
+                f"{self._owner}: time_budget={self.time_budget:g} suffices for {plan.n_rows:,} of "
+                f"{len(rows.given):,} rows, drawn at random. Fit again with more time for all."
+            )
+            rows = rows.drawn(plan.n_rows, seed)
+        self.drawn_ = rows.places
+        return rows
 
     def _profile(self, data: TrainingData, preset: Preset) -> TableProfile:
         weighted = data.sample_weight is not None
@@ -296,33 +291,15 @@ class BaseAutoStack(BaseEstimator):
         ours = self._elsewhere()["executor"] == "processes"
         short = ours and self.time_budget < (SHORT_FOR_SMALL if small else SHORT_SECONDS)
         limit = (SHORT_TRIAL_SHARE if short else TRIAL_SHARE) * self.time_budget
-        folds = preset.folds_in_time
+        folds, workers = preset.folds_in_time, 0 if short else effective_n_jobs(self.n_jobs)
         powers = {member.name: member.power for member in members}
 
         def made() -> FitPlan:
-            trials = tried(tested, powers, data, limit=limit, seed=seed, small=small)
-            left = self._seconds_left(start) / preset.n_repeats
-            workers = 0 if short else effective_n_jobs(self.n_jobs)
-            n_rows = data.X.shape[0]
-            known: dict[str, Any] = {
-                "budget": left,
-                "folds": folds,
-                "combining": lambda f: combining_time(n_rows, data.n_classes, f, 1)[0],
-            }
-            likely = {name: t.likely(n_rows) for name, t in trials.items()}
-            plan = plan_for(names, likely, workers=max(workers, 1), **known)
-            seconds = {name: t.seconds(n_rows) for name, t in trials.items()}
-            if not small:
-                plan, seconds = in_time(
-                    plan, tested, trials, data,
-                    budget=left, workers=max(workers, 1), folds=folds, seed=seed,
-                )  # fmt: skip
-            plan = with_quick(plan, seconds, workers=workers, small=small, **known)
-            if small and preset.n_repeats == 1 and plan.folds == max(folds):
-                combining = known["combining"](plan.folds)
-                plan = with_repeats(
-                    plan, seconds, budget=left, workers=max(workers, 1), combining=combining
-                )
+            plan = plan_in_time(
+                tested, powers, data,
+                trying=limit, left=partial(self._seconds_left, start), workers=workers,
+                folds=folds, repeats=preset.n_repeats, seed=seed, small=small,
+            )  # fmt: skip
             return replace(plan, names=(*plan.names, *last)) if workers else plan
 
         if self.run_dir is None:

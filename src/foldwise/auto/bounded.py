@@ -1,7 +1,7 @@
-"""Where no booster would end in time: as many rounds, folds and rows as there is time for."""
+"""The plan of a time budget; where no booster would end, the rounds, folds and rows it allows."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,9 +15,14 @@ from foldwise.auto.plan import (
     FitPlan,
     Trials,
     affordable,
+    combining_time,
     fits_of,
+    plan_for,
     trial,
     trial_order,
+    tried,
+    with_quick,
+    with_repeats,
 )
 from foldwise.boost.newton import NewtonBoosting
 from foldwise.learners import TrainingData
@@ -37,6 +42,44 @@ ENOUGH_ROUNDS, FEWEST_ROUNDS = 120, 20
 ENOUGH_ROWS, FEWEST_ROWS = 4000, 500
 # Few rounds must be large steps: their sum, and the largest.
 PROGRESS, LARGEST_STEP = 12.0, 0.2
+
+
+def plan_in_time(
+    learners: Mapping[str, Any],
+    powers: Mapping[str, float],
+    data: TrainingData,
+    *,
+    trying: float,
+    left: Callable[[], float],
+    workers: int,
+    folds: Sequence[int],
+    repeats: int,
+    seed: int,
+    small: bool,
+) -> FitPlan:
+    """Return what to fit, after a trial of each learner.
+
+    ``trying``: Seconds for the trials. ``left``: Tells the seconds left. ``powers``: With which
+    power of the rows each learner's time grows. ``workers``: 0 if all is fitted in this process.
+    ``repeats``: Deals that are made in any case. ``small``: Whether any fit takes moments.
+    """
+    trials = tried(learners, powers, data, limit=trying, seed=seed, small=small)
+    n_rows, at_once = data.X.shape[0], max(workers, 1)
+
+    def combining(number: int) -> float:
+        return combining_time(n_rows, data.n_classes, number, 1)[0]
+
+    known: dict[str, Any] = {"budget": left() / repeats, "folds": folds}
+    likely = {name: t.likely(n_rows) for name, t in trials.items()}
+    plan = plan_for(tuple(learners), likely, workers=at_once, combining=combining, **known)
+    seconds = {name: t.seconds(n_rows) for name, t in trials.items()}
+    if not small:
+        plan, seconds = in_time(plan, learners, trials, data, workers=at_once, seed=seed, **known)
+    plan = with_quick(plan, seconds, workers=workers, small=small, combining=combining, **known)
+    if small and repeats == 1 and plan.folds == max(folds):
+        each = combining(plan.folds)
+        plan = with_repeats(plan, seconds, budget=known["budget"], workers=at_once, combining=each)
+    return plan
 
 
 def in_time(
