@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pandas as pd
@@ -32,13 +33,20 @@ class Typed:
         return self.err.strip().splitlines()[-1]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def small() -> Iterator[None]:
+@contextmanager
+def smaller() -> Iterator[None]:
     """Make the fast preset faster: all its members, few trees, one deal of three folds."""
     fast = replace(PRESETS["fast"], folds=3, folds_in_time=(3,), size=0.05)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "fast", fast)
         patch.setattr(plan, "MOST_REPEATS", 1)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def small() -> Iterator[None]:
+    # Not for the session: tests of other folders follow in the same process.
+    with smaller():
         yield
 
 
@@ -59,7 +67,8 @@ def prices(flats, tmp_path_factory):
     """A model of a quantity, fitted by typing."""
     folder = tmp_path_factory.mktemp("models") / "prices"
     options = ("--preset", "fast", "--time", 13, "--drop", "description", "--out", folder)
-    result = Typed("fit", flats, "--target", "rent", *options, "--json")
+    with smaller():
+        result = Typed("fit", flats, "--target", "rent", *options, "--json")
     assert result.code == 0, result.err
     return folder, result.json
 
@@ -89,6 +98,7 @@ def kinds(hostile, tmp_path_factory):
     """A model of three classes, fitted by typing."""
     folder = tmp_path_factory.mktemp("models") / "kinds"
     options = ("--preset", "fast", "--time", 13, "--out", folder, "--json")
-    result = Typed("fit", hostile, "--target", "class", *options)
+    with smaller():
+        result = Typed("fit", hostile, "--target", "class", *options)
     assert result.code == 0, result.err
     return folder, result.json
