@@ -46,6 +46,12 @@ def test_a_booster_that_fits_is_left_alone(monkeypatch):
     assert seconds == {"linear": 0.1, "other": 1.0}
 
 
+def test_where_few_rows_of_the_cheapest_are_slow_no_booster_is_probed(monkeypatch):
+    # A tenth of 30 s, a fifth of it for the cheapest.
+    assert put_first({"linear": 0.61}, 0.01, monkeypatch)[0] is PLAN
+    assert put_first({"linear": 0.59}, 0.01, monkeypatch)[0].names[0] == "boosted"
+
+
 def test_in_a_single_split_rounds_are_counted_though_a_trial_was_quick(monkeypatch):
     plan, _ = put_first({"linear": 0.1, "other": 1.0}, 0.1, monkeypatch, folds=1)
     assert plan.names[0] == "boosted"
@@ -114,8 +120,9 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     again = make_pipeline(StandardScaler(), NewtonBoostingClassifier(refit="scaled"))
     assert speed_of(again, data, 0, 50.0).a_cell == pytest.approx(2 * speed.a_cell)
     # One probe alone: all of a round's time is its rows'.
-    assert speed_of(booster, data, 0, 0.0).seconds(2000, 30) == pytest.approx(seconds(2000, 30))
-    assert speed_of(booster, data, 0, 0.0).a_round == pytest.approx(0.0)
+    assert speed_of(booster, data, 0, 3.0).seconds(2000, 30) == pytest.approx(seconds(2000, 30))
+    assert speed_of(booster, data, 0, 3.0).a_round == pytest.approx(0.0)
+    assert speed_of(booster, data, 0, 2.0) is None, "its first probe takes longer"
     monkeypatch.setattr(module, "trial", lambda *_: False)
     assert speed_of(booster, data, 0, 9.0) is None
 

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from foldwise.arrays import IntArray
 from foldwise.auto.plan import (
     LEAST_GROWTH,
+    OTHERS_TIMES,
     SPENDABLE,
     FitPlan,
     Trials,
@@ -109,7 +110,11 @@ def in_time(
         return plan, seconds
     if not boosters:
         return _with_fewer_rows(plan, trials, n_rows, BOOSTER_SHARE * budget)
-    speed = speed_of(learners[boosters[0]], data, seed, PROBE_SHARE * budget)
+    probing = PROBE_SHARE * budget
+    # Where few rows of the cheapest are slow, for their columns, a booster's are slower.
+    if OTHERS_TIMES * min(t.made[0][1] for t in trials.values()) > probing:
+        return plan, seconds
+    speed = speed_of(learners[boosters[0]], data, seed, probing)
     if speed is None:
         return plan, seconds
     number, n_used, rounds = _amounts(speed, n_rows, plan.folds, folds, budget, workers)
@@ -207,7 +212,8 @@ class Speed:
 def speed_of(learner: Any, data: TrainingData, seed: int, limit: float) -> Speed | None:
     """Return what rows and rounds of a booster take, about; None if it fails."""
     # The first fit of all is slow for what it loads.
-    _probe(learner, data, trial_order(data, seed, PROBED_ROWS), seed, FEW)
+    if _probe(learner, data, trial_order(data, seed, PROBED_ROWS), seed, FEW) > limit:
+        return None
     found: list[tuple[int, float]] = []
     for size in (PROBED_ROWS, PROBE_GROWS * PROBED_ROWS):
         rows = trial_order(data, seed, size)
