@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.auto import bounded as module
-from foldwise.auto.bounded import Speed, bounded, in_time, speed_of
+from foldwise.auto.bounded import Speed, bounded, in_time, plan_in_time, speed_of, speeds_of
 from foldwise.auto.plan import FitPlan, Trials
 from foldwise.boost import NewtonBoostingClassifier
 from foldwise.learners import TrainingData
@@ -23,37 +23,45 @@ DATA = TrainingData(np.zeros((10_000, 1)), np.arange(10_000) % 2, n_classes=2)
 PLAN = FitPlan(("linear", "other"), 5, {"boosted": "time budget"})
 
 
-def put_first(seconds, a_round, monkeypatch, *, learners=LEARNERS, folds=5):
+def put_first(seconds, a_round, *, learners=LEARNERS, folds=5):
     """``seconds``, ``a_round``: of all rows."""
     n_rows = len(DATA.y)
-    monkeypatch.setattr(module, "speed_of", lambda *_: Speed(0.0, a_round / n_rows))
-    trials = {name: Trials(((n_rows, took),)) for name, took in seconds.items()}
+    boosters = [name for name in learners if name in ("boosted", "other")]
     return in_time(
         PLAN if folds == 5 else replace(PLAN, folds=folds),
         learners,
-        trials,
-        DATA,
+        {name: Trials(((n_rows, took),)) for name, took in seconds.items()},
+        dict.fromkeys(boosters, Speed(0.0, a_round / n_rows)),
+        n_rows,
         budget=30.0,
         workers=2,
         folds=(8, 5, 3),
-        seed=0,
     )
 
 
-def test_a_booster_that_fits_is_left_alone(monkeypatch):
-    plan, seconds = put_first({"linear": 0.1, "other": 1.0}, 0.1, monkeypatch)
+def test_a_booster_whose_usual_rounds_fit_is_left_alone():
+    # 300 rounds, ten fits' work by two workers, nine tenths of 30 s, less half a second.
+    plan, seconds = put_first({"linear": 0.1}, 0.0176)
     assert plan is PLAN
-    assert seconds == {"linear": 0.1, "other": 1.0}
+    assert seconds == {"linear": 0.1} | dict.fromkeys(["boosted", "other"], pytest.approx(5.28))
+    assert put_first({"linear": 0.1}, 0.0178)[0] is not PLAN
 
 
-def test_where_few_rows_of_the_cheapest_are_slow_no_booster_is_probed(monkeypatch):
-    # A tenth of 30 s, a fifth of it for the cheapest.
-    assert put_first({"linear": 0.61}, 0.01, monkeypatch)[0] is PLAN
-    assert put_first({"linear": 0.59}, 0.01, monkeypatch)[0].names[0] == "boosted"
+@pytest.mark.parametrize(("first", "probed"), [(0.061, False), (0.059, True)])
+def test_where_few_rows_of_the_cheapest_are_slow_no_booster_is_probed(first, probed, monkeypatch):
+    # Of 0.75 s for trials, 0.3 are for boosters: a fifth of that for the cheapest.
+    asked = []
+    monkeypatch.setattr(module, "tried", lambda *_, **__: {"linear": Trials(((60, first),))})
+    monkeypatch.setattr(module, "speeds_of", lambda own, *_: asked.extend(own) or {})
+    plan_in_time(
+        LEARNERS, {}, DATA,
+        trying=0.75, left=lambda: 30.0, workers=2, folds=(8, 5, 3), repeats=1, seed=0, small=False,
+    )  # fmt: skip
+    assert asked == (["boosted", "other"] if probed else [])
 
 
-def test_in_a_single_split_rounds_are_counted_though_a_trial_was_quick(monkeypatch):
-    plan, _ = put_first({"linear": 0.1, "other": 1.0}, 0.1, monkeypatch, folds=1)
+def test_in_a_single_split_rounds_are_counted():
+    plan, _ = put_first({"linear": 0.1}, 0.1, folds=1)
     assert plan.names[0] == "boosted"
     assert plan.bounds["boosted"][0] == 187
 
@@ -63,8 +71,7 @@ def test_in_a_single_split_rounds_are_counted_though_a_trial_was_quick(monkeypat
     # Half of 30 s; ten fits' work by two workers at five folds, three at three, 0.8 by one; then
     # fewer rows, at least 4,000; then fewer rounds; then fewer rows once more.
     [
-        (1e-4, 5, None, 3000),
-        (0.01, 5, None, 300),
+        (0.02, 5, None, 150),
         (0.04, 3, None, 250),
         (0.15, 1, None, 125),
         (0.3, 1, 5208, 120),
@@ -73,9 +80,9 @@ def test_in_a_single_split_rounds_are_counted_though_a_trial_was_quick(monkeypat
     ],
 )
 def test_where_none_would_end_folds_are_given_up_then_rows_then_rounds(
-    a_round, folds, n_rows, rounds, monkeypatch
+    a_round, folds, n_rows, rounds
 ):
-    plan, seconds = put_first({"linear": 0.1, "boosted": 99.0}, a_round, monkeypatch)
+    plan, seconds = put_first({"linear": 0.1}, a_round)
     assert plan.names == ("boosted", "linear", "other")
     assert (plan.folds, plan.n_rows, plan.skipped) == (folds, n_rows, {})
     took = rounds * a_round * (n_rows or 10_000) / 10_000
@@ -83,13 +90,13 @@ def test_where_none_would_end_folds_are_given_up_then_rows_then_rounds(
     assert seconds["boosted"] == pytest.approx(took)
 
 
-def test_a_handful_of_rounds_or_rows_is_worth_no_time(monkeypatch):
-    assert put_first({"linear": 0.1}, 20.0, monkeypatch)[0] is PLAN
+def test_a_handful_of_rounds_or_rows_is_worth_no_time():
+    assert put_first({"linear": 0.1}, 20.0)[0] is PLAN
 
 
-def test_where_there_is_no_booster_the_cheapest_has_the_rows_it_has_time_for(monkeypatch):
+def test_where_there_is_no_booster_the_cheapest_has_the_rows_it_has_time_for():
     rules = {"rules": make_pipeline(DummyClassifier()), "short": make_pipeline(DummyClassifier())}
-    plan, seconds = put_first({"rules": 90.0, "short": 50.0}, 1.0, monkeypatch, learners=rules)
+    plan, seconds = put_first({"rules": 90.0, "short": 50.0}, 1.0, learners=rules)
     assert (plan.names, plan.folds, plan.n_rows) == (("short", "rules"), 1, 2500)
     assert seconds == {"rules": 22.5, "short": 12.5}
 
@@ -122,7 +129,9 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     # One probe alone: all of a round's time is its rows'.
     assert speed_of(booster, data, 0, 3.0).seconds(2000, 30) == pytest.approx(seconds(2000, 30))
     assert speed_of(booster, data, 0, 3.0).a_round == pytest.approx(0.0)
-    assert speed_of(booster, data, 0, 2.0) is None, "its first probe takes longer"
+    # A probe, and then two of each: the first booster has the time, the second has none.
+    twice = {"first": booster, "second": booster}
+    assert list(speeds_of(twice, data, 0, 2 * seconds(2000, 2) + seconds(2000, 8) - 1)) == ["first"]
     monkeypatch.setattr(module, "trial", lambda *_: False)
     assert speed_of(booster, data, 0, 9.0) is None
 

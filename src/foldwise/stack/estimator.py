@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 from sklearn.base import TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state
@@ -562,5 +563,6 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     def _respond(self, X: Any) -> Response:
         """Return the deployed response to new rows, the mean over repeats."""
         X = self._new_rows(X)
-        each = [stack.respond(X) for stack in self.deals_]
+        jobs = effective_n_jobs(self.n_jobs)
+        each = [stack.respond(X, jobs) for stack in self.deals_]
         return each[0] if len(each) == 1 else mean_response(each, self.deals_[0].problem.labels)

@@ -101,7 +101,11 @@ class FittedStack:
         )
 
     def fresh(
-        self, X: Any, refs: Sequence[Ref], judged: Verdict | JudgedFold | None = None
+        self,
+        X: Any,
+        refs: Sequence[Ref],
+        judged: Verdict | JudgedFold | None = None,
+        jobs: int = 1,
     ) -> Features:
         """Return the top features of new rows, the mean over some nodes.
 
@@ -112,7 +116,7 @@ class FittedStack:
             top, ignored = self.top.of(names), frozenset[str]()
             if judged is not None and isinstance(judged.stacker, MemberStacker):
                 ignored = judged.stacker.ignored([entry.name for entry in top.entries])
-            return top.fresh(X, refs, X, ignored)
+            return top.fresh(X, refs, X, ignored, jobs)
         each = [self._chain(X, ref) for ref in dict.fromkeys(Ref(ref.node) for ref in refs)]
         outputs = [
             np.mean([features.outputs[m] for features in each], axis=0)
@@ -136,10 +140,10 @@ class FittedStack:
         layers = (*self.layers[:-1], replace(self.top, table=table))
         return replace(self, layers=layers, judge=replace(self.judge, layer=layers[-1]))
 
-    def respond(self, X: Any) -> Response:
+    def respond(self, X: Any, jobs: int = 1) -> Response:
         """Return the deployed stack's response to new rows."""
         verdict = self.verdict
-        return verdict.respond(self.fresh(X, self.reading.deployed, verdict))
+        return verdict.respond(self.fresh(X, self.reading.deployed, verdict, jobs))
 
     def hold_outs(self, X: Any) -> Iterator[tuple[JudgedFold, Features]]:
         """Yield each stack that was judged, and the features of new rows that it reads."""

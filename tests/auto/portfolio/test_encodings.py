@@ -60,7 +60,7 @@ def test_equal_encodings_are_equal_so_that_nodes_share_them() -> None:
 
 def test_every_encoding_is_known() -> None:
     dense = {"ordinal", "onehot", "squash", "normal", "spline"}
-    assert set(SETTINGS) == {"native", "arithmetic", "codes", "named", "numbers", *dense}
+    assert set(SETTINGS) == {"native", "arithmetic", "crossed", "codes", "named", "numbers", *dense}
 
 
 def test_codes_are_whole_numbers_by_the_names_catboost_is_told() -> None:

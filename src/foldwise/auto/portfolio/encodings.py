@@ -3,6 +3,7 @@
 ==========  =========================================================================
 native      missing cells and categories as they are, for LightGBM
 arithmetic  the same with sums, differences, products and ratios of numbers, for LightGBM
+crossed     the same with mean targets of pairs of categories, for LightGBM
 codes       missing numbers as they are, categories as whole numbers by name, for CatBoost
 ordinal     one column a category, nothing missing, for forests and other boosters
 onehot      zeros and ones, standardised numbers, for kernels and nets
@@ -19,6 +20,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from foldwise.auto.portfolio.crossed import CrossedLevels
 from foldwise.auto.portfolio.features import ArithmeticColumns, SplineColumns
 from foldwise.auto.portfolio.member import Contender, TableProfile
 from foldwise.auto.tables import Kinds, TableEncoder
@@ -26,6 +28,7 @@ from foldwise.auto.tables import Kinds, TableEncoder
 SETTINGS: dict[str, dict[str, Any]] = {
     "native": {"numbers": "keep", "categories": "keep"},
     "arithmetic": {"numbers": "keep", "categories": "keep"},
+    "crossed": {"numbers": "keep", "categories": "codes"},
     "codes": {"numbers": "keep", "categories": "codes"},
     "ordinal": {"numbers": "impute", "categories": "ordinal"},
     "onehot": {"numbers": "impute", "categories": "onehot", "scale": "standard"},
@@ -48,6 +51,8 @@ def encoded(learner: Any, encoding: str, kinds: Kinds, *, regression: bool) -> P
         steps.append(("splines", SplineColumns()))
     if encoding == "arithmetic":
         steps.append(("arithmetic", ArithmeticColumns()))
+    if encoding == "crossed":
+        steps.append(("crossed", CrossedLevels(quantity=regression)))
     return Pipeline([*steps, ("learner", learner)])
 
 

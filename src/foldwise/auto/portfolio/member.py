@@ -114,6 +114,8 @@ class Contender:
         Most rows times columns it is tried for: what it makes of them is many times as large.
     numbers : int
         Fewest columns of numbers.
+    categories : int
+        Fewest columns of categories.
     levels : int
         Fewest levels that one of the categories must have.
     crowded : bool
@@ -141,6 +143,7 @@ class Contender:
     width: float = float("inf")
     cells: float = float("inf")
     numbers: int = 0
+    categories: int = 0
     levels: int = 0
     crowded: bool = False
     classes: float = float("inf")
@@ -157,6 +160,7 @@ class Contender:
             and profile.width <= self.width
             and profile.n_rows * profile.width <= self.cells
             and profile.n_numbers >= self.numbers
+            and profile.n_categories >= self.categories
             and profile.most_levels >= self.levels
             and (not self.crowded or profile.smallest_class > 2 * profile.width)
             and (profile.n_classes or 0) <= self.classes

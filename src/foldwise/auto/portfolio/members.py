@@ -41,6 +41,13 @@ NEURAL = Contender(
 ARITHMETIC = Contender(
     "boosted_arithmetic", "arithmetic", trees.arithmetic, 2, rows=(300, 100_000), numbers=3
 )
+CROSSED = Contender(
+    "boosted_crossed", "crossed", trees.arithmetic, 2, rows=(300, 100_000), categories=2
+)
+SLOW = (
+    Contender("boosted_slow", "native", trees.slow_random, 3, rows=(300, MANY)),
+    Contender("boosted_slow_deep", "native", trees.slow_deep, 3, rows=(300, MANY)),
+)
 # Splines make eleven columns of one: 440 MB of these.
 CELLS = 5_000_000
 REGRESSORS = (
@@ -50,6 +57,7 @@ REGRESSORS = (
     Contender("ridge_spline", "spline", smooth.ridge, 1, width=600, cells=CELLS),
     Contender("boosted_linear", "squash", trees.linear_leaves, 2, rows=(100, MANY), width=200),
     ARITHMETIC,
+    CROSSED,
     Contender("boosted_deep", "native", trees.deep, 2, rows=(1000, 4999)),
     Contender("boosted_shallow", "native", trees.shallow, 2),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
@@ -98,6 +106,7 @@ REGRESSORS = (
         "extra_trees_log", "ordinal", in_log(trees.extra_trees), 3, rows=(100, 50_000), log=True
     ),
     Contender("random_forest", "ordinal", trees.random_forest, 3, rows=(100, 50_000)),
+    *SLOW,
     NEURAL,
 )
 
@@ -107,6 +116,7 @@ CLASSIFIERS = (
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
     ARITHMETIC,
+    CROSSED,
     Contender("kernel", "onehot", smooth.soft_kernel, 2, rows=(50, 50_000)),
     Contender("boosted_deep", "native", trees.deep, 2, rows=(80, 4999)),
     Contender("logistic_spline", "spline", smooth.cautious_logistic, 2, width=600, cells=CELLS),
@@ -142,6 +152,7 @@ CLASSIFIERS = (
         cells=CELLS,
         takes_weights=False,
     ),
+    *SLOW,
     NEURAL,
 )
 

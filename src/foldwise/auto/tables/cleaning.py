@@ -119,7 +119,7 @@ def _fitted_scaler(scale: str | None, values: FloatArray, seed: int) -> Any:
         return Shift(*_mean_and_deviation(values))
     if scale == "squash":
         return Shift(*_median_and_width(values), squash=True)
-    if scale == "quantile":
+    if scale == "quantile" and values.shape[1]:
         n_quantiles = max(1, min(N_QUANTILES, len(values)))
         quantiles = QuantileTransformer(
             n_quantiles=n_quantiles, output_distribution="normal", random_state=seed

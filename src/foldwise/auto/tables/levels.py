@@ -127,16 +127,22 @@ def level_means(codes: IntArray, targets: FloatArray, n_levels: int) -> FloatArr
     """
     overall = targets.mean(axis=0)
     known = codes >= 0
-    codes, centred = codes[known], targets[known] - overall
-    counts = np.bincount(codes, minlength=n_levels).astype(np.float64)
-    sums = np.column_stack(
-        [np.bincount(codes, weights=column, minlength=n_levels) for column in centred.T]
-    )
-    means = sums / np.maximum(counts, 1.0)[:, None]
-    within, between = _variances(counts, means, centred, codes)
+    counts, means, *_ = found = _means(codes[known], targets[known] - overall, n_levels)
+    within, between = _variances(*found)
     weight = counts * between
     kept = weight / np.where(weight > 0, weight + within, 1.0)
     return np.vstack([overall + kept[:, None] * means, overall])
+
+
+def _means(
+    codes: IntArray, targets: FloatArray, n_levels: int
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    """Return counts and means of levels, and the rows they are of."""
+    counts = np.bincount(codes, minlength=n_levels).astype(np.float64)
+    sums = np.column_stack(
+        [np.bincount(codes, weights=column, minlength=n_levels) for column in targets.T]
+    )
+    return counts, sums / np.maximum(counts, 1.0)[:, None], targets, codes
 
 
 def _variances(
@@ -153,6 +159,27 @@ def _variances(
     spread = (counts[:, None] * (means - centred.mean(axis=0)) ** 2).sum()
     between = (spread - (n_seen - 1.0) * within) / (n_rows - (counts**2).sum() / n_rows)
     return float(within), max(float(between), 0.0)
+
+
+def between_share(codes: IntArray, targets: FloatArray, n_levels: int) -> float:
+    """Return what share of the target's variance lies between levels.
+
+    Shapes: ``targets`` (n_samples, n_targets).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([[0.0], [0.2], [1.0], [1.2]])
+    >>> round(between_share(np.array([0, 0, 1, 1]), y, 2), 2)
+    0.96
+    >>> between_share(np.array([0, 1, 0, 1]), y, 2)
+    0.0
+    """
+    known = codes >= 0
+    if not known.any():
+        return 0.0
+    within, between = _variances(*_means(codes[known], targets[known], n_levels))
+    return between / (within + between) if between > 0 else 0.0
 
 
 def out_of_fold_means(

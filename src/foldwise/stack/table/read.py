@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.special import expit, logit, softmax
+from sklearn.utils.parallel import Parallel, delayed
 
 from foldwise._sklearn import one_against_rest
 from foldwise.arrays import ROW_NUMBER, Array, FloatArray, IntArray
@@ -20,6 +21,8 @@ from foldwise.scores.metric import Response
 from foldwise.stack.problem import Entry, StackProblem
 
 Cell = tuple[str, Node, int | None]
+# Fewer new rows are answered sooner than threads begin.
+MANY_ROWS = 500
 
 
 @dataclass
@@ -373,9 +376,14 @@ class Layer:
         return self._features(outputs, extra)
 
     def fresh(
-        self, X: Any, refs: Sequence[Ref], original: Any, ignored: Collection[str] = ()
+        self,
+        X: Any,
+        refs: Sequence[Ref],
+        original: Any,
+        ignored: Collection[str] = (),
+        jobs: int = 1,
     ) -> Features:
-        """Return the features of new rows, read from the kept models.
+        """Return the features of new rows, read from the kept models, some nodes at a time.
 
         Learners whose answer is ignored are not asked, if it is known how wide it would be.
         """
@@ -384,7 +392,7 @@ class Layer:
             if entry.name not in ignored or entry.kind not in asked:
                 asked[entry.kind] = entry.name
         entries = [e for e in self.entries if e.name not in ignored or e.name in asked.values()]
-        means = self._mean_responses(entries, X, refs)
+        means = self._mean_responses(entries, X, refs, jobs)
         each = [
             means[entry.name] if entry.name in means else np.zeros_like(means[asked[entry.kind]])
             for entry in self.entries
@@ -392,23 +400,32 @@ class Layer:
         return self._features(each, self.problem.extra(original))
 
     def _mean_responses(
-        self, entries: Sequence[Entry], X: Any, refs: Sequence[Ref]
+        self, entries: Sequence[Entry], X: Any, refs: Sequence[Ref], jobs: int
     ) -> dict[str, FloatArray]:
         """Return learners' responses to new rows, the means over nodes."""
         counts = {entry.name: self.table.cells(entry.name, refs) for entry in entries}
         totals = {name: cells.total() for name, cells in counts.items()}
-        data, sums = self.problem.data, dict[str, Any]()
-        for ref in refs:
-            # Node by node: at a node, learners share what was done to the rows.
-            rows = AskedRows(X)
-            for entry in entries:
-                cell = self.table.cell(entry.name, ref)
-                times = counts[entry.name].pop(cell, 0)
+        asked = [
+            [(entry, cell, counts[entry.name].pop(cell, 0)) for entry, cell in cells]
+            for cells in ([(e, self.table.cell(e.name, ref)) for e in entries] for ref in refs)
+        ]
+
+        def responses(cells: Sequence[tuple[Entry, Cell, int]]) -> dict[str, FloatArray]:
+            # At a node, learners share what was done to the rows.
+            rows, problem = AskedRows(X), self.problem
+            found = {}
+            for entry, cell, times in cells:
                 if times:
                     model = self.table.model(cell)
-                    values = rows.respond(model, entry.method, data, int(self.problem.amount))
-                    own = times * compact(values, entry.kind, data.n_classes)
-                    sums[entry.name] = sums.get(entry.name, 0.0) + own
+                    values = rows.respond(model, entry.method, problem.data, int(problem.amount))
+                    found[entry.name] = times * compact(values, entry.kind, problem.data.n_classes)
+            return found
+
+        sums: dict[str, Any] = {}
+        pool = Parallel(jobs if X.shape[0] >= MANY_ROWS else 1, "threading", return_as="generator")
+        for found in pool(delayed(responses)(cells) for cells in asked):
+            for name, own in found.items():
+                sums[name] = sums.get(name, 0.0) + own
         return {name: np.asarray(total / totals[name]) for name, total in sums.items()}
 
     def _features(self, outputs: list[FloatArray], extra: Any) -> Features:
