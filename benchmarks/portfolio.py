@@ -15,6 +15,7 @@ import argparse
 import itertools
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
 N_FOLDS = 3
 SMALL = 2500
 SLOW = ("rules", "neural")  # not fitted to many rows
-EM_STEPS = 60
+EM_STEPS = 300
+MOST_ROWS = 4000  # that weights are fitted and judged on
 TINY = 1e-9
 
 
@@ -105,21 +107,22 @@ def loss_of(oof: list[np.ndarray], y: np.ndarray, folds: np.ndarray, classes: bo
     return total / len(y)
 
 
-def read(folder: Path) -> list[dict[str, Any]]:
+def read(folder: Path, without: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return all problems with their members' predictions and seconds."""
     problems: dict[tuple[str, str], dict[str, Any]] = {}
     for path in sorted(folder.glob("*.npz")):
         name, size, member = path.stem.split("-")
         kept = np.load(path)
         one = problems.setdefault((name, size), {"name": name, "members": {}})
-        one |= {"y": kept["y"], "folds": kept["folds"]}
-        if np.isfinite(kept["oof"]).all():
-            one["members"][member] = (kept["oof"], float(kept["seconds"]))
+        one |= {"y": kept["y"][:MOST_ROWS], "folds": kept["folds"][:MOST_ROWS]}
+        one["n_rows"] = len(kept["y"])
+        if member not in without and np.isfinite(kept["oof"]).all():
+            one["members"][member] = (kept["oof"][:MOST_ROWS], float(kept["seconds"]))
     for one in problems.values():
         width = next(iter(one["members"].values()))[0].shape[1]
         one["classes"] = width > 1
         one["kind"] = "regression" if width == 1 else "binary" if width == 2 else "multiclass"
-        one["kind"] += " small" if len(one["y"]) <= SMALL else " large"
+        one["kind"] += " small" if one["n_rows"] <= SMALL else " large"
         one["unit"] = float(np.median([seconds for _, seconds in one["members"].values()]))
     return list(problems.values())
 
@@ -164,6 +167,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--learn", action="store_true")
     parser.add_argument("--cross", action="store_true")
+    parser.add_argument("--without", nargs="+", default=[], help="members to leave out")
     options = parser.parse_args()
     options.folder.mkdir(exist_ok=True)
     if not options.learn:
@@ -174,7 +178,7 @@ def main() -> None:
             for member in members_for(name, size)
         ]
         Parallel(options.jobs)(delayed(fit_member)(options.folder, *each) for each in work)
-    problems = read(options.folder)
+    problems = read(options.folder, options.without)
     halves = [sorted({one["name"] for one in problems})[k::2] for k in (0, 1)]
     for kind in sorted({one["kind"] for one in problems}):
         own = [one for one in problems if one["kind"] == kind]

@@ -104,34 +104,45 @@ def test_where_there_is_no_booster_the_cheapest_has_the_rows_it_has_time_for():
 def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     rng = np.random.default_rng(0)
     data = TrainingData(rng.normal(size=(60_000, 1)), rng.integers(0, 3, 60_000), n_classes=3)
-    booster = make_pipeline(StandardScaler(), NewtonBoostingClassifier(refit=None))
-    # What a fit takes: a second for each 1,000 rows, and in each round 0.1 for them and 0.2.
+    booster = make_pipeline(
+        StandardScaler(), NewtonBoostingClassifier(early_stopping=True, refit=None)
+    )
+    # A fit takes a second, another for 1,000 rows, and in each round 0.1 for them and 0.2.
     now, sizes = [0.0], []
 
     def seconds(n_rows, rounds):
-        return n_rows / 1000 + rounds * (0.1 * n_rows / 1000 + 0.2)
+        return 1.0 + n_rows / 1000 + rounds * (0.1 * n_rows / 1000 + 0.2)
 
-    def fit(learner, _data, rows, _seed):
-        assert not learner[-1].early_stopping
-        sizes.append(len(rows))
-        now[0] += seconds(len(rows), learner[-1].n_estimators)
-        return True
+    def stops_after(rounds):
+        def fit(learner, _data, rows, _seed):
+            booster = learner[-1]
+            sizes.append(len(rows))
+            stops = rounds if booster.early_stopping else booster.n_estimators
+            now[0] += seconds(len(rows), stops)
+            return True
 
-    monkeypatch.setattr(module, "trial", fit)
+        return fit
+
+    monkeypatch.setattr(module, "trial", stops_after(None))
     monkeypatch.setattr(module.time, "perf_counter", lambda: now[0])
-    speed = speed_of(booster, data, 0, limit=50.0)
-    assert set(sizes) == {2000, 8000}
+    speed = speed_of(booster, data, 0, limit=1000.0)
+    assert set(sizes) == {500, 2000, 8000}
     assert speed.seconds(60_000, 30) == pytest.approx(seconds(60_000, 30))
     assert speed.rounds(60_000, seconds(60_000, 30) + 1e-3) == 30
     assert speed.rows(30, seconds(60_000, 30) + 1e-3) == 60_000
     again = make_pipeline(StandardScaler(), NewtonBoostingClassifier(refit="scaled"))
-    assert speed_of(again, data, 0, 50.0).a_cell == pytest.approx(2 * speed.a_cell)
-    # One probe alone: all of a round's time is its rows'.
-    assert speed_of(booster, data, 0, 3.0).seconds(2000, 30) == pytest.approx(seconds(2000, 30))
-    assert speed_of(booster, data, 0, 3.0).a_round == pytest.approx(0.0)
+    assert speed_of(again, data, 0, 1000.0).a_cell == pytest.approx(2 * speed.a_cell)
+    # Where all rows are few, all of a round's time is theirs.
+    few = replace(data, X=data.X[:400], y=data.y[:400])
+    assert speed_of(booster, few, 0, 3.0).seconds(400, 30) == pytest.approx(seconds(400, 30))
+    assert speed_of(booster, few, 0, 3.0).a_round == pytest.approx(0.0)
     # A probe, and then two of each: the first booster has the time, the second has none.
     twice = {"first": booster, "second": booster}
-    assert list(speeds_of(twice, data, 0, 2 * seconds(2000, 2) + seconds(2000, 8) - 1)) == ["first"]
+    enough = 2 * seconds(500, 2) + seconds(500, 32) + seconds(2000, 2) + seconds(2000, 32)
+    assert list(speeds_of(twice, data, 0, enough - 0.1)) == ["first"]
+    monkeypatch.setattr(module, "trial", stops_after(200))
+    usual = [speed.usual for speed in speeds_of(twice, data, 0, 1e4).values()]
+    assert usual == pytest.approx([300.0] * 2, rel=0.01)
     monkeypatch.setattr(module, "trial", lambda *_: False)
     assert speed_of(booster, data, 0, 9.0) is None
 

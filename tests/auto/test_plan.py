@@ -258,6 +258,9 @@ def test_a_booster_whose_rounds_were_counted_for_one_split_is_fitted_here_first(
     seconds = {"a": 0.1, "b": 10.0, "c": 10.0}
     plan = replace(QUICK, folds=1, bounds={"b": (120, 15.0), "c": (120, 15.0)})
     assert with_quick(plan, seconds, budget=25, workers=2, small=False).here == ("b",)
+    assert with_quick(plan, seconds, budget=60, workers=1, small=False).here == ("b",)
+    # Two workers would be idle for half of a minute.
+    assert with_quick(plan, seconds, budget=60, workers=2, small=False).here == ("a",)
     alone = with_quick(plan, seconds, budget=25, workers=0, small=False, folds=(5, 3))
     assert (alone.here, alone.folds) == (("a", "b", "c"), 1)
     several = with_quick(replace(plan, folds=3), seconds, budget=25, workers=2, small=False)

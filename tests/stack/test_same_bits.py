@@ -1,16 +1,21 @@
 """Promise 3: one seed gives one model, bit for bit, whatever n_jobs."""
 
+import threading
+import time
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import ExtraTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
+from foldwise.stack.table.read import MANY_ROWS
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -138,3 +143,25 @@ def test_a_nested_seed_is_filled_too() -> None:
     StackingRegressor([("a", nested)], "mean", cv=3, random_state=0).fit(X, Y)
     assert None not in SEEDS
     assert nested[-1].random_state is None
+
+
+class Noting(LinearRegression):
+    """Notes the threads in which it predicts."""
+
+    threads: ClassVar[set[int]] = set()
+
+    def predict(self, X):
+        self.threads.add(threading.get_ident())
+        time.sleep(0.01)
+        return super().predict(X)
+
+
+def test_many_new_rows_are_answered_in_several_threads_with_the_same_bits() -> None:
+    new = np.random.default_rng(0).normal(size=(MANY_ROWS, 4))
+    stack = StackingRegressor([("a", Noting()), ("b", Ridge())], random_state=0).fit(X, Y)
+    Noting.threads.clear()
+    alone = stack.predict(new)
+    assert len(Noting.threads) == 1
+    together = stack.set_params(n_jobs=2).predict(new)
+    assert len(Noting.threads) > 1
+    np.testing.assert_array_equal(together, alone)

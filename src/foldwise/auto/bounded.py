@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from foldwise.arrays import IntArray
 from foldwise.auto.plan import (
@@ -26,16 +25,19 @@ from foldwise.auto.plan import (
     with_repeats,
 )
 from foldwise.boost.newton import NewtonBoosting
-from foldwise.learners import TrainingData
+from foldwise.learners import TrainingData, prepared
 
-# Rows of the first probe of a booster, and by how much the next is larger.
-PROBED_ROWS, PROBE_GROWS = 2000, 4
-FEW, MORE = 2, 8
+# Rows of the probes of a booster.
+PROBED_ROWS = (500, 2000, 8000)
+FEW, MORE = 2, 32
 # Of the time for trials, what is spent on probes.
 PROBE_SHARE = 0.4
-# Where it stops is not known before: of eleven tables of 1,000 and 8,000 rows, half the boosters
-# stopped before 200 rounds, nine of ten before 1,000.
-USUAL_ROUNDS = 300
+# Where a booster stops is not known before. On ten tables, that of 8,000 rows was at 0.4 to 3.4
+# times the rounds that one of 1,000 rows took, half of them above 1.4.
+STOPPING_ROWS, ROUNDS_GROW = 2000, 1.5
+# CatBoost stops later than the others.
+CATBOOST_STOPS = 3.0
+USUAL_ROUNDS, LEAST_ROUNDS, MOST_ROUNDS = 300, 60, 1000
 # Of the time that is left, for the first booster.
 BOOSTER_SHARE = 0.5
 # Others may use the machine meanwhile: after so many times as long as expected, no more rounds.
@@ -69,13 +71,13 @@ def plan_in_time(
     power of the rows each learner's time grows. ``workers``: 0 if all is fitted in this process.
     ``repeats``: Deals that are made in any case. ``small``: Whether any fit takes moments.
     """
-    boosters = {} if small else {n: own for n, own in learners.items() if _is_booster(own)}
-    others = {name: own for name, own in learners.items() if name not in boosters}
-    probing = PROBE_SHARE * trying if boosters else 0.0
+    probed = {} if small else {n: own for n, own in learners.items() if _rounds_name(own)}
+    others = {name: own for name, own in learners.items() if name not in probed}
+    probing = PROBE_SHARE * trying if probed else 0.0
     trials = tried(others, powers, data, limit=trying - probing, seed=seed, small=small)
     # Where few rows of the cheapest are slow, for their columns, a booster's are slower.
     slow = OTHERS_TIMES * min((t.made[0][1] for t in trials.values()), default=0.0) > probing
-    speeds = {} if slow else speeds_of(boosters, data, seed, probing)
+    speeds = {} if slow else speeds_of(probed, data, seed, probing)
     n_rows, at_once = data.X.shape[0], max(workers, 1)
 
     def combining(number: int) -> float:
@@ -201,66 +203,117 @@ class Speed:
     a_row: float
     a_cell: float
     a_round: float = 0.0
+    at_once: float = 0.0  # whatever the rows and rounds
+    usual: float = USUAL_ROUNDS  # the rounds before it stops, about
 
-    def seconds(self, n_rows: int, rounds: int = USUAL_ROUNDS) -> float:
-        """Return what a fit takes."""
-        return n_rows * self.a_row + rounds * (n_rows * self.a_cell + self.a_round)
+    def seconds(self, n_rows: int, rounds: float | None = None) -> float:
+        """Return what a fit takes; without a number of rounds, until it stops."""
+        rounds = self.usual if rounds is None else rounds
+        return self._before(n_rows) + rounds * (n_rows * self.a_cell + self.a_round)
 
     def rounds(self, n_rows: int, seconds: float) -> int:
         """Return the rounds of some rows that there is time for."""
-        left = seconds - n_rows * self.a_row
+        left = seconds - self._before(n_rows)
         return int(np.clip(left / (n_rows * self.a_cell + self.a_round), 0, 1e6))
 
     def rows(self, rounds: int, seconds: float) -> int:
         """Return the rows that there is time for in some rounds."""
-        left = seconds - rounds * self.a_round
+        left = seconds - self.at_once - rounds * self.a_round
         return int(max(left, 0.0) / (self.a_row + rounds * self.a_cell))
+
+    def _before(self, n_rows: int) -> float:
+        return self.at_once + n_rows * self.a_row
 
 
 def speeds_of(
     learners: Mapping[str, Any], data: TrainingData, seed: int, limit: float
 ) -> dict[str, Speed]:
-    """Return what rows and rounds of boosters take, as far as there is time to find out."""
+    """Return what rows and rounds of boosters take, as far as there is time to find out.
+
+    Where the first of ours stops, the others are taken to stop too.
+    """
     start, found = time.perf_counter(), dict[str, Speed]()
     for name, learner in learners.items():
         left = limit - (time.perf_counter() - start)
         if not found:
             # The first fit of all is slow for what it loads.
-            rows = trial_order(data, seed, PROBED_ROWS)
+            rows = trial_order(data, seed, PROBED_ROWS[0])
             left -= _probe(learner, data, rows, seed, FEW)
         speed = speed_of(learner, data, seed, left / len(learners)) if left > 0 else None
         if speed is not None:
             found[name] = speed
-    return found
+    first = next((name for name in found if _is_booster(learners[name])), None)
+    left = limit - (time.perf_counter() - start)
+    if first is None or left <= 0:
+        return found
+    rows = trial_order(data, seed, STOPPING_ROWS)
+    now, stopping = time.perf_counter(), _with(learners[first], max_seconds=left)
+    if not trial(stopping, data, rows, seed):
+        return found
+    rounds = ROUNDS_GROW * found[first].rounds(len(rows), time.perf_counter() - now)
+    usual = {
+        name: CATBOOST_STOPS * rounds if _package(_last(learners[name])) == "catboost" else rounds
+        for name in found
+    }
+    return {
+        name: replace(speed, usual=float(np.clip(usual[name], LEAST_ROUNDS, MOST_ROUNDS)))
+        for name, speed in found.items()
+    }
 
 
 def speed_of(learner: Any, data: TrainingData, seed: int, limit: float) -> Speed | None:
     """Return what rows and rounds of a booster take, about; None if it fails."""
-    found: list[tuple[int, float]] = []
-    for size in (PROBED_ROWS, PROBE_GROWS * PROBED_ROWS):
+    before: list[tuple[int, float]] = []
+    each: list[tuple[int, float]] = []
+    start = time.perf_counter()
+    for size in PROBED_ROWS:
         rows = trial_order(data, seed, size)
         few, more = (_probe(learner, data, rows, seed, rounds) for rounds in (FEW, MORE))
         if not np.isfinite(few + more):
             return None
-        found.append((len(rows), max((more - few) / (MORE - FEW), 1e-6)))
-        if len(rows) == data.X.shape[0] or PROBE_GROWS * (few + more) > limit:
+        each.append((len(rows), max((more - few) / (MORE - FEW), 1e-6)))
+        before.append((len(rows), max(few - FEW * each[-1][1], 0.0)))
+        # The next takes at most as much longer as it has more rows.
+        late = len(each) > 1 and 5 * (time.perf_counter() - start) > limit
+        if len(rows) == data.X.shape[0] or late:
             break
-    size, took = found[-1]
-    (fewer, less), a_cell = found[0], took / size
-    if len(found) > 1:
-        # Some of a round's time is its trees', whatever the rows.
-        a_cell = float(np.clip((took - less) / (size - fewer), LEAST_GROWTH * a_cell, a_cell))
     # Grown again on all rows once the number of rounds is known.
-    again = 1.0 if _last(learner).refit is None else 2.0
-    a_row = max(few - FEW * took, 0.0) / size
-    return Speed(a_row, again * a_cell, again * (took - size * a_cell))
+    again = 1.0 if getattr(_last(learner), "refit", None) is None else 2.0
+    a_cell, a_round = _line(each)
+    a_row, at_once = _line(before)
+    return Speed(a_row, again * a_cell, again * a_round, at_once)
+
+
+def _line(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
+    """Return what a row takes, and what is left for no rows, by the last two numbers of rows."""
+    size, took = points[-1]
+    rate = took / size
+    if len(points) > 1:
+        fewer, less = points[-2]
+        rate = float(np.clip((took - less) / (size - fewer), LEAST_GROWTH * rate, rate))
+    return rate, took - rate * size
 
 
 def _probe(learner: Any, data: TrainingData, rows: IntArray, seed: int, rounds: int) -> float:
     start = time.perf_counter()
-    if not trial(_with(learner, n_estimators=rounds, early_stopping=False), data, rows, seed):
+    few = {"early_stopping": False} if _is_booster(learner) else {}
+    if not trial(_with(learner, **{_rounds_name(learner): rounds}, **few), data, rows, seed):
         return float("inf")
     return time.perf_counter() - start
+
+
+def _rounds_name(learner: Any) -> str:
+    """Return what a booster, of whatever library, calls its number of rounds; "" for others."""
+    last = _last(learner)
+    if isinstance(last, NewtonBoosting) or _package(last) == "xgboost":
+        return "n_estimators"
+    # With categories, what CatBoost does in a round grows faster than its rows: it is tried whole.
+    plain = _package(last) == "catboost" and "cat_features" not in last.get_params()
+    return "iterations" if plain else ""
+
+
+def _package(model: Any) -> str:
+    return type(model).__module__.partition(".")[0]
 
 
 def _is_booster(learner: Any) -> bool:
@@ -273,4 +326,6 @@ def _last(learner: Any) -> Any:
 
 def _with(learner: Any, **parameters: Any) -> Any:
     name = learner.steps[-1][0]
-    return clone(learner).set_params(**{f"{name}__{key}": v for key, v in parameters.items()})
+    return prepared(learner, None).set_params(
+        **{f"{name}__{key}": v for key, v in parameters.items()}
+    )

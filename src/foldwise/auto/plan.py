@@ -33,7 +33,7 @@ WARM_SHARE = 0.1
 # What a first trial of another learner may take, as times that of the first, which is a cheap one.
 OTHERS_TIMES = 5.0
 # Workers take seconds to come up: a shorter budget is spent in this process.
-SHORT_SECONDS, SHORT_FOR_SMALL = 8.0, 30.0
+SHORT_SECONDS, SHORT_FOR_SMALL, LONG_SECONDS = 8.0, 30.0, 30.0
 # What runs in this process cannot be ended: a single fit may take this share of the time.
 SINGLE_SHARE, SINGLE_SECONDS = 0.05, 1.0
 # The time for a first model while workers come up.
@@ -266,8 +266,11 @@ def with_quick(
     costs = {name: fits_of(plan.folds) * seconds.get(name, unknown) for name in plan.names}
     most = np.inf if small else min(SINGLE_SHARE * budget, SINGLE_SECONDS)
     first_time = min(FIRST_SHARE * budget, FIRST_SECONDS)
-    # Rounds that were counted for the time there is may take it.
-    counted = list(plan.bounds)[: 1 if workers else None] if plan.folds == 1 else []
+    # Rounds that were counted for the time there is may take it: here, unless workers that take
+    # long to come up would be idle for longer.
+    counted = list(plan.bounds)[: 1 if workers else None]
+    if plan.folds > 1 or (workers > 1 and budget >= LONG_SECONDS):
+        counted = []
     sure = () if workers else counted
     cheap = [n for n in plan.names if n in sure or seconds.get(n, unknown) <= most]
     if not cheap:

@@ -1,9 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
+from foldwise.auto.tables import TableEncoder
 from foldwise.auto.tables.cleaning import NumberCleaner
 
 
@@ -64,3 +66,9 @@ def test_squashed_numbers_keep_their_order_and_stay_small():
 def test_columns_that_miss_the_same_cells_are_marked_once():
     X = np.array([[1.0, 2.0, np.nan], [np.nan, np.nan, 1.0]])
     assert NumberCleaner(True, None, 0).fit_transform(X).shape == (2, 5)
+
+
+def test_a_table_of_words_alone_can_be_spread_by_quantiles_of_its_numbers() -> None:
+    words = pd.DataFrame({"a": list("xyxy"), "b": list("uuvv")})
+    out = TableEncoder(scale="quantile").fit_transform(words)
+    np.testing.assert_array_equal(out, TableEncoder().fit_transform(words))

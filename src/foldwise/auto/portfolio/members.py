@@ -1,7 +1,8 @@
 """The learners that are tried, in the order in which they are worth their time.
 
-Cheap and strong ones come first, so that a time budget leaves out what matters least. The order
-and the settings were chosen by out-of-fold losses on the training parts of public tables.
+What lowers the stack's loss most for its time comes first, so that a time budget leaves out what
+matters least. Order and settings were chosen by out-of-fold losses on the training parts of public
+tables; ``benchmarks/portfolio.py`` learns the order again.
 """
 
 from collections.abc import Callable
@@ -44,21 +45,16 @@ ARITHMETIC = Contender(
 CROSSED = Contender(
     "boosted_crossed", "crossed", trees.arithmetic, 2, rows=(300, 100_000), categories=2
 )
-SLOW = (
-    Contender("boosted_slow", "native", trees.slow_random, 3, rows=(300, MANY)),
-    Contender("boosted_slow_deep", "native", trees.slow_deep, 3, rows=(300, MANY)),
-)
 # Splines make eleven columns of one: 440 MB of these.
 CELLS = 5_000_000
 REGRESSORS = (
     Contender("ridge", "squash", smooth.ridge, 1),
-    Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("ridge_spline", "spline", smooth.ridge, 1, width=600, cells=CELLS),
     Contender("boosted_linear", "squash", trees.linear_leaves, 2, rows=(100, MANY), width=200),
     ARITHMETIC,
     CROSSED,
-    Contender("boosted_deep", "native", trees.deep, 2, rows=(1000, 4999)),
+    Contender("boosted_deep", "native", trees.deep, 2, rows=(1000, MANY)),
     Contender("boosted_shallow", "native", trees.shallow, 2),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
     Contender("ridge_log", "squash", in_log(smooth.ridge), 2, log=True),
@@ -106,19 +102,17 @@ REGRESSORS = (
         "extra_trees_log", "ordinal", in_log(trees.extra_trees), 3, rows=(100, 50_000), log=True
     ),
     Contender("random_forest", "ordinal", trees.random_forest, 3, rows=(100, 50_000)),
-    *SLOW,
     NEURAL,
 )
 
 CLASSIFIERS = (
     Contender("logistic", "squash", smooth.logistic, 1),
-    Contender("boosted_deep", "native", trees.deep, 2, rows=(5000, MANY)),
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("extra_trees", "ordinal", trees.extra_trees, 1, rows=(250, 50_000)),
     ARITHMETIC,
     CROSSED,
     Contender("kernel", "onehot", smooth.soft_kernel, 2, rows=(50, 50_000)),
-    Contender("boosted_deep", "native", trees.deep, 2, rows=(80, 4999)),
+    Contender("boosted_deep", "native", trees.deep, 2, rows=(80, MANY)),
     Contender("logistic_spline", "spline", smooth.cautious_logistic, 2, width=600, cells=CELLS),
     Contender("wide_kernel", "onehot", smooth.wide_kernel, 2, rows=(50, 50_000)),
     Contender("wide_net", "onehot", smooth.wide_net, 2, rows=(200, 20_000)),
@@ -147,14 +141,38 @@ CLASSIFIERS = (
         "discriminant",
         "spline",
         smooth.discriminant,
-        3,
+        2,
         width=200,
         cells=CELLS,
         takes_weights=False,
     ),
-    *SLOW,
     NEURAL,
 )
+
+FEW_ROWS = 2500
+# By task, for few rows and for many; those not named come after these as they are listed above.
+ORDER = {
+    "regression": (
+        "ridge boosted_shallow ridge_log ridge_spline_log boosted_linear boosted_random_log "
+        "support_vectors ridge_spline catboost boosted_crossed boosted_arithmetic xgboost rules "
+        "boosted_deep extra_trees boosted_sampled extra_trees_log",
+        "ridge boosted_crossed boosted_shallow xgboost support_vectors catboost ridge_spline_log "
+        "boosted_arithmetic boosted_random_log boosted_deep boosted_linear wide_net "
+        "boosted_sampled extra_trees",
+    ),
+    "binary": (
+        "logistic kernel_normal quadratic discriminant boosted_crossed wide_kernel boosted_random "
+        "catboost wide_net random_forest boosted_deep boosted_shallow boosted_arithmetic xgboost",
+        "logistic boosted_shallow boosted_random neighbours catboost boosted_crossed "
+        "boosted_arithmetic wide_net extra_trees catboost_levels discriminant random_forest kernel",
+    ),
+    "multiclass": (
+        "logistic quadratic wide_kernel discriminant boosted_random wide_net random_forest xgboost "
+        "boosted_arithmetic kernel extra_trees boosted_shallow",
+        "logistic neighbours kernel boosted_deep wide_net extra_trees boosted_arithmetic "
+        "boosted_random",
+    ),
+}
 
 READABLE_RULES = (
     Contender("rules", "named", trees.rules, 1),
@@ -187,9 +205,18 @@ def portfolio(
     Examples
     --------
     >>> [member.name for member in portfolio(TableProfile(200, 3), 1)]
-    ['ridge', 'boosted_random', 'ridge_spline']
+    ['ridge', 'ridge_spline', 'boosted_random']
     """
-    members: tuple[Contender, ...] = REGRESSORS if profile.regression else CLASSIFIERS
     if interpretable:
         members = READABLE_REGRESSORS if profile.regression else READABLE_CLASSIFIERS
+    else:
+        members = _in_order(profile)
     return tuple(m for m in members if m.tier <= tier and m.suits(profile))
+
+
+def _in_order(profile: TableProfile) -> tuple[Contender, ...]:
+    task = "binary" if profile.n_classes == 2 else "multiclass"
+    few, many = ORDER["regression" if profile.regression else task]
+    first = (few if profile.n_rows <= FEW_ROWS else many).split()
+    members = {m.name: m for m in (REGRESSORS if profile.regression else CLASSIFIERS)}
+    return tuple(members.pop(name) for name in first) + tuple(members.values())

@@ -92,34 +92,6 @@ def deep(profile: TableProfile) -> Any:
     )
 
 
-def slow_random(profile: TableProfile) -> Any:
-    """Return small steps with thresholds drawn at random, as in AutoGluon's portfolio (r177)."""
-    return newton(
-        profile,
-        0.018,
-        max_leaf_nodes=39,
-        min_samples_leaf=3,
-        subsample=0.88,
-        max_features=0.46,
-        reg_lambda=0.36,
-        lightgbm_params={"extra_trees": True, "lambda_l1": 0.24},
-    )
-
-
-def slow_deep(profile: TableProfile) -> Any:
-    """Return small steps of large trees, as in AutoGluon's portfolio (r163)."""
-    return newton(
-        profile,
-        0.0114,
-        max_leaf_nodes=84,
-        min_samples_leaf=3,
-        subsample=0.98,
-        max_features=0.53,
-        reg_lambda=0.84,
-        lightgbm_params={"lambda_l1": 0.027},
-    )
-
-
 def xgboost(profile: TableProfile) -> Any:
     """Return XGBoost with the tuned defaults of Holzmüller et al. (2024)."""
     from xgboost import XGBClassifier, XGBRegressor
