@@ -1,6 +1,7 @@
 """Smaller stacks: chosen without the judged fold, cheaper, and honest about what they lose."""
 
 import pickle
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -46,13 +47,14 @@ def whole():
 def test_learners_are_left_out_by_the_training_rows_of_each_stacker_alone(whole):
     small = whole.compact(prune=0.1)
     (deal,) = small.deals_
-    thrift, metric = Thrift(0.1), deal.metric
+    thrift = Thrift(0.1)
     read = [(deal.reading.final, deal.verdict.names)]
     pairs = zip(deal.reading.judgements, deal.verdict.folds, strict=True)
     read += [(judgement.train, judged.names) for judgement, judged in pairs]
     for blocks, names in read:
         features = deal.top.features(blocks)
-        assert thrift.keep(features, deal.judge.target(blocks), metric) == names
+        target = deal.judge.target(blocks)
+        assert thrift.keep(features, target, partial(deal.judge.worth, target)) == names
     # They do not agree: what one of them keeps was not decided for another.
     assert len({names for _, names in read}) > 1
     assert small.used_ == list(deal.verdict.names)
@@ -67,10 +69,25 @@ def test_pruning_stops_where_a_smaller_combination_would_cost_more_than_allowed(
     nested = Thrift().nested(features, target)
     assert [len(names) for names in nested] == [4, 3, 2, 1]
     assert all(set(few) < set(more) for more, few in pairwise(nested))
-    kept = [Thrift(prune).keep(features, target, deal.metric) for prune in (0.0, 0.1, 1.0, 1e9)]
+    worth = partial(deal.judge.worth, target)
+    kept = [Thrift(prune).keep(features, target, worth) for prune in (0.0, 0.1, 1.0, 1e9)]
     assert kept[0] == nested[0]
     assert kept[-1] == nested[-1]
     assert [len(names) for names in kept] == sorted((len(n) for n in kept), reverse=True)
+
+
+def test_what_a_stacker_needs_is_kept_though_a_convex_mean_would_not_need_it():
+    # The second is right but timid: it spoils a mean of probabilities, and adds to one of logits.
+    rng = np.random.default_rng(0)
+    z, noise = rng.normal(size=600), rng.normal(size=(600, 2))
+    y = (z + 0.3 * rng.normal(size=600) > 0).astype(int)
+    learners = [
+        ("bold", LogisticRegression(C=100.0), [0]),
+        ("timid", LogisticRegression(C=1e-3), [1]),
+    ]
+    stack = StackingClassifier(learners, "pool", random_state=0).fit(z[:, None] + 0.5 * noise, y)
+    assert stack.compact(prune=0.1).used_ == ["bold", "timid"]
+    assert stack.restack("simplex").compact(prune=0.1).used_ == ["bold"]
 
 
 def test_a_compact_stack_predicts_by_what_it_keeps_and_is_smaller(whole):

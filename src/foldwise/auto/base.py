@@ -27,7 +27,6 @@ from foldwise.auto.plan import (
     SHORT_TRIAL_SHARE,
     TRIAL_SHARE,
     FitPlan,
-    combining_time,
     is_small,
     planned,
 )
@@ -43,7 +42,6 @@ from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
 from foldwise.errors import Plain, invalid_data, listing, unsupported, warn
 from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
-from foldwise.stack.judge.in_time import ALL_SHARE
 from foldwise.stack.parameters import LIVE, without_live
 from foldwise.stack.results.notebook import fitted_html
 
@@ -54,8 +52,6 @@ READ_FROM_STACK = (
 )  # fmt: skip
 LEAST_SECONDS = 0.5
 CONSTANT = "constant"
-# Standard errors of the score: learners that change it by less are not asked about new rows.
-PRUNE = 0.1
 
 
 class BaseAutoStack(BaseEstimator):
@@ -164,12 +160,7 @@ class BaseAutoStack(BaseEstimator):
         repeats = max(preset.n_repeats, plan.repeats) if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, first: Any, **changed: Any) -> Any:
-            budget = changed.get("time_budget")
-            if budget is not None:
-                size = len(data.y), data.n_classes
-                _, everything = combining_time(*size, plan.folds, len(members))
-                thorough = thorough and repeats * everything <= ALL_SHARE * budget
-            on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough), small)
+            on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
             settings = {**self._running(), **on_top, **changed}
             if first is not None and len(first.deals_) == repeats:
                 return first._grown(list(members.items()), **settings)
@@ -317,14 +308,12 @@ class BaseAutoStack(BaseEstimator):
             return {"executor": "processes", "n_jobs": effective_n_jobs(self.n_jobs)}
         return {"executor": self.executor, "n_jobs": self.n_jobs}
 
-    def _on_top(self, preset: Preset, small: bool) -> dict[str, Any]:
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
         if self.interpretable:
             # One model of all rows, not a mean of several, is what a person can read.
             return {"final_estimator": "best", "predict_with": "refit"}
         top = list(self._stackers) if preset.thorough else self._stackers[0]
-        # Few rows tell little about who can be missed, and small models answer at once.
-        prune = 0.0 if small else PRUNE
-        return {"final_estimator": top, "prune": prune, "predict_seconds": self.predict_seconds}
+        return {"final_estimator": top, "predict_seconds": self.predict_seconds}
 
     def _settle(
         self, plan: FitPlan, rows: AutoInputs, broken: dict[str, str], reason: str = ""
@@ -345,7 +334,7 @@ class BaseAutoStack(BaseEstimator):
         return self
 
     def compact(
-        self, *, prune: float = PRUNE, predict_seconds: float | None = None, X: Any = None
+        self, *, prune: float = 0.1, predict_seconds: float | None = None, X: Any = None
     ) -> Self:
         """Return a new model of the learners that are worth keeping; none is fitted again.
 

@@ -11,8 +11,6 @@ from foldwise.auto.presets import Preset
 from foldwise.stack import StackingClassifier
 from foldwise.stack.problem import checked_classes
 
-FEW_CLASSES = 5
-
 
 class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     """Fit a good stack of classifiers to any table, with an honest score of it.
@@ -123,20 +121,16 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     stack_: StackingClassifier
     _stack_class = StackingClassifier
     classes_: Array
-    # One weight a learner on log-probabilities; weights a class must be clearly better.
-    _stackers = ("pool", "logistic")
+    # One weight a learner on probabilities or on their logs; weights a class must be clearly better.
+    _stackers = ("log_score", "pool", "logistic")
 
     def _read_target(self, y: Any) -> tuple[Array, Array, int]:
         codes, self.classes_ = checked_classes(self._owner, y)
         return codes, np.asarray(y).reshape(len(codes)), len(self.classes_)
 
-    def _on_top(self, preset: Preset, small: bool) -> dict[str, Any]:
+    def _on_top(self, preset: Preset) -> dict[str, Any]:
         calibrate = "auto" if preset.thorough and not self.interpretable else None
-        top = {"calibrate": calibrate, **super()._on_top(preset, small)}
-        if len(self.classes_) > FEW_CLASSES and top["final_estimator"] == self._stackers[0]:
-            # Where time is short: it looks at the truth's probability only, not at every class.
-            top["final_estimator"] = "log_score"
-        return top
+        return {"calibrate": calibrate, **super()._on_top(preset)}
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Predict probabilities of the classes.

@@ -19,7 +19,7 @@ class Preset:
 
 
 PRESETS = {
-    "fast": Preset(tier=1, folds=5, folds_in_time=(5, 3), thorough=False, size=0.25),
-    "balanced": Preset(tier=2, folds=5, folds_in_time=(8, 5, 3)),
-    "best": Preset(tier=3, folds=8, folds_in_time=(8, 5, 3), n_repeats=2),
+    "fast": Preset(tier=1, folds=5, folds_in_time=(5, 4), thorough=False, size=0.25),
+    "balanced": Preset(tier=2, folds=5, folds_in_time=(8, 5, 4)),
+    "best": Preset(tier=3, folds=8, folds_in_time=(8, 5, 4), n_repeats=2),
 }

@@ -149,8 +149,9 @@ CLASSIFIERS = (
     NEURAL,
 )
 
-FEW_ROWS = 2500
-# By task, for few rows and for many; those not named come after these as they are listed above.
+FEW_ROWS, MANY_ROWS = 2500, 12_000
+# By task, for few rows and for more; those not named come after these as they are listed above.
+# Nothing was learned on more than 8,000 rows: of many, large trees come earlier.
 ORDER = {
     "regression": (
         "ridge boosted_shallow ridge_log ridge_spline_log boosted_linear boosted_random_log "
@@ -207,10 +208,8 @@ def portfolio(
     >>> [member.name for member in portfolio(TableProfile(200, 3), 1)]
     ['ridge', 'ridge_spline', 'boosted_random']
     """
-    if interpretable:
-        members = READABLE_REGRESSORS if profile.regression else READABLE_CLASSIFIERS
-    else:
-        members = _in_order(profile)
+    readable = READABLE_REGRESSORS if profile.regression else READABLE_CLASSIFIERS
+    members = readable if interpretable else _in_order(profile)
     return tuple(m for m in members if m.tier <= tier and m.suits(profile))
 
 
@@ -218,5 +217,7 @@ def _in_order(profile: TableProfile) -> tuple[Contender, ...]:
     task = "binary" if profile.n_classes == 2 else "multiclass"
     few, many = ORDER["regression" if profile.regression else task]
     first = (few if profile.n_rows <= FEW_ROWS else many).split()
+    if profile.n_rows > MANY_ROWS:
+        first = list(dict.fromkeys([first[0], "boosted_deep", *first[1:]]))
     members = {m.name: m for m in (REGRESSORS if profile.regression else CLASSIFIERS)}
     return tuple(members.pop(name) for name in first) + tuple(members.values())

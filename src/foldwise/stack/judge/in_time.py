@@ -1,4 +1,4 @@
-"""Judging before time is up: a plain mean first, then the first stacker, then all of them.
+"""Judging before time is up: a plain mean first, then the first stacker, two, then all of them.
 
 And how much of the time the fits must leave for it.
 """
@@ -72,6 +72,8 @@ def _steps(contest: Contest, problem: StackProblem) -> list[Contest]:
     # Decision values cannot be scored as probabilities before they are calibrated.
     if several and not (contest.methods and response_kind(first.estimator) == "decision"):
         steps.append(alone)
+        if len(contest.candidates) > 2:
+            steps.append(replace(alone, candidates=contest.candidates[:2]))
     return [*steps, contest]
 
 

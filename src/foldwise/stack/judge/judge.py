@@ -3,9 +3,11 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.folds import Block, Judgement, Reading, rows_inside
@@ -20,6 +22,7 @@ from foldwise.stack.stackers.candidates import (
     response_kind,
     without_rows_to_score,
 )
+from foldwise.stack.stackers.means import Stacker, WeightedMean
 from foldwise.stack.table.read import Features, Layer, fold_numbers, rows_of, weights_of
 
 LONE_PARTS = 5
@@ -167,11 +170,28 @@ class Judge:
 
     def thrifty(self, blocks: Sequence[Block]) -> "Judge":
         """Return the judge of the learners worth keeping, told from the blocks alone."""
-        thrift, metric = self.contest.thrift, self.contest.metric
+        thrift = self.contest.thrift
         if thrift is None or len(self.names) == 1:
             return self
-        kept = thrift.keep(self.layer.features(blocks), self.target(blocks), metric)
+        target = self.target(blocks)
+        kept = thrift.keep(self.layer.features(blocks), target, partial(self.worth, target))
         return replace(self, layer=self.layer.of(kept), contest=replace(self.contest, thrift=None))
+
+    def worth(self, target: Target, features: Features) -> Evaluation:
+        """Return how good a stacker is at best on the rows it is fitted on."""
+        candidates, metric = self.contest.candidates, self.contest.metric
+        # Ours have few weights; what can follow any rows would say nothing on them.
+        few = [own for own in candidates if isinstance(own.estimator, Stacker)]
+        few = few or [own for own in candidates if type(own.estimator) is LogisticRegression]
+        simplex = Candidate("simplex", WeightedMean("simplex", None, features.labels))
+        return max(
+            (
+                metric.evaluate(respond(fitted, features), target)
+                for own in few or [simplex]
+                for fitted in own.fit_grid(features, target.y, target.weight, self.seed)
+            ),
+            key=lambda found: found.score,
+        )
 
     def _judged(
         self, judgement: Judgement, option: Option, stacker: Any, response: Response

@@ -1,7 +1,7 @@
 """Smaller stacks: which learners are worth what they cost, told from out-of-fold predictions."""
 
 import pickle
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,7 @@ import numpy as np
 from foldwise.combine import elimination_order
 from foldwise.folds import Ref
 from foldwise.learners import AskedRows, steps_of, take_rows
-from foldwise.scores.metric import Evaluation, Metric, Target
-from foldwise.stack.stackers.means import WeightedMean
+from foldwise.scores.metric import Evaluation, Target
 from foldwise.stack.table.read import Features, Layer
 
 TRIED_ROWS = 1000
@@ -38,23 +37,31 @@ class Thrift:
     seconds: float = np.inf  # for a thousand new rows
     costs: PredictionCosts | None = None  # in seconds; needed if they are limited
 
-    def keep(self, features: Features, target: Target, metric: Metric) -> tuple[str, ...]:
-        """Return the learners to keep, by convex combinations of some on the rows given."""
+    def keep(
+        self, features: Features, target: Target, evaluate: Callable[[Features], Evaluation]
+    ) -> tuple[str, ...]:
+        """Return the learners to keep; convex combinations tell in which order they are dropped.
+
+        ``evaluate``: Tells how good the stacker is with some learners, on the rows given.
+        """
         nested = self.nested(features, target)
         if self.costs is not None:
             costs = self.costs
             cheapest = min(features.names, key=lambda name: costs.of([name]))
             nested = [names for names in nested if costs.of(names) <= self.seconds] or [(cheapest,)]
-        kept, *smaller = nested
-        if not self.prune or not smaller:
-            return kept
-        most = _evaluated(features.of(kept), target, metric)
+        if not self.prune or len(nested) == 1:
+            return nested[0]
+        most = evaluate(features.of(nested[0]))
         least = most.score - self.prune * most.standard_error
-        for names in smaller:
-            if not _evaluated(features.of(names), target, metric).score >= least:
-                break
-            kept = names
-        return kept
+        # Fewer learners are no better, but for chance: the smallest set is looked for by halving.
+        enough, too_few = 0, len(nested)
+        while too_few - enough > 1:
+            middle = (enough + too_few) // 2
+            if evaluate(features.of(nested[middle])).score >= least:
+                enough = middle
+            else:
+                too_few = middle
+        return nested[enough]
 
     def nested(self, features: Features, target: Target) -> list[tuple[str, ...]]:
         """Return all learners, then ever fewer of them down to one."""
@@ -74,13 +81,6 @@ class Thrift:
             tuple(name for m, name in enumerate(names) if m in order[gone:])
             for gone in range(len(names))
         ]
-
-
-def _evaluated(features: Features, target: Target, metric: Metric) -> Evaluation:
-    top = WeightedMean("simplex", None, features.labels)
-    return metric.evaluate(
-        top.fit(features.members, target.y, target.weight).respond(features.members), target
-    )
 
 
 def seconds_of(layer: Layer, refs: Sequence[Ref]) -> PredictionCosts:
