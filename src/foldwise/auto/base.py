@@ -151,7 +151,7 @@ class BaseAutoStack(BaseEstimator):
         budget = np.inf if self.time_budget is None else self.time_budget
         members = tuple(member for member in members if member.least_seconds <= budget)
         learners, broken = built(members, profile, self.kinds_)
-        plan = self._plan(members, learners, data, preset, start, seed, small := is_small(profile))
+        plan = self._plan(members, learners, data, preset, start, seed, is_small(profile))
         learners |= {name: bounded(learners[name], *b) for name, b in plan.bounds.items()}
         rows = self._drawn(replace(rows, data=data), plan, seed)
         data = rows.data

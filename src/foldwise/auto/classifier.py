@@ -121,7 +121,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
     stack_: StackingClassifier
     _stack_class = StackingClassifier
     classes_: Array
-    # One weight a learner on probabilities or on their logs; weights a class must be clearly better.
+    # A weight a learner, on probabilities or their logs; weights a class must be clearly better.
     _stackers = ("log_score", "pool", "logistic")
 
     def _read_target(self, y: Any) -> tuple[Array, Array, int]:

@@ -101,11 +101,7 @@ class FittedStack:
         )
 
     def fresh(
-        self,
-        X: Any,
-        refs: Sequence[Ref],
-        judged: Verdict | JudgedFold | None = None,
-        jobs: int = 1,
+        self, X: Any, refs: Sequence[Ref], judged: Verdict | JudgedFold | None = None, jobs: int = 1
     ) -> Features:
         """Return the top features of new rows, the mean over some nodes.
 
