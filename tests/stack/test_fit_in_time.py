@@ -143,6 +143,8 @@ def test_time_for_combining_is_set_aside() -> None:
     assert seconds(10, several) == pytest.approx(0.48)
     assert seconds(1.0, several) == pytest.approx(0.28)
     assert seconds(1000) == pytest.approx(20.0)
+    # Of a minute, an eighth at most: ten thousand learners would take longer.
+    assert reserved(problem, 10_000, lattice, one, 60) == pytest.approx(7.5)
 
 
 def test_a_stacker_without_time_is_a_mean_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,11 +163,11 @@ def test_a_stacker_without_time_is_a_mean_and_that_is_said(monkeypatch: pytest.M
     assert best.score_ == fit(learners, final_estimator="best").score_
 
 
-@pytest.mark.parametrize("stops", [0, 1, 2, 3])
+@pytest.mark.parametrize("stops", [0, 1, 2, 3, 4])
 def test_as_much_is_judged_as_there_is_time_for(stops: int) -> None:
     problem = StackProblem(TrainingData(X, Y))
     metric = as_metric(None, owner="x", classify=False, has_probabilities=False)
-    contest = Contest(candidates_from(["ridge", "lasso"], problem, metric, "x"), metric)
+    contest = Contest(candidates_from(["ridge", "lasso", "nnls"], problem, metric, "x"), metric)
     tried: list[list[str]] = []
 
     def judged(step: Contest, until: float) -> list[str]:
@@ -177,7 +179,7 @@ def test_as_much_is_judged_as_there_is_time_for(stops: int) -> None:
 
     until = time.monotonic() + (100.0 if stops else -1.0)
     found, whole = judged_in_time(judged, contest, problem, until)
-    steps = [["mean"], ["ridge"], ["ridge", "lasso"]]
+    steps = [["mean"], ["ridge"], ["ridge", "lasso"], ["ridge", "lasso", "nnls"]]
     assert found == steps[max(stops, 1) - 1]
-    assert whole == (stops == 3)
+    assert whole == (stops == 4)
     assert tried == steps[: stops + 1]

@@ -45,6 +45,16 @@ ARITHMETIC = Contender(
 CROSSED = Contender(
     "boosted_crossed", "crossed", trees.arithmetic, 2, rows=(300, 100_000), categories=2
 )
+# Of many rows and columns, all its time is spent on asking, which a trial does not tell.
+NEIGHBOURS = Contender(
+    "neighbours",
+    "normal",
+    smooth.neighbours,
+    2,
+    rows=(20, 50_000),
+    cells=300_000,
+    takes_weights=False,
+)
 # Splines make eleven columns of one: 440 MB of these.
 CELLS = 5_000_000
 REGRESSORS = (
@@ -97,7 +107,7 @@ REGRESSORS = (
         power=2.0,
         log=True,
     ),
-    Contender("neighbours", "normal", smooth.neighbours, 2, rows=(20, 50_000), takes_weights=False),
+    NEIGHBOURS,
     Contender(
         "extra_trees_log", "ordinal", in_log(trees.extra_trees), 3, rows=(100, 50_000), log=True
     ),
@@ -135,7 +145,7 @@ CLASSIFIERS = (
     ),
     Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
     Contender("boosted_sampled", "native", trees.sampled, 2),
-    Contender("neighbours", "normal", smooth.neighbours, 2, rows=(20, 50_000), takes_weights=False),
+    NEIGHBOURS,
     Contender("rules", "ordinal", trees.rules, 2, rows=(100, 20_000), classes=2),
     Contender(
         "discriminant",

@@ -24,6 +24,8 @@ COMBINING_RATE = 8e-6
 ALL_TIMES = (1.0, 3.5, 20.0)
 # All of it is waited for if it takes no more of the time than this.
 ALL_SHARE = 0.25
+# Most that fits leave of a long time: not all learners will be there, and judging ends in time.
+MOST_SHARE, MOST_SECONDS = 0.125, 2.0
 # How the test rows of a single split are dealt.
 INNER_FOLDS = 5
 
@@ -100,4 +102,5 @@ def reserved(
     one, every = combining_seconds(n_rows, problem.data.n_classes, n_learners, n_folds)
     several = len(contest.candidates) > 1 or bool(contest.methods)
     seconds = 0.2 + (every if several and every <= ALL_SHARE * budget else one)
-    return min(max(seconds, budget / 50), budget / 3)
+    most = max(budget * MOST_SHARE, min(budget / 3, MOST_SECONDS))
+    return min(max(seconds, budget / 50), most)
