@@ -258,6 +258,16 @@ def tried(run: Callable[[Problem], Result], problem: Problem) -> Result:
         return Result(float("nan"), float("nan"))
 
 
+def tell(record: dict[str, Any]) -> None:
+    """Print one result."""
+    print(
+        f"{record['set']:22s} {record['seed']}  {record['method']:14s} {record['loss']:12.6g}  "
+        f"{record['seconds']:6.1f} s  {record['surprise']:+.2f}  "
+        f"predicting {record['predicting']:.2f} s",
+        flush=True,
+    )
+
+
 def summarise(table: pd.DataFrame) -> None:
     """Print how often foldwise is no worse, by how much, and how far estimates are off."""
     losses = table.pivot_table(index=["set", "seed"], columns="method", values="loss")
@@ -301,6 +311,8 @@ def main() -> None:
     kept = options.file is not None and options.file.exists()
     records = pd.read_csv(options.file).to_dict("records") if kept else []
     done = {(record["set"], record["seed"], record["method"]) for record in records}
+    for record in records:
+        tell(record)
     for name in options.sets:
         for seed in options.seeds:
             problem = load(name, seed)
@@ -312,11 +324,7 @@ def main() -> None:
                 records.append({"set": name, "seed": seed, "method": method, **vars(result)})
                 if options.file is not None:
                     pd.DataFrame(records).to_csv(options.file, index=False)
-                print(
-                    f"{name:22s} {seed}  {method:14s} {result.loss:12.6g}  {result.seconds:6.1f} s"
-                    f"  {result.surprise:+.2f}  predicting {result.predicting:.2f} s",
-                    flush=True,
-                )
+                tell(records[-1])
     summarise(pd.DataFrame(records))
 
 

@@ -125,17 +125,18 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
 
     monkeypatch.setattr(module, "trial", stops_after(None))
     monkeypatch.setattr(module.time, "perf_counter", lambda: now[0])
-    speed = speed_of(booster, data, 0, limit=1000.0)
+    order = np.arange(8000)
+    speed = speed_of(booster, data, order, 0, limit=1000.0)
     assert set(sizes) == {500, 2000, 8000}
     assert speed.seconds(60_000, 30) == pytest.approx(seconds(60_000, 30))
     assert speed.rounds(60_000, seconds(60_000, 30) + 1e-3) == 30
     assert speed.rows(30, seconds(60_000, 30) + 1e-3) == 60_000
     again = make_pipeline(StandardScaler(), NewtonBoostingClassifier(refit="scaled"))
-    assert speed_of(again, data, 0, 1000.0).a_cell == pytest.approx(2 * speed.a_cell)
+    assert speed_of(again, data, order, 0, 1000.0).a_cell == pytest.approx(2 * speed.a_cell)
     # Where all rows are few, all of a round's time is theirs.
-    few = replace(data, X=data.X[:400], y=data.y[:400])
-    assert speed_of(booster, few, 0, 3.0).seconds(400, 30) == pytest.approx(seconds(400, 30))
-    assert speed_of(booster, few, 0, 3.0).a_round == pytest.approx(0.0)
+    alone = speed_of(booster, data, order[:400], 0, 3.0)
+    assert alone.seconds(400, 30) == pytest.approx(seconds(400, 30))
+    assert alone.a_round == pytest.approx(0.0)
     # A probe, and then two of each: the first booster has the time, the second has none.
     twice = {"first": booster, "second": booster}
     enough = 2 * seconds(500, 2) + seconds(500, 32) + seconds(2000, 2) + seconds(2000, 32)
@@ -144,7 +145,7 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     usual = [speed.usual for speed in speeds_of(twice, data, 0, 1e4).values()]
     assert usual == pytest.approx([300.0] * 2, rel=0.01)
     monkeypatch.setattr(module, "trial", lambda *_: False)
-    assert speed_of(booster, data, 0, 9.0) is None
+    assert speed_of(booster, data, order, 0, 9.0) is None
 
 
 def test_few_rounds_still_learn():

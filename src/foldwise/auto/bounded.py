@@ -233,20 +233,20 @@ def speeds_of(
     Where the first of ours stops, the others are taken to stop too.
     """
     start, found = time.perf_counter(), dict[str, Speed]()
+    order = trial_order(data, seed, PROBED_ROWS[-1])
     for name, learner in learners.items():
         left = limit - (time.perf_counter() - start)
         if not found:
             # The first fit of all is slow for what it loads.
-            rows = trial_order(data, seed, PROBED_ROWS[0])
-            left -= _probe(learner, data, rows, seed, FEW)
-        speed = speed_of(learner, data, seed, left / len(learners)) if left > 0 else None
+            left -= _probe(learner, data, order[: PROBED_ROWS[0]], seed, FEW)
+        speed = speed_of(learner, data, order, seed, left / len(learners)) if left > 0 else None
         if speed is not None:
             found[name] = speed
     first = next((name for name in found if _is_booster(learners[name])), None)
     left = limit - (time.perf_counter() - start)
     if first is None or left <= 0:
         return found
-    rows = trial_order(data, seed, STOPPING_ROWS)
+    rows = order[:STOPPING_ROWS]
     now, stopping = time.perf_counter(), _with(learners[first], max_seconds=left)
     if not trial(stopping, data, rows, seed):
         return found
@@ -261,13 +261,18 @@ def speeds_of(
     }
 
 
-def speed_of(learner: Any, data: TrainingData, seed: int, limit: float) -> Speed | None:
-    """Return what rows and rounds of a booster take, about; None if it fails."""
+def speed_of(
+    learner: Any, data: TrainingData, order: IntArray, seed: int, limit: float
+) -> Speed | None:
+    """Return what rows and rounds of a booster take, about; None if it fails.
+
+    ``order``: Rows to be fitted to, the first of them first.
+    """
     before: list[tuple[int, float]] = []
     each: list[tuple[int, float]] = []
     start = time.perf_counter()
     for size in PROBED_ROWS:
-        rows = trial_order(data, seed, size)
+        rows = order[:size]
         few, more = (_probe(learner, data, rows, seed, rounds) for rounds in (FEW, MORE))
         if not np.isfinite(few + more):
             return None
@@ -275,7 +280,7 @@ def speed_of(learner: Any, data: TrainingData, seed: int, limit: float) -> Speed
         before.append((len(rows), max(few - FEW * each[-1][1], 0.0)))
         # The next takes at most as much longer as it has more rows.
         late = len(each) > 1 and 5 * (time.perf_counter() - start) > limit
-        if len(rows) == data.X.shape[0] or late:
+        if len(rows) == len(order) or late:
             break
     # Grown again on all rows once the number of rounds is known.
     again = 1.0 if getattr(_last(learner), "refit", None) is None else 2.0
