@@ -16,7 +16,7 @@ with a column `target`.
 """
 # What belongs together on the page; a script that is in none of them stands in the last part.
 PARTS = {
-    "Accuracy": ("accuracy", "combiners", "calibration", "nets", "rules", "isle"),
+    "Accuracy": ("accuracy", "portfolio", "combiners", "calibration", "nets", "rules", "isle"),
     "Honesty": ("scores", "honesty", "coverage", "bagging_intervals"),
     "Speed": ("nested_stacking", "shortcuts", "engine", "bagging_boosting", "paths", "subsets"),
     "Scale": ("memory", "budgets"),
