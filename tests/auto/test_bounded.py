@@ -47,15 +47,15 @@ def test_a_booster_whose_usual_rounds_fit_is_left_alone():
     assert put_first({"linear": 0.1}, 0.0178)[0] is not PLAN
 
 
-@pytest.mark.parametrize(("first", "probed"), [(0.061, False), (0.059, True)])
+@pytest.mark.parametrize(("first", "probed"), [(0.21, False), (0.19, True)])
 def test_where_few_rows_of_the_cheapest_are_slow_no_booster_is_probed(first, probed, monkeypatch):
-    # Of 0.75 s for trials, 0.3 are for boosters: a fifth of that for the cheapest.
+    # Of 2.5 s for trials, one is for boosters: a fifth of that for the cheapest.
     asked = []
     monkeypatch.setattr(module, "tried", lambda *_, **__: {"linear": Trials(((60, first),))})
     monkeypatch.setattr(module, "speeds_of", lambda own, *_: asked.extend(own) or {})
     plan_in_time(
         LEARNERS, {}, DATA,
-        trying=0.75, left=lambda: 30.0, workers=2, folds=(8, 5, 3), repeats=1, seed=0, small=False,
+        trying=2.5, left=lambda: 30.0, workers=2, folds=(8, 5, 3), repeats=1, seed=0, small=False,
     )  # fmt: skip
     assert asked == (["boosted", "other"] if probed else [])
 

@@ -30,8 +30,8 @@ from foldwise.learners import TrainingData, prepared
 # Rows of the probes of a booster.
 PROBED_ROWS = (500, 2000, 8000)
 FEW, MORE = 2, 32
-# Of the time for trials, what is spent on probes.
-PROBE_SHARE = 0.4
+# Of the time for trials, what is spent on probes; and the seconds that one booster's take.
+PROBE_SHARE, LEAST_PROBING = 0.4, 0.25
 # Where a booster stops is not known before. On ten tables, that of 8,000 rows was at 0.4 to 3.4
 # times the rounds that one of 1,000 rows took, half of them above 1.4.
 STOPPING_ROWS, ROUNDS_GROW = 2000, 1.5
@@ -73,8 +73,9 @@ def plan_in_time(
     """
     probed = {} if small else {n: own for n, own in learners.items() if _rounds_name(own)}
     others = {name: own for name, own in learners.items() if name not in probed}
-    probing = PROBE_SHARE * trying if probed else 0.0
-    trials = tried(others, powers, data, limit=trying - probing, seed=seed, small=small)
+    share = PROBE_SHARE * trying if probed else 0.0
+    trials = tried(others, powers, data, limit=trying - share, seed=seed, small=small)
+    probing = max(share, LEAST_PROBING)
     # Where few rows of the cheapest are slow, for their columns, a booster's are slower.
     slow = OTHERS_TIMES * min((t.made[0][1] for t in trials.values()), default=0.0) > probing
     speeds = {} if slow else speeds_of(probed, data, seed, probing)
