@@ -54,7 +54,7 @@ def test_learners_are_left_out_by_the_training_rows_of_each_stacker_alone(whole)
     for blocks, names in read:
         features = deal.top.features(blocks)
         target = deal.judge.target(blocks)
-        assert thrift.keep(features, target, partial(deal.judge.worth, target)) == names
+        assert thrift.keep(features, target, partial(deal.judge.worth, blocks)) == names
     # They do not agree: what one of them keeps was not decided for another.
     assert len({names for _, names in read}) > 1
     assert small.used_ == list(deal.verdict.names)
@@ -69,7 +69,7 @@ def test_pruning_stops_where_a_smaller_combination_would_cost_more_than_allowed(
     nested = Thrift().nested(features, target)
     assert [len(names) for names in nested] == [4, 3, 2, 1]
     assert all(set(few) < set(more) for more, few in pairwise(nested))
-    worth = partial(deal.judge.worth, target)
+    worth = partial(deal.judge.worth, deal.reading.final)
     kept = [Thrift(prune).keep(features, target, worth) for prune in (0.0, 0.1, 1.0, 1e9)]
     assert kept[0] == nested[0]
     assert kept[-1] == nested[-1]
@@ -88,6 +88,15 @@ def test_what_a_stacker_needs_is_kept_though_a_convex_mean_would_not_need_it():
     stack = StackingClassifier(learners, "pool", random_state=0).fit(z[:, None] + 0.5 * noise, y)
     assert stack.compact(prune=0.1).used_ == ["bold", "timid"]
     assert stack.restack("simplex").compact(prune=0.1).used_ == ["bold"]
+
+
+def test_a_greedy_stacker_is_pruned_by_a_scorer_that_looks_at_the_rows():
+    def scorer(model, rows, y):
+        return -np.mean((rows[:, 2] > 0) * (model.predict(rows) - y) ** 2)
+
+    learners = [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3))]
+    stack = StackingRegressor(learners, "greedy", scoring=scorer, prune=0.1, random_state=0)
+    assert set(stack.fit(X, Y).used_) <= {"ridge", "tree"}
 
 
 def test_a_compact_stack_predicts_by_what_it_keeps_and_is_smaller(whole):

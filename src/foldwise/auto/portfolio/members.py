@@ -146,7 +146,7 @@ CLASSIFIERS = (
     Contender("xgboost", "ordinal", trees.xgboost, 2, rows=(200, MANY), package="xgboost"),
     Contender("boosted_sampled", "native", trees.sampled, 2),
     NEIGHBOURS,
-    Contender("rules", "ordinal", trees.rules, 2, rows=(100, 20_000), classes=2),
+    Contender("rules", "ordinal", trees.rules, 3, rows=(100, 20_000), classes=2),
     Contender(
         "discriminant",
         "spline",

@@ -173,25 +173,21 @@ class Judge:
         thrift = self.contest.thrift
         if thrift is None or len(self.names) == 1:
             return self
-        target = self.target(blocks)
-        kept = thrift.keep(self.layer.features(blocks), target, partial(self.worth, target))
+        features, target = self.layer.features(blocks), self.target(blocks)
+        kept = thrift.keep(features, target, partial(self.worth, blocks))
         return replace(self, layer=self.layer.of(kept), contest=replace(self.contest, thrift=None))
 
-    def worth(self, target: Target, features: Features) -> Evaluation:
-        """Return how good a stacker is at best on the rows it is fitted on."""
-        candidates, metric = self.contest.candidates, self.contest.metric
+    def worth(self, blocks: Sequence[Block], names: Sequence[str]) -> Evaluation:
+        """Return how good a stacker of some learners is at best on the blocks it is fitted on."""
+        judge, candidates = replace(self, layer=self.layer.of(names)), self.contest.candidates
         # Ours have few weights; what can follow any rows would say nothing on them.
         few = [own for own in candidates if isinstance(own.estimator, Stacker)]
         few = few or [own for own in candidates if type(own.estimator) is LogisticRegression]
-        simplex = Candidate("simplex", WeightedMean("simplex", None, features.labels))
-        return max(
-            (
-                metric.evaluate(respond(fitted, features), target)
-                for own in few or [simplex]
-                for fitted in own.fit_grid(features, target.y, target.weight, self.seed)
-            ),
-            key=lambda found: found.score,
-        )
+        simplex = WeightedMean("simplex", None, self.layer.problem.labels)
+        fitted = judge._fit_all(few or [Candidate("simplex", simplex)], blocks).values()
+        features, target = judge.layer.features(blocks), self.target(blocks)
+        each = [self.contest.metric.evaluate(respond(own, features), target) for own in fitted]
+        return max(each, key=lambda found: found.score)
 
     def _judged(
         self, judgement: Judgement, option: Option, stacker: Any, response: Response

@@ -38,7 +38,7 @@ class Thrift:
     costs: PredictionCosts | None = None  # in seconds; needed if they are limited
 
     def keep(
-        self, features: Features, target: Target, evaluate: Callable[[Features], Evaluation]
+        self, features: Features, target: Target, evaluate: Callable[[Sequence[str]], Evaluation]
     ) -> tuple[str, ...]:
         """Return the learners to keep; convex combinations tell in which order they are dropped.
 
@@ -51,13 +51,13 @@ class Thrift:
             nested = [names for names in nested if costs.of(names) <= self.seconds] or [(cheapest,)]
         if not self.prune or len(nested) == 1:
             return nested[0]
-        most = evaluate(features.of(nested[0]))
+        most = evaluate(nested[0])
         least = most.score - self.prune * most.standard_error
         # Fewer learners are no better, but for chance: the smallest set is looked for by halving.
         enough, too_few = 0, len(nested)
         while too_few - enough > 1:
             middle = (enough + too_few) // 2
-            if evaluate(features.of(nested[middle])).score >= least:
+            if evaluate(nested[middle]).score >= least:
                 enough = middle
             else:
                 too_few = middle
