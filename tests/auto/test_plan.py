@@ -215,10 +215,10 @@ def test_a_trial_that_a_smaller_one_forbids_is_not_made() -> None:
 
 
 def test_classes_rows_and_folds_make_combining_long() -> None:
-    assert combining_time(1000, None, 5, 10) == pytest.approx((0.08, 0.08))
-    assert combining_time(1000, None, 10, 10) == pytest.approx((0.32, 0.32))
-    assert combining_time(20_000, 20, 5, 10) == pytest.approx((30.4, 608.0))
-    assert combining_time(20_000, 20, 1, 10) == pytest.approx((6.08, 121.6))
+    assert combining_time(1000, None, 5, 10) == pytest.approx(0.08)
+    assert combining_time(1000, None, 10, 10) == pytest.approx(0.32)
+    assert combining_time(20_000, 20, 5, 10) == pytest.approx(30.4)
+    assert combining_time(20_000, 20, 1, 10) == pytest.approx(6.08)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def plan_in_time(
     n_rows, at_once = data.X.shape[0], max(workers, 1)
 
     def combining(number: int) -> float:
-        return combining_time(n_rows, data.n_classes, number, 1)[0]
+        return combining_time(n_rows, data.n_classes, number, 1)
 
     known: dict[str, Any] = {"budget": left() / repeats, "folds": folds}
     booster = {name: speed.seconds(n_rows) for name, speed in speeds.items()}

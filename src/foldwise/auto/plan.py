@@ -297,13 +297,11 @@ def with_quick(
     return replace(plan, names=here, folds=number, skipped=skipped, here=here)
 
 
-def combining_time(
-    n_rows: int, n_classes: int | None, folds: int, members: int
-) -> tuple[float, float]:
-    """Return what one stacker takes, and all that a thorough preset puts on top."""
+def combining_time(n_rows: int, n_classes: int | None, folds: int, members: int) -> float:
+    """Return what one stacker takes."""
     # Of a single split the part held out is dealt into the usual folds.
     share, dealt = (HELD_OUT, USUAL_FOLDS) if folds == 1 else (1.0, folds)
-    return combining_seconds(share * n_rows, n_classes, members, dealt)
+    return combining_seconds(share * n_rows, n_classes, members, dealt)[0]
 
 
 def with_repeats(

@@ -116,3 +116,21 @@ def test_splines_are_not_tried_where_they_would_fill_the_memory() -> None:
     assert "ridge_spline" in names(100_000)
     assert "ridge_spline" not in names(1_000_000)
     assert "ridge" in names(1_000_000)
+
+
+def test_neighbours_are_asked_only_where_rows_and_columns_are_few() -> None:
+    for width, there in ((6, True), (100, False)):
+        facts = TableProfile(30_000, width, n_classes=2, smallest_class=9000)
+        assert ("neighbours" in [member.name for member in portfolio(facts, 2)]) == there
+
+
+def test_of_many_rows_large_trees_come_right_after_the_first_member() -> None:
+    for n_classes in (None, 2, 5):
+        names = [
+            [m.name for m in portfolio(TableProfile(n, 8, n_classes, n // 9), 2)]
+            for n in (12_000, 12_001)
+        ]
+        assert names[1][1] == "boosted_deep"
+        assert [n for n in names[0] if n != "boosted_deep"] == [
+            n for n in names[1] if n != "boosted_deep"
+        ]

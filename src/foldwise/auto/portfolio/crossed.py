@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.auto.portfolio.member import MOST_LEVELS
+from foldwise.auto.tables.encoder import N_FOLDS
 from foldwise.auto.tables.levels import (
     between_share,
     level_means,
@@ -16,10 +18,6 @@ from foldwise.auto.tables.levels import (
     random_folds,
     target_columns,
 )
-
-N_FOLDS = 5
-# Most levels a column can have and still be split by LightGBM itself.
-FEW_LEVELS = 40
 
 
 class Crossed(NamedTuple):
@@ -106,7 +104,7 @@ class CrossedLevels(TransformerMixin, BaseEstimator):
 
     def _pairs(self, telling: IntArray, n_targets: int) -> list[tuple[int, int]]:
         """Return the columns of many levels, and pairs of the most telling columns."""
-        many = [(j, j) for j in np.flatnonzero(self.n_levels_ > FEW_LEVELS).tolist()]
+        many = [(j, j) for j in np.flatnonzero(self.n_levels_ > MOST_LEVELS).tolist()]
         most = self.n_crosses // n_targets
         few = int((1 + np.sqrt(1 + 8 * most)) / 2)
         pairs = [(min(p), max(p)) for p in combinations(telling[:few].tolist(), 2)]
@@ -120,19 +118,16 @@ class CrossedLevels(TransformerMixin, BaseEstimator):
         for k, j in pairs:
             cells = X.iloc[:, j].to_numpy()
             there = np.isfinite(cells)
-            n_levels = int(self.n_levels_[k])
-            kept = (
-                level_means(levels[there, k], cells[there, None], n_levels) if there.any() else None
-            )
-            if kept is not None:
-                self.beside_.append((k, j, kept[:, 0]))
+            if there.any():
+                means = level_means(levels[there, k], cells[there, None], int(self.n_levels_[k]))
+                self.beside_.append((k, j, means[:, 0]))
 
     def _joined(self, X: Any, levels: IntArray, means: list[FloatArray]) -> pd.DataFrame:
         columns: dict[str, Any] = {}
         for j in np.flatnonzero(~self.coded_):
             columns[str(X.columns[j])] = X.iloc[:, j].to_numpy()
         for k, n_levels in enumerate(self.n_levels_):
-            if n_levels <= FEW_LEVELS:
+            if n_levels <= MOST_LEVELS:
                 columns[f"k{k}"] = pd.Categorical.from_codes(levels[:, k], pd.RangeIndex(n_levels))
         for i, (crossed, values) in enumerate(zip(self.crossed_, means, strict=True)):
             for t, column in enumerate(values.T):
