@@ -78,7 +78,7 @@ def plan_in_time(
     probing = max(share, LEAST_PROBING)
     # Where few rows of the cheapest are slow, for their columns, a booster's are slower.
     slow = OTHERS_TIMES * min((t.made[0][1] for t in trials.values()), default=0.0) > probing
-    speeds = {} if slow else speeds_of(probed, data, seed, probing)
+    speeds = speeds_of(probed, data, seed, probing) if probed and not slow else {}
     n_rows, at_once = data.X.shape[0], max(workers, 1)
 
     def combining(number: int) -> float:

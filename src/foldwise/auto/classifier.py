@@ -44,7 +44,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         Kinds of columns that are known, as in :func:`foldwise.column_kinds`; others are told
         from their cells.
     n_jobs : int or None, default=None
-        Fits at a time, as in scikit-learn; each fit uses one core. Many new rows are answered in
+        Fits at a time, as in scikit-learn; each fit uses one core. Many new rows are predicted in
         as many threads.
     random_state : int, RandomState instance or None, default=None
         Deals the folds and seeds the learners.

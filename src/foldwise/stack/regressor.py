@@ -61,8 +61,8 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     n_repeats : int, default=1
         Number of deals; predictions and scores are averaged.
     n_jobs : int or None, default=None
-        Number of processes that fit, and of threads that answer many new rows; results have the
-        same bits for any number.
+        Number of processes that fit, and of threads in which many new rows are predicted; results
+        have the same bits for any number.
     random_state : int, RandomState instance or None, default=None
         Deals the folds and fills every ``random_state`` of a learner that is None.
     on_error : {"drop", "raise"}, default="drop"

@@ -422,8 +422,11 @@ class Layer:
             return found
 
         sums: dict[str, Any] = {}
-        pool = Parallel(jobs if X.shape[0] >= MANY_ROWS else 1, "threading", return_as="generator")
-        for found in pool(delayed(responses)(cells) for cells in asked):
+        each: Iterable[dict[str, FloatArray]] = map(responses, asked)
+        if jobs > 1 and X.shape[0] >= MANY_ROWS:
+            pool = Parallel(jobs, "threading", return_as="generator")
+            each = pool(delayed(responses)(cells) for cells in asked)
+        for found in each:
             for name, own in found.items():
                 sums[name] = sums.get(name, 0.0) + own
         return {name: np.asarray(total / totals[name]) for name, total in sums.items()}
