@@ -70,6 +70,14 @@ def table_problem(
     present = words.notna().to_numpy()
     notes = _missing_note(target, present, table.attrs.get("missing", {}).get(target, []))
     table = table.loc[present].reset_index(drop=True)
+    cells = None if weight is None else numbers_of(table[weight])
+    weights = checked_weights(OWNER, cells, len(table))
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        notes.append(
+            f"Rows left out because {weight!r} is zero: {(~kept).sum():,} of {len(kept):,}."
+        )
+        table, weights = table.loc[kept].reset_index(drop=True), weights[kept]
     _check_rows(len(table), fewest_rows)
     y, found, said = _read_target(table[target], task)
     used = {target, groups, weight, *drop}
@@ -83,7 +91,7 @@ def table_problem(
         y,
         found,
         found_kinds,
-        None if weight is None else checked_weights(OWNER, numbers_of(table[weight]), len(X)),
+        weights,
         None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X)),
         (*notes, *said),
         dict(table.attrs.get("read_as", {})),
