@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import foldwise
+from foldwise.errors import InvalidParameterError
 
 REGRESSORS = {
     "AveragedCVRegressor": {"cv": 2},
@@ -97,6 +99,20 @@ def test_rows_of_weight_zero_change_no_bit(name: str) -> None:
     np.testing.assert_array_equal(getattr(one, answers)(X), getattr(two, answers)(X))
     if hasattr(one, "classes_"):
         np.testing.assert_array_equal(one.classes_, two.classes_)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_splits_of_the_users_that_tear_groups_are_refused(name: str) -> None:
+    model = learner_named(name, ESTIMATORS[name])
+    known = model.get_params(deep=False)
+    if not known.keys() & {"cv", "validation"}:
+        pytest.skip("takes no splits")
+    torn = {"cv": KFold(3), "validation": KFold(3), "early_stopping": True, "criterion": "cv"}
+    model.set_params(**{key: value for key, value in torn.items() if key in known})
+    X, y = make_friedman1(60, n_features=5, random_state=0)
+    y = (y > y.mean()).astype(float) if name.endswith("Classifier") else y
+    with pytest.raises(InvalidParameterError, match="keep the rows of a group on one side"):
+        model.fit(X, y, groups=np.arange(60) % 20)
 
 
 @pytest.mark.usefixtures("short_paths")

@@ -264,10 +264,7 @@ def deal(
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
-        with warnings.catch_warnings():
-            # A splitter that does not look at groups may still keep them whole: that is checked.
-            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-            splits = list(splitter.split(*(given or (np.zeros(n_rows), classes, groups))))
+        splits = asked_splits(splitter, *(given or (np.zeros(n_rows), classes, groups)))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = list(cv)
         if repeat:
@@ -276,20 +273,27 @@ def deal(
         must = "be an int, a splitter, an iterable of (train, test) or 'prefit'"
         raise bad_cv(owner, must, cv, "Use cv=5.")
     lattice = Lattice.from_splits(splits, n_rows, owner)
-    if groups is not None:
-        _check_groups_are_whole(owner, lattice, groups)
+    check_groups_are_whole(owner, "cv", zip(lattice.trains, lattice.tests, strict=True), groups)
     _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
     return lattice
 
 
-def without_rows(cv: Any, kept: BoolArray) -> Any:
+def asked_splits(splitter: Any, *given: Any) -> list[Any]:
+    """Return a splitter's splits of X, y and groups."""
+    with warnings.catch_warnings():
+        # A splitter that does not look at groups may still keep them whole: that is checked.
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        return list(splitter.split(*given))
+
+
+def without_rows(cv: Any, kept: BoolArray | IntArray) -> Any:
     """Return what deals the kept rows alone: given splits are renumbered, splitters stay.
 
     Parameters
     ----------
     cv : int, None, splitter or iterable of (train, test)
         How all rows would be dealt.
-    kept : ndarray of bool
+    kept : ndarray of bool or of int
         Which rows there still are.
 
     Returns
@@ -306,24 +310,33 @@ def without_rows(cv: Any, kept: BoolArray) -> Any:
     splits = cv.split() if isinstance(cv, PredefinedSplit) else cv
     if hasattr(splits, "split") or isinstance(cv, str) or not isinstance(splits, Iterable):
         return cv
-    number = np.cumsum(kept) - 1
+
+    left = _positions(kept)
 
     def renumbered(part: Any) -> IntArray:
-        rows = np.asarray(part)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        return number[rows[kept[rows]]]
+        rows = _positions(part)
+        return np.searchsorted(left, rows[np.isin(rows, left)])
 
     return [(renumbered(train), renumbered(test)) for train, test in splits]
 
 
-def _check_groups_are_whole(owner: str, lattice: Lattice, groups: Array) -> None:
-    for i, (train, test) in enumerate(zip(lattice.trains, lattice.tests, strict=True)):
+def _positions(part: Any) -> IntArray:
+    rows = np.asarray(part)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def check_groups_are_whole(
+    owner: str, name: str, splits: Iterable[tuple[Array, Array]], groups: Array | None
+) -> None:
+    """Raise if a split has rows of a group on both sides."""
+    for i, (train, test) in enumerate(() if groups is None else splits):
+        assert groups is not None
         torn = np.intersect1d(groups[train], groups[test])
         if len(torn):
             got = Plain(f"split {i} with {len(torn)} of {len(np.unique(groups))} groups on both")
             must = "keep the rows of a group on one side of every split"
-            fix = "Use cv=5 or GroupKFold(5), which keep groups whole, or leave groups out."
-            raise bad_cv(owner, must, got, fix)
+            fix = f"Use {name}=5 or GroupKFold(5), which keep groups whole, or leave groups out."
+            raise invalid_parameter(owner, name, must=must, got=got, fix=fix)
 
 
 def own_splits(
