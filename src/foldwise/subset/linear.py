@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from foldwise._sklearn import n_samples
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import (
+    as_counts,
     check_number,
     check_two_classes,
     check_whole,
@@ -202,25 +203,6 @@ def _needs_nothing(X: Any, y: Any) -> bool:
 def dense(X: Any) -> FloatArray:
     """Return X as an array: searches over subsets need few columns, so it fits."""
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-
-
-def as_counts(weights: FloatArray) -> FloatArray:
-    """Return how often each row counts.
-
-    Whole numbers say so themselves; other weights only compare rows, which then count once on
-    average: their unit means nothing.
-
-    Examples
-    --------
-    >>> as_counts(np.array([1.0, 2.0, 2.0]))
-    array([1., 2., 2.])
-    >>> as_counts(np.array([0.1, 0.2, 0.3]))
-    array([0.5, 1. , 1.5])
-    """
-    if (weights == np.round(weights)).all():
-        return weights
-    shares = weights / weights.max()
-    return shares / shares.mean()
 
 
 def splits_of(owner: str, cv: Any, given: Given, *, classifier: bool = False) -> list[Split]:

@@ -18,7 +18,7 @@ from foldwise.stack.judge.judge import JudgedFold, corrected
 from foldwise.stack.results.leaderboard import uncorrected_score
 from foldwise.stack.results.optimism import optimistic_claims
 from foldwise.stack.stackers.means import MemberStacker
-from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of, weights_of
+from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of
 
 
 def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
@@ -125,7 +125,7 @@ class _Fold:
         self.bare.set_params(**self.candidate.grid[0])
         self.train = stack.top.features(judgement.train)
         self.test = stack.top.features((judgement.test,))
-        self.y, self.weight = data.y[rows], weights_of(judgement.train, data.sample_weight)
+        self.y, self.weight = data.y[rows], self.candidate.weights(stack.problem, judgement.train)
 
     def answer(self, names: Sequence[str]) -> Response:
         """Return what the stacker makes of some learners, fitted without the fold."""
