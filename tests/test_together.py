@@ -115,6 +115,26 @@ def test_splits_of_the_users_that_tear_groups_are_refused(name: str) -> None:
         model.fit(X, y, groups=np.arange(60) % 20)
 
 
+WRONG = {"cv": "five", "ensemble": -7, "generator": -7, "split_features": "half"}
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        (name, wrong)
+        for name in ESTIMATORS
+        for wrong in WRONG
+        if wrong in signature(getattr(foldwise, name)).parameters
+    ],
+)
+def test_a_wrong_argument_is_told_by_its_own_name(name: str, wrong: str) -> None:
+    model = learner_named(name, ESTIMATORS[name] | {wrong: WRONG[wrong]})
+    model.set_params(**({"criterion": "cv"} if name.startswith("BestSubset") else {}))
+    X, y = make_friedman1(30, n_features=5, random_state=0)
+    with pytest.raises(InvalidParameterError, match=rf"^{name}: {wrong} must be "):
+        model.fit(X, y > y.mean() if name.endswith("Classifier") else y)
+
+
 @pytest.mark.usefixtures("short_paths")
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_a_regressor_works_inside_a_stack(name: str) -> None:

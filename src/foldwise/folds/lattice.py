@@ -286,6 +286,24 @@ def asked_splits(splitter: Any, *given: Any) -> list[Any]:
         return list(splitter.split(*given))
 
 
+def users_splits(
+    owner: str, cv: Any, given: tuple[Any, Any, Any], kept: IntArray | None, groups: Array | None
+) -> list[Any]:
+    """Return how a splitter or an iterable of the user's splits X, y and groups.
+
+    ``kept``: which of the rows that the splits number are left; None for all.
+    """
+    cv = cv if kept is None else without_rows(cv, kept)
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        splits = asked_splits(cv, *given)
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        splits = list(cv)
+    else:
+        raise bad_cv(owner, "be an int, a splitter or an iterable of (train, test)", cv, "Use 5.")
+    check_groups_are_whole(owner, "cv", splits, groups)
+    return splits
+
+
 def without_rows(cv: Any, kept: BoolArray | IntArray) -> Any:
     """Return what deals the kept rows alone: given splits are renumbered, splitters stay.
 
@@ -421,7 +439,7 @@ def _folds_that_fit(
     """Lower the number of folds to what rows, groups and rare classes allow, with one warning."""
     n_folds = DEFAULT_FOLDS if cv is None else int(cv)
     if n_folds < 2:
-        raise bad_cv(owner, "be at least 2", cv, f"Use {DEFAULT_FOLDS}, the default.")
+        raise bad_cv(owner, "be at least 2", cv, f"Use {DEFAULT_FOLDS}.")
     _check_node_count(owner, min(n_folds, n_rows), n_layers)
     limits = {"rows": n_rows}
     if groups is not None:

@@ -4,12 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from foldwise.arrays import Array, IntArray
 from foldwise.errors import invalid_parameter
-from foldwise.folds import own_splits, without_rows
-from foldwise.folds.lattice import asked_splits, check_groups_are_whole
+from foldwise.folds import own_splits
+from foldwise.folds.lattice import users_splits
 
 
 def deal_folds(
@@ -26,14 +25,11 @@ def deal_folds(
 
     ``kept``: the numbers these rows had when the splits were made, None if they still have them.
     """
-    cv = cv if kept is None else without_rows(cv, kept)
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+    if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
         classes = y.astype(np.intp) if classify else None
         splits = own_splits(cv, len(y), classes, groups, int(rng.integers(2**31)), 0, 0, owner)
     else:
-        splitter = check_cv(cv, y, classifier=classify)
-        splits = asked_splits(splitter, np.zeros((len(y), 1)), y, groups)
-        check_groups_are_whole(owner, "cv", splits, groups)
+        splits = users_splits(owner, cv, (np.zeros((len(y), 1)), y, groups), kept, groups)
     return _from_splits(owner, cv, splits, len(y))
 
 

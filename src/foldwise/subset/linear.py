@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,8 +22,8 @@ from foldwise.checks import (
     without_weightless,
 )
 from foldwise.errors import Plain, invalid_data, invalid_parameter
-from foldwise.folds import own_splits, without_rows
-from foldwise.folds.lattice import asked_splits, check_groups_are_whole
+from foldwise.folds import own_splits
+from foldwise.folds.lattice import users_splits
 from foldwise.parameters import KeepsParameters
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.moments import ScaledGram, Split, SubsetRows
@@ -211,12 +210,11 @@ def splits_of(owner: str, cv: Any, given: Given, *, classifier: bool = False) ->
     if cv is None or isinstance(cv, Integral):
         classes = rows.y.astype(np.intp) if classifier else None
         return own_splits(cv, len(rows.y), classes, groups, 0, 0, 0, owner)
-    # Splits are in the numbers of all rows that were given.
-    splitter = check_cv(without_rows(cv, given.numbers))
+    asked = (rows.X, rows.y, given.groups)
+    pairs = users_splits(owner, cv, asked, given.numbers, groups)
     # Own splitters may give masks, ours positions: both choose among the numbers of the rows.
-    place, pairs = np.arange(len(rows.y)), asked_splits(splitter, rows.X, rows.y, given.groups)
+    place = np.arange(len(rows.y))
     splits = [(place[train], place[test]) for train, test in pairs]
-    check_groups_are_whole(owner, "cv", splits, groups)
     if len(splits) < 2:
         raise invalid_parameter(owner, "cv", must="make at least 2 splits", got=cv, fix="Try 5.")
     if not all(len(part) for split in splits for part in split):

@@ -54,6 +54,12 @@ def test_rows_without_target_are_left_out_and_said():
     assert found.notes == ("Rows left out because 'y' is missing: 1 of 4.",)
 
 
+def test_a_misspelt_task_is_no_task():
+    frame = pd.DataFrame({"x": [1, 2], "y": [1.5, 2.5]})
+    with pytest.raises(ValueError, match="Did you mean 'regression'"):
+        table_problem(frame, "y", task="regresion")
+
+
 def test_rows_of_weight_zero_are_left_out_and_said():
     frame = pd.DataFrame({"x": [1, 2, 3, "rubbish"], "y": [1.5, 2.5, 3.5, "?"], "w": [1, 2, 1, 0]})
     found = table_problem(frame, "y", weight="w")

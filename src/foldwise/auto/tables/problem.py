@@ -11,7 +11,7 @@ from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.auto.tables.frames import as_frame, check_columns
 from foldwise.auto.tables.kinds import Kinds, column_kinds
 from foldwise.auto.tables.values import numbers_of, text_of
-from foldwise.checks import checked_groups, checked_weights
+from foldwise.checks import check_word, checked_groups, checked_weights
 from foldwise.errors import FoldwiseError, Plain, invalid_data, invalid_parameter, listing
 
 OWNER = "table_problem"
@@ -61,6 +61,7 @@ def table_problem(
     >>> problem.notes
     ("Rows left out because 'b' is missing: 1 of 3.",)
     """
+    check_word(OWNER, "task", task, ["auto", "regression", "classification"])
     table = as_frame(frame, OWNER)
     one = {"target": target, "groups": groups, "weight": weight}
     named = {option: [column] for option, column in one.items() if column is not None}
