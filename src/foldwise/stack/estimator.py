@@ -87,7 +87,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         y : array-like of shape (n_samples,) or, for regression, (n_samples, n_targets)
             Targets.
         sample_weight : array-like of shape (n_samples,) or None
-            Weights; they reach every learner, through Pipelines too, and the stacker.
+            Weights; they reach every learner, through Pipelines too, and the stacker. Whole
+            numbers count rows; for a stacker that is named the unit of others means nothing.
         groups : array-like of shape (n_samples,) or None
             Rows of a group stay in one fold.
         **fit_params : dict
