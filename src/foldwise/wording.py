@@ -9,6 +9,8 @@ from typing import Any
 JOINERS = "\u200c\u200d"
 LONGEST_NAME = 60
 NOTHING = "–"
+# A difference that chance alone makes more often than this is not called one.
+CHANCE = 0.05
 UNITS = ((9, "G"), (6, "M"))
 LARGE = 1e7
 METRICS = {
@@ -275,7 +277,8 @@ def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: float) -> 
     >>> who_may_be_best(["a", "stack"], [True, True], 0.6).split(". ")
     ['The stack cannot be told from the best single learner (p = 0.6)', 'Any model may be best.']
     """
-    told = "beats" if p <= 0.05 else "cannot be told from" if p < 0.95 else "is no better than"
+    unclear = "cannot be told from" if p < 1 - CHANCE else "is no better than"
+    told = "beats" if p <= CHANCE else unclear
     said = "" if math.isnan(p) else f"The stack {told} the best single learner ({p_value(p)}). "
     named = {"stack": "the stack", "plain mean": "the plain mean"}
     sides: dict[bool, list[str]] = {True: [], False: []}
