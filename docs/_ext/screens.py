@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "foldwise explain model new.csv --row 1",
     "rules": "foldwise rules diabetes.csv --target progression --most 6",
 }
+DARK = re.compile(r"@media \(prefers-color-scheme: dark\) \{\s*:root \{.*?\}\s*\}", re.DOTALL)
 PROGRESS = re.compile(r": \d+/\d+ fits")
 KILLED = "foldwise fit diabetes.csv --target progression --out killed --preset fast"
 
@@ -92,9 +93,7 @@ def take_apart(page: str) -> None:
     """
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
     light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[:2]
-    style = re.sub(
-        r"@media \(prefers-color-scheme: dark\) \{\s*:root \{.*?\}\s*\}", "", style, flags=re.DOTALL
-    )
+    style = DARK.sub("", style)
     style = re.sub(r":root \{.*?\}", "", style, flags=re.DOTALL).replace("body {", ".body {")
     colours = f".report {{{light}}}\nhtml[data-theme='dark'] .report {{{dark}}}\n"
     (GENERATED / "static" / "report.css").write_text(colours, encoding="utf-8")
