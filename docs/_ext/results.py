@@ -16,9 +16,17 @@ with a column `target`.
 """
 # What belongs together on the page; a script that is in none of them stands in the last part.
 PARTS = {
-    "Accuracy": ("accuracy", "portfolio", "combiners", "calibration", "nets", "rules", "isle"),
+    "Accuracy": ("accuracy", "portfolio", "combiners", "calibration", "nets", "isle"),
     "Honesty": ("scores", "honesty", "coverage", "bagging_intervals"),
-    "Speed": ("nested_stacking", "shortcuts", "engine", "bagging_boosting", "paths", "subsets"),
+    "Speed": (
+        "nested_stacking",
+        "shortcuts",
+        "engine",
+        "bagging_boosting",
+        "paths",
+        "subsets",
+        "rules",
+    ),
     "Scale": ("memory", "budgets"),
     "What goes wrong": (
         "kill_and_resume",
@@ -42,7 +50,7 @@ def picture(ratios: list[dict[str, Any]]) -> str:
     from math import log2
 
     shown = [entry for entry in ratios if entry["ratio"] > 0]
-    if len(shown) < 2:
+    if not shown:
         return ""
     far = max(1.0, *(abs(log2(entry["ratio"])) for entry in shown))
     size = f"0 0 640 {26 * len(shown) + 8}"
