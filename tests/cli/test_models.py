@@ -220,6 +220,16 @@ def test_a_row_that_is_not_there_is_misuse(row, typed, prices, flats):
     assert result.last == f"Error: --row must be 1 to 80, the table's rows; got {row}."
 
 
+def test_a_row_alone_cannot_be_compared(typed, prices, flats, tmp_path):
+    pd.read_csv(flats).head(1).to_csv(tmp_path / "one.csv", index=False)
+    result = typed("explain", prices[0], tmp_path / "one.csv", "--row", 1)
+    assert result.code == 2
+    assert result.last == (
+        "Error: TABLE must have other rows to compare the row with; got one row. Put it into a "
+        "table of such rows, as that of the fit."
+    )
+
+
 def test_a_class_is_explained_by_its_probability(typed, kinds, hostile):
     result = typed("explain", kinds[0], hostile, "--row", 1)
     assert result.code == 0, result.err

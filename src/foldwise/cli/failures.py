@@ -11,7 +11,10 @@ from typing import Any
 
 import click
 
-RENAMED = {"time_budget": "time", "n_jobs": "jobs", "executor": "cluster", "random_state": "seed"}
+RENAMED = {
+    "time_budget": "time", "n_jobs": "jobs", "executor": "cluster", "random_state": "seed",
+    "given": "kind",
+}  # fmt: skip
 SAME = ("time_column", "metric", "preset", "target", "groups", "weight", "drop", "kind", "by")
 OPTIONS = RENAMED | {name: name.replace("_", "-") for name in SAME}
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -31,8 +31,8 @@ BACKGROUND_ROWS = 200
 @click.option("--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True),
               metavar="SHARE", help="Add intervals (or sets of classes) that hold this share of "
               "the truth, such as 0.9.")  # fmt: skip
-@click.option("--by", metavar="COL", help="Hold the share in every value of this column by itself, "
-              "by the table of the fit, read again.")  # fmt: skip
+@click.option("--by", metavar="COL", help="Hold the share in every value of this column by itself; "
+              "reads the table of the fit again.")  # fmt: skip
 @options.json
 @told_in_words
 def predict(
@@ -241,7 +241,7 @@ def report(model: Path, out: Path | None, table: Path | None, as_json: bool) -> 
 def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     """Show why MODEL predicts a row as it does.
 
-    What each column of row N of TABLE adds to the average prediction.
+    What each column of row N of TABLE adds to the average prediction of TABLE's rows.
 
     \b
     $ foldwise explain model new.csv --row 1
@@ -253,6 +253,11 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     X = rows_for(fitted, read_table(table, like=_read_as(fitted)))
     if not 1 <= row <= len(X):
         raise Misuse(f"--row must be 1 to {len(X):,}, the table's rows; got {row}.")
+    if len(X) == 1:
+        raise Misuse(
+            "TABLE must have other rows to compare the row with; got one row. Put it into a table "
+            "of such rows, as that of the fit."
+        )
     if X.shape[1] > MOST_COLUMNS_EXPLAINED:
         raise Failure(
             f"explain takes at most {MOST_COLUMNS_EXPLAINED} columns; got {X.shape[1]:,}. "
