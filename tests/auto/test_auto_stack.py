@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.svm import SVR
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
-from foldwise.auto import base, bounded, plan
+from foldwise.auto import base, bounded
 from foldwise.auto.base import fit_problem
 from foldwise.auto.plan import FitPlan, Trials
 from foldwise.auto.portfolio import Contender
@@ -73,7 +73,7 @@ def small() -> Iterator[None]:
     """Make the fast preset faster: all its members, with few trees in fewer folds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds=3, size=0.05))
-        patch.setattr(plan, "MOST_REPEATS", 1)
+        patch.setattr("foldwise.stack.fit.MOST_REPEATS", 1)
         yield
 
 

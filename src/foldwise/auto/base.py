@@ -157,15 +157,18 @@ class BaseAutoStack(BaseEstimator):
         data = rows.data
         profile = self._profile(data, preset)
         ordered = self.time_column is not None
-        repeats = max(preset.n_repeats, plan.repeats) if plan.folds > 1 and not ordered else 1
+        # What time is left over goes to more deals of the folds.
+        repeats = preset.n_repeats if self.time_budget is None else "auto"
+        repeats = repeats if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, first: Any, **changed: Any) -> Any:
             on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
             settings = {**self._running(), **on_top, **changed}
-            if first is not None and len(first.deals_) == repeats:
+            settings["n_repeats"] = repeats if thorough else 1
+            if first is not None:
                 return first._grown(list(members.items()), **settings)
             cv = splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed)
-            dealt = {"cv": cv, "scoring": scoring, "n_repeats": repeats, "random_state": seed}
+            dealt = {"cv": cv, "scoring": scoring, "random_state": seed}
             stack = self._stack_class(estimators=list(members.items()), **dealt, **settings)
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 

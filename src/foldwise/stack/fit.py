@@ -40,6 +40,9 @@ from foldwise.stack.table.layers import Dealt, drop_outside_domain, fit_upper
 from foldwise.stack.table.read import Cell, Features, Layer, NodeTable
 from foldwise.stack.table.tuning import check_tune, tune_learner
 
+# Of deals that are made as long as there is time: each makes predictions slower.
+MOST_REPEATS = 4
+
 
 @dataclass(frozen=True)
 class StackOptions:
@@ -51,7 +54,7 @@ class StackOptions:
     predict_with: str
     hold_out: str
     tune: Any
-    n_repeats: int
+    n_repeats: Any
     on_error: str
     score_se: str = "learners"
     seed: int = 0  # everything random is keyed to it
@@ -159,9 +162,11 @@ def fit_stacks(
 
     ``before``: Stacks of fewer learners, whose deals are kept and whose fits are not done again.
     """
-    lattices = [old.lattice for old in before] or [
-        _deal(problem, options, repeat, len(layers)) for repeat in range(options.n_repeats)
-    ]
+    # As many deals as there is time for are as many as there may be.
+    adaptive = options.n_repeats == "auto"
+    most = options.n_repeats if not adaptive else 1 if clock.budget is None else MOST_REPEATS
+    lattices = [old.lattice for old in before]
+    lattices += [_deal(problem, options, r, len(layers)) for r in range(len(before), most)]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
     if options.tune is not None:
         check_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
@@ -169,7 +174,8 @@ def fit_stacks(
         _warn_of_no_score(options.owner, len(layers), lattices[0].n_folds)
     if problem.labels is not None:
         warn_of_absent_classes(options.owner, problem, deals, contest.metric)
-    total = _n_fits(layers, deals, options.tune or {}, before)
+    sure = deals[:1] if adaptive else deals
+    total = _n_fits(layers, sure, options.tune or {}, before)
     reserve = 0.0
     if clock.budget is not None:
         reserve = reserved(problem, len(layers[-1]), lattices[0], contest, clock.budget)
@@ -189,7 +195,7 @@ def fit_stacks(
         ]
 
     missing = [repr(e.name) for layer in layers for e in layer if e.name in run.dropped]
-    if len(fitted) < len(deals):
+    if len(fitted) < len(sure) or (run.interrupted and len(fitted) < len(deals)):
         missing.append(f"{len(deals) - len(fitted)} of {len(deals)} repeats")
     if clock.budget is None:
         stacks = judged(contest)
@@ -219,6 +225,8 @@ def _fit_repeats(
         if repeat and (run.interrupted or run.clock.spent / repeat >= run.clock.left()):
             break
         dropped, known = dict(run.dropped), _known(before[repeat : repeat + 1], fitted[:1])
+        to_come = _n_fits(layers, [dealt], settings.tune, before[repeat : repeat + 1])
+        run.stream.total = max(run.stream.total, run.stream.done + to_come)
         here = replace(settings, repeat=repeat)
         try:
             grown = fit_layers(_left(layers, fitted), problem, dealt, here, known)
