@@ -298,7 +298,7 @@ def test_the_time_asked_for_covers_model_file_and_report(
     ],
 )
 def test_a_fit_says_why_it_left_time(said, seconds, deals, time_column, monkeypatch):
-    monkeypatch.setattr("foldwise.stack.fit.MOST_REPEATS", 4)
+    monkeypatch.setattr("foldwise.stack.judge.in_time.MOST_REPEATS", 4)
     stack = SimpleNamespace(deals_=[None] * deals)
     model = SimpleNamespace(time_budget=60.0, partial_=False, stack_=stack, time_column=time_column)
     why = fitting.why_time_was_left(fitting.Fitted(model, None, [], seconds))

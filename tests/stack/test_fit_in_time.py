@@ -13,8 +13,8 @@ from foldwise.errors import AllLearnersFailedError, FoldwiseWarning
 from foldwise.folds import Lattice
 from foldwise.learners import TrainingData
 from foldwise.scores.metric import as_metric
-from foldwise.stack.fit import MOST_REPEATS, fit_layers
-from foldwise.stack.judge.in_time import judged_in_time, reserved
+from foldwise.stack.fit import fit_layers
+from foldwise.stack.judge.in_time import MOST_REPEATS, judged_in_time, reserved
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import candidates_from

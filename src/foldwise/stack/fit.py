@@ -28,6 +28,7 @@ from foldwise.stack.judge.in_time import (
     GRACE_SHARE,
     INNER_FOLDS,
     judged_in_time,
+    most_repeats,
     reserved,
 )
 from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
@@ -39,9 +40,6 @@ from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
 from foldwise.stack.table.layers import Dealt, drop_outside_domain, fit_upper
 from foldwise.stack.table.read import Cell, Features, Layer, NodeTable
 from foldwise.stack.table.tuning import check_tune, tune_learner
-
-# Of deals that are made as long as there is time: each makes predictions slower.
-MOST_REPEATS = 4
 
 
 @dataclass(frozen=True)
@@ -162,9 +160,7 @@ def fit_stacks(
 
     ``before``: Stacks of fewer learners, whose deals are kept and whose fits are not done again.
     """
-    # As many deals as there is time for are as many as there may be.
-    adaptive = options.n_repeats == "auto"
-    most = options.n_repeats if not adaptive else 1 if clock.budget is None else MOST_REPEATS
+    most = most_repeats(options.owner, options.n_repeats, clock.budget)
     lattices = [old.lattice for old in before]
     lattices += [_deal(problem, options, r, len(layers)) for r in range(len(before), most)]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
@@ -174,11 +170,9 @@ def fit_stacks(
         _warn_of_no_score(options.owner, len(layers), lattices[0].n_folds)
     if problem.labels is not None:
         warn_of_absent_classes(options.owner, problem, deals, contest.metric)
-    sure = deals[:1] if adaptive else deals
+    sure = deals[:1] if options.n_repeats == "auto" else deals
     total = _n_fits(layers, sure, options.tune or {}, before)
-    reserve = 0.0
-    if clock.budget is not None:
-        reserve = reserved(problem, len(layers[-1]), lattices[0], contest, clock.budget)
+    reserve = reserved(problem, len(layers[-1]), lattices[0], contest, clock.budget)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
         settings = FitSettings(
@@ -225,8 +219,7 @@ def _fit_repeats(
         if repeat and (run.interrupted or run.clock.spent / repeat >= run.clock.left()):
             break
         dropped, known = dict(run.dropped), _known(before[repeat : repeat + 1], fitted[:1])
-        to_come = _n_fits(layers, [dealt], settings.tune, before[repeat : repeat + 1])
-        run.stream.total = max(run.stream.total, run.stream.done + to_come)
+        run.stream.expect(_n_fits(layers, [dealt], settings.tune, before[repeat : repeat + 1]))
         here = replace(settings, repeat=repeat)
         try:
             grown = fit_layers(_left(layers, fitted), problem, dealt, here, known)
