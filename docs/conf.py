@@ -62,7 +62,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 60,
     "reset_argv": "reference.gallery_arguments",
-    "image_scrapers": ("matplotlib", "reference.written_report"),
+    "image_scrapers": ("matplotlib", "screens.written_report"),
     "show_memory": False,
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("foldwise",),

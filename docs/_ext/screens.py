@@ -133,6 +133,23 @@ def make_screens(_: Any, __: Any) -> None:
     done.touch()
 
 
+def written_report(_: Any, variables: dict[str, Any], __: Any) -> str:
+    """Show the report that an example has written, as the page it is."""
+    page = str(variables["example_globals"].get("text", ""))
+    if not page.lower().startswith("<!doctype html"):
+        return ""
+    folder = GENERATED / "static"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "example_report.html").write_text(page, encoding="utf-8")
+    style = DARK.sub("", page.split("<style>")[1].split("</style>")[0])
+    figure = max(re.findall(r"<svg.*?</svg>", page, re.DOTALL), key=len)
+    start = '<svg xmlns="http://www.w3.org/2000/svg" style="background: #fff" '
+    thumb = figure.replace("<svg ", start, 1).replace(">", f"><style>{style}</style>", 1)
+    (folder / "report_thumb.svg").write_text(thumb, encoding="utf-8")
+    frame = '<iframe class="page" src="../../_static/example_report.html" title="report"></iframe>'
+    return f".. raw:: html\n\n    {frame}\n"
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("config-inited", make_screens)
     app.config.html_static_path.append("generated/static")
