@@ -12,6 +12,7 @@ import pytest
 from foldwise import files
 from foldwise.cli.models import harmless, write_predictions
 from foldwise.cli.screen import say
+from foldwise.errors import FoldwiseWarning
 from tests.cli.conftest import CLASSES
 
 
@@ -62,11 +63,23 @@ def test_what_by_cannot_be_told_from_is_said(prices, flats, typed, tmp_path):
     (moved / "request.json").write_text(json.dumps({**said, "table": str(other)}))
     changed = typed("predict", moved, flats, *asked, "lift")
     assert "must be as it was when the fit" in changed.last
-    (moved / "request.json").write_text(json.dumps({**said, "time_column": "listed"}))
-    sorted_rows = typed("predict", moved, flats, *asked, "lift")
-    assert sorted_rows.last == (
-        "Error: --by must be left out for a model fitted with --time-column; got it."
-    )
+
+
+def test_levels_are_those_of_the_rows_that_were_fitted(typed, flats, tmp_path):
+    table = pd.read_csv(flats).assign(times=lambda t: (t.index % 4 > 0) * 1.0)
+    table.loc[1, "rent"] = None
+    table[["size_m2", "lift", "times", "listed", "rent"]].to_csv(tmp_path / "t.csv", index=False)
+    out, asked = tmp_path / "out", ("--target", "rent", "--weight", "times", "--preset", "fast")
+    fitted = typed("fit", tmp_path / "t.csv", *asked, "--time-column", "listed", "--out", out)
+    assert fitted.code == 0, fitted.err
+    result = typed("predict", out, tmp_path / "t.csv", "--interval", 0.8, "--by", "lift")
+    assert result.code == 0, result.err
+    model, told = files.load(out / "model.foldwise"), pd.read_csv(io.StringIO(result.out))
+    known = table[(table["times"] > 0) & table["rent"].notna()]
+    rows = table[list(model.feature_names_in_)]
+    with pytest.warns(FoldwiseWarning, match="no guarantee forward in time"):
+        low, _ = model.predict_interval(rows, 0.8, by=(known["lift"], table["lift"]))
+    np.testing.assert_allclose(told["low"], low, rtol=1e-12)
 
 
 def test_columns_may_come_in_any_order_with_others(prices, flats, typed, tmp_path):

@@ -118,7 +118,7 @@ def levels_in(model: Path, by: str, frame: Any, like: dict[str, str]) -> tuple[A
     """Return the values of a column in the rows that a model was fitted on, and in new ones."""
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.frames import check_columns
-    from foldwise.auto.tables.values import text_of
+    from foldwise.auto.tables.values import numbers_of, text_of
 
     if not model.is_dir():
         raise Misuse(
@@ -126,13 +126,13 @@ def levels_in(model: Path, by: str, frame: Any, like: dict[str, str]) -> tuple[A
             f"got the file {model}. Give the folder."
         )
     request, before = request_in(model)
-    if request.time_column is not None:
-        raise Misuse("--by must be left out for a model fitted with --time-column; got it.")
     fitted_on = read_table(request.table, like=like)
     check_same_table(model, before, table_facts(fitted_on, request.table))
     for table in (fitted_on, frame):
         check_columns("predict", "by", [by], table.columns)
     known = text_of(fitted_on[request.target]).notna()
+    if request.weight is not None:
+        known &= numbers_of(fitted_on[request.weight]) > 0
     return text_of(fitted_on[by])[known].to_numpy(), text_of(frame[by]).to_numpy()
 
 
