@@ -8,8 +8,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
 
-from foldwise import files
+from foldwise import BaggingRegressor, BayesianModelAveragingRegressor, files
 from foldwise.cli.models import harmless, write_predictions
 from foldwise.cli.screen import say
 from foldwise.errors import FoldwiseWarning
@@ -63,6 +64,21 @@ def test_what_by_cannot_be_told_from_is_said(prices, flats, typed, tmp_path):
     (moved / "request.json").write_text(json.dumps({**said, "table": str(other)}))
     changed = typed("predict", moved, flats, *asked, "lift")
     assert "must be as it was when the fit" in changed.last
+
+
+def test_intervals_of_other_models_are_given_where_they_have_some(typed, tmp_path):
+    X = pd.DataFrame({"a": np.arange(30.0) % 7, "b": np.arange(30.0)})
+    X.to_csv(tmp_path / "x.csv", index=False)
+    averaged = BayesianModelAveragingRegressor().fit(X, X["a"] + X["b"] % 3)
+    files.save(averaged, tmp_path / "averaged.foldwise")
+    files.save(BaggingRegressor(Ridge(), 3).fit(X, X["a"]), tmp_path / "bag.foldwise")
+    result = typed("predict", tmp_path / "averaged.foldwise", tmp_path / "x.csv", "--interval", 0.8)
+    told = pd.read_csv(io.StringIO(result.out))
+    np.testing.assert_allclose(told[["low", "high"]], averaged.predict_interval(X, 0.8))
+    bare = typed("predict", tmp_path / "bag.foldwise", tmp_path / "x.csv", "--interval", 0.8)
+    assert bare.last == (
+        "Error: --interval must be left out for a BaggingRegressor, which has none; got it."
+    )
 
 
 def test_levels_are_those_of_the_rows_that_were_fitted(typed, flats, tmp_path):

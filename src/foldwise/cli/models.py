@@ -147,11 +147,16 @@ def predicted(model: Any, X: Any, *, proba: bool, interval: float | None, by: An
     if proba:
         shares = model.predict_proba(X)
         columns |= {f"probability of {c}": shares[:, k] for k, c in enumerate(classes)}
-    if interval is not None and classes is None:
-        columns["low"], columns["high"] = model.predict_interval(X, interval, by=by)
-    elif interval is not None:
-        inside = model.predict_set(X, interval, by=by)
-        columns["set"] = ["|".join(str(c) for c in classes[row]) for row in inside]
+    if interval is not None:
+        ask = getattr(model, "predict_interval" if classes is None else "predict_set", None)
+        if ask is None:
+            kind = type(model).__name__
+            raise Misuse(f"--interval must be left out for a {kind}, which has none; got it.")
+        told = ask(X, interval) if by is None else ask(X, interval, by=by)
+        if classes is None:
+            columns["low"], columns["high"] = told if isinstance(told, tuple) else told.T
+        else:
+            columns["set"] = ["|".join(str(c) for c in classes[row]) for row in told]
     return pd.DataFrame(columns)
 
 
