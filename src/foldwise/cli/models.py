@@ -194,7 +194,7 @@ def leaderboard(model: Path, as_json: bool) -> None:
     """
     fitted = load_model(model)
     if as_json:
-        print_json(fitted.leaderboard_.to_dict("records"))
+        print_json({"leaderboard": fitted.leaderboard_.to_dict("records")})
         return
     print_frame(board_to_show(fitted.leaderboard_))
     say()
