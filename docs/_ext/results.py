@@ -17,7 +17,7 @@ with a column `target`.
 # What belongs together on the page; a script that is in none of them stands in the last part.
 PARTS = {
     "Accuracy": ("accuracy", "portfolio", "combiners", "calibration", "nets", "rules", "isle"),
-    "Honesty": ("scores", "honesty", "coverage", "bagging_intervals"),
+    "Honesty": ("scores", "real_scores", "honesty", "coverage", "bagging_intervals"),
     "Speed": ("nested_stacking", "shortcuts", "engine", "bagging_boosting", "paths", "subsets"),
     "Scale": ("memory", "budgets"),
     "What goes wrong": (
