@@ -5,8 +5,9 @@ beside plain intervals: the mean width at equal coverage (both scaled to hold ex
 new rows), the interval score (width plus 20 times what is missed, Gneiting & Raftery 2007), and
 the share held in the narrowest and the widest tenth of the adaptive intervals; how unevenly the
 levels of a column are held, alone and with by= (the root mean square of their distances from the
-share of all, in standard errors: chance alone gives one). With --sets: prediction sets on real
-tables of classes.
+share of all, in standard errors: chance alone gives one; with by= the rows that a level's width
+was found on have their chance too, without it they are the same for all). With --sets: prediction
+sets on real tables of classes.
 Intervals of scores: scores.py.
 
 python benchmarks/coverage.py [--data folder] [--quick] [--sets]
@@ -65,9 +66,13 @@ def halves(X: pd.DataFrame, table: pd.DataFrame, y: pd.Series) -> tuple:
     )
 
 
-def uneven(inside: np.ndarray, label: np.ndarray) -> float:
-    every, rows = inside.mean(), [inside[label == level] for level in np.unique(label)]
-    far = [len(own) * (own.mean() - every) ** 2 / (every * (1 - every)) for own in rows]
+def uneven(inside: np.ndarray, label: np.ndarray, trained: np.ndarray | None = None) -> float:
+    """Return how far levels are from the share of all; ``trained``: what by= found widths on."""
+    every, far = inside.mean(), []
+    for level in np.unique(label):
+        own, seen = inside[label == level], 0 if trained is None else (trained == level).sum()
+        chance = 1 / len(own) + (1 / seen if seen else 0)
+        far.append((own.mean() - every) ** 2 / (every * (1 - every) * chance))
     return float(np.sqrt(np.sum(far) / (len(far) - 1)))
 
 
@@ -110,7 +115,7 @@ def main(folder: Path, quick: bool) -> None:
                         for at in (order[:tenth], order[-tenth:]))  # fmt: skip
         width = at_equal_coverage(lower, upper, y_new) / at_equal_coverage(*plain, y_new)
         score = interval_score(lower, upper, y_new) / interval_score(*plain, y_new)
-        levels = [uneven(own, label_new) for own in inside[1:]]
+        levels = [uneven(inside[1], label_new), uneven(inside[2], label_new, label)]
         print(
             f"{name:21s}{len(X):6d} " + "".join(f"{s:6.3f}" for s in shares)
             + f"   width {width:.3f} score {score:.3f}"
@@ -150,7 +155,8 @@ def sets(folder: Path, quick: bool) -> None:
         for by in (None, (label, label_new)):
             inside = stack.predict_set(X_new, 0.9, by=by)
             hits = inside[np.arange(len(truth)), truth]
-            row += [hits.mean(), inside.sum(axis=1).mean(), uneven(hits, label_new)]
+            levels = uneven(hits, label_new, None if by is None else label)
+            row += [hits.mean(), inside.sum(axis=1).mean(), levels]
         print(f"{name:15s} held {row[0]:.3f} size {row[1]:.2f} levels {row[2]:.2f}  by=: held "
               f"{row[3]:.3f} size {row[4]:.2f} levels {row[5]:.2f}", flush=True)  # fmt: skip
         held.append(row[0])
