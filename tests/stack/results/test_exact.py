@@ -170,6 +170,8 @@ def test_the_score_is_what_the_formula_says_by_hand(n_folds, kind, weighted, pre
             further = np.average(before - most * (before - after), weights=share)
             (exact,) = [board_of(deal).rows["stack"] for deal in stack.deals_]
             assert exact.more == pytest.approx(root - np.sqrt(further), abs=1e-9)
+            # The ends are as many times the least and the most that the loss may be.
+            assert np.prod(stack.score_interval_) == pytest.approx(root * np.sqrt(further))
 
 
 @pytest.mark.parametrize(("n_folds", "kind"), [(5, "equal"), (4, "unequal")])
