@@ -10,7 +10,7 @@ was found on have their chance too, without it they are the same for all). With 
 sets on real tables of classes.
 Intervals of scores: scores.py.
 
-python benchmarks/coverage.py [--data folder] [--quick] [--sets]
+python benchmarks/coverage.py [--data folder] [--quick] [--sets] [--tables NAME ...]
 """
 
 import argparse
@@ -37,6 +37,7 @@ SETS = ["diabetes_progression", "concrete_strength", "communities_crime", "ames_
 CLASS_SETS = ["credit_g", "vehicle", "satimage", "adult"]
 GOAL = (0.88, 0.97)
 MOST_ROWS = (3_000, 12_000)
+MOST_LEVELS = 100  # of more, only how frequent they are is told
 
 
 def load(folder: Path, name: str, most: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
@@ -44,7 +45,10 @@ def load(folder: Path, name: str, most: int) -> tuple[pd.DataFrame, pd.DataFrame
     frame = pd.read_parquet(folder / f"{name}.parquet")
     frame = frame.sample(min(len(frame), most), random_state=0).reset_index(drop=True)
     table, y = frame.drop(columns="target"), frame["target"]
-    X = pd.get_dummies(table, dtype=float)
+    words = table.select_dtypes(exclude="number")
+    many = [column for column in words if words[column].nunique() > MOST_LEVELS]
+    counts = {column: table[column].map(table[column].value_counts()) for column in many}
+    X = pd.get_dummies(table.assign(**counts), dtype=float)
     X.columns = [f"column {i}" for i in range(X.shape[1])]
     return X.fillna(X.median()).fillna(0.0), table, y
 
@@ -88,7 +92,7 @@ def interval_score(lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> float
     return float((upper - lower + 20 * missed).mean())
 
 
-def main(folder: Path, quick: bool) -> None:
+def main(folder: Path, quick: bool, tables: list[str]) -> None:
     learners = [
         ("ridge", make_pipeline(StandardScaler(), RidgeCV())),
         ("trees", ExtraTreesRegressor(60, min_samples_leaf=2, random_state=0)),
@@ -98,7 +102,7 @@ def main(folder: Path, quick: bool) -> None:
           "score;\nheld in the narrowest and the widest tenth, plain -> adaptive; unevenness "
           "of levels, without -> with by=")  # fmt: skip
     found = []
-    for name in SETS:
+    for name in tables:
         X, table, y = load(folder, name, MOST_ROWS[not quick])
         X_train, y_train, X_new, y_new, label, label_new = halves(X, table, y)
         shares = []
@@ -133,11 +137,11 @@ def main(folder: Path, quick: bool) -> None:
           f"narrow {off[0]:.3f} -> {off[1]:.3f}, wide {off[2]:.3f} -> {off[3]:.3f}; "
           f"levels {means[:, 6].mean():.2f} -> {means[:, 7].mean():.2f}")  # fmt: skip
     good = int(means[:, -1].sum())
-    print(f"tables with coverage in {GOAL} for all three ways: {good} of {len(SETS)}")
+    print(f"tables with coverage in {GOAL} for all three ways: {good} of {len(tables)}")
     print(f"ratio: {1 / score:.3f}")
 
 
-def sets(folder: Path, quick: bool) -> None:
+def sets(folder: Path, quick: bool, tables: list[str]) -> None:
     """Print how often prediction sets hold the class, and how large they are."""
     learners = [
         ("logistic", make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))),
@@ -145,7 +149,7 @@ def sets(folder: Path, quick: bool) -> None:
         ("gbm", LGBMClassifier(n_estimators=60, verbosity=-1, random_state=0, n_jobs=1)),
     ]
     held = []
-    for name in CLASS_SETS:
+    for name in tables:
         X_train, y_train, X_new, y_new, label, label_new = halves(
             *load(folder, name, MOST_ROWS[not quick])
         )
@@ -168,5 +172,7 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--sets", action="store_true")
+    parser.add_argument("--tables", nargs="+", help="all by default")
     arguments = parser.parse_args()
-    (sets if arguments.sets else main)(arguments.data, arguments.quick)
+    measure, every = (sets, CLASS_SETS) if arguments.sets else (main, SETS)
+    measure(arguments.data, arguments.quick, arguments.tables or every)
