@@ -58,8 +58,8 @@ def nothing(_: LocalProcesses) -> None:
     pass
 
 
-# Workers, whether a nanny starts them anew, learners, when ("place": while data are placed, else
-# the number of fits that are done), and what happens then.
+# Workers, whether others take the place of those that die, learners, when ("place": while data are
+# placed, else the number of fits that are done), and what happens then.
 FAULTS: dict[str, tuple[int, bool, Any, Any, Fault]] = {
     "no workers": (0, False, SLOW, "place", nothing),
     "stopped while data are placed": (2, False, SLOW, "place", send(signal.SIGSTOP, 0)),
@@ -72,9 +72,9 @@ FAULTS: dict[str, tuple[int, bool, Any, Any, Fault]] = {
 
 def attempt(name: str, folder: Path) -> tuple[float, str]:
     """Return the longest wait after a fault, and how the fit ended."""
-    n_workers, nanny, learners, when, fault = FAULTS[name]
+    n_workers, replaced, learners, when, fault = FAULTS[name]
     X = np.random.default_rng(0).normal(size=(400_000, 10))
-    with LocalProcesses(folder, n_workers, nanny=nanny) as cluster:
+    with LocalProcesses(folder, n_workers, replaced=replaced) as cluster:
         if n_workers:
             look = DaskExecutor(cluster.address)
             wait_until(lambda: look.cluster.look() or len(look.cluster.threads) == n_workers)

@@ -1,14 +1,19 @@
 """Every estimator of the library as a learner inside a stack."""
 
+import pkgutil
+from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_friedman1
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import foldwise
+from foldwise.errors import InvalidParameterError
 
 REGRESSORS = {
     "AveragedCVRegressor": {"cv": 2},
@@ -45,19 +50,89 @@ CLASSIFIERS = {
     "NewtonBoostingClassifier": {"n_estimators": 10},
     "RuleFitClassifier": {"n_estimators": 10, "cv": 2},
 }
+STACKS: dict[str, dict[str, Any]] = {
+    "AutoStackClassifier": {"preset": "fast"},
+    "AutoStackRegressor": {"preset": "fast"},
+    "StackingClassifier": CLASSIFIERS["EnsembleSelectionClassifier"],
+    "StackingRegressor": REGRESSORS["EnsembleSelectionRegressor"],
+}
+ESTIMATORS = REGRESSORS | CLASSIFIERS | STACKS
 
 
 def test_no_estimator_is_left_out() -> None:
-    stacks = {"StackingClassifier", "StackingRegressor"}
-    others = {"AutoStackClassifier", "AutoStackRegressor", "TableEncoder"}
-    named = {name for name in foldwise.__all__ if name[0].isupper()}
-    assert named == stacks | others | REGRESSORS.keys() | CLASSIFIERS.keys()
+    """Of this list, and of every room's ``__all__``; encoders and a step in front are no models."""
+    exported = [room for room in pkgutil.iter_modules(foldwise.__path__, "foldwise.") if room.ispkg]
+    named = {
+        name
+        for module in [foldwise, *(import_module(room.name) for room in exported)]
+        for name in getattr(module, "__all__", ())
+        if hasattr(getattr(module, name), "fit")
+    }
+    assert named == ESTIMATORS.keys() | {"TableEncoder", "PickColumns"}
 
 
 def learner_named(name: str, parameters: dict[str, Any]) -> Any:
     if name.startswith("Net"):
         pytest.importorskip("torch")
     return getattr(foldwise, name)(**parameters)
+
+
+@pytest.mark.usefixtures("short_paths")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_rows_of_weight_zero_change_no_bit(name: str) -> None:
+    X, y = make_friedman1(60, n_features=5, random_state=0)
+    y = (y > y.mean()).astype(float) if name.endswith("Classifier") else y
+    few = (X, y, np.random.default_rng(0).integers(1, 4, 60) / 2, np.arange(60) // 2)
+    # No number at all, weight zero, groups that no other row is of.
+    more = [np.full((80, 5), np.nan), np.full(80, np.nan), np.zeros(80), np.arange(1000, 1080)]
+    for whole, part in zip(more, few, strict=True):
+        whole[np.arange(80) % 4 > 0] = part
+    models = [learner_named(name, ESTIMATORS[name]) for _ in range(2)]
+    seeded = {"random_state": 0} if "random_state" in models[0].get_params(deep=False) else {}
+    grouped = "groups" in signature(models[0].fit).parameters
+    one, two = (
+        model.set_params(**seeded).fit(*(rows if grouped else rows[:3]))
+        for model, rows in zip(models, (few, more), strict=True)
+    )
+    np.testing.assert_array_equal(getattr(one, "score_", 0), getattr(two, "score_", 0))
+    answers = "predict_proba" if hasattr(one, "predict_proba") else "predict"
+    np.testing.assert_array_equal(getattr(one, answers)(X), getattr(two, answers)(X))
+    if hasattr(one, "classes_"):
+        np.testing.assert_array_equal(one.classes_, two.classes_)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_splits_of_the_users_that_tear_groups_are_refused(name: str) -> None:
+    model = learner_named(name, ESTIMATORS[name])
+    known = model.get_params(deep=False)
+    if not known.keys() & {"cv", "validation"}:
+        pytest.skip("takes no splits")
+    torn = {"cv": KFold(3), "validation": KFold(3), "early_stopping": True, "criterion": "cv"}
+    model.set_params(**{key: value for key, value in torn.items() if key in known})
+    X, y = make_friedman1(60, n_features=5, random_state=0)
+    y = (y > y.mean()).astype(float) if name.endswith("Classifier") else y
+    with pytest.raises(InvalidParameterError, match="keep the rows of a group on one side"):
+        model.fit(X, y, groups=np.arange(60) % 20)
+
+
+WRONG = {"cv": "five", "ensemble": -7, "generator": -7, "split_features": "half"}
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        (name, wrong)
+        for name in ESTIMATORS
+        for wrong in WRONG
+        if wrong in signature(getattr(foldwise, name)).parameters
+    ],
+)
+def test_a_wrong_argument_is_told_by_its_own_name(name: str, wrong: str) -> None:
+    model = learner_named(name, ESTIMATORS[name] | {wrong: WRONG[wrong]})
+    model.set_params(**({"criterion": "cv"} if name.startswith("BestSubset") else {}))
+    X, y = make_friedman1(30, n_features=5, random_state=0)
+    with pytest.raises(InvalidParameterError, match=rf"^{name}: {wrong} must be "):
+        model.fit(X, y > y.mean() if name.endswith("Classifier") else y)
 
 
 @pytest.mark.usefixtures("short_paths")

@@ -113,6 +113,25 @@ def checked_weights(owner: str, sample_weight: Any, n_rows: int) -> FloatArray |
     return weights
 
 
+def as_counts(weights: FloatArray) -> FloatArray:
+    """Return how often each row counts.
+
+    Whole numbers say so themselves; other weights only compare rows, which then count once on
+    average: their unit means nothing.
+
+    Examples
+    --------
+    >>> as_counts(np.array([1.0, 2.0, 2.0]))
+    array([1., 2., 2.])
+    >>> as_counts(np.array([0.1, 0.2, 0.3]))
+    array([0.5, 1. , 1.5])
+    """
+    if (weights == np.round(weights)).all():
+        return weights
+    shares = weights / weights.max()
+    return shares / shares[shares > 0].mean()
+
+
 def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
     """Return the groups as codes, None for none."""
     if groups is None:

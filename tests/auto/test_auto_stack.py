@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.svm import SVR
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
-from foldwise.auto import base, bounded, plan
+from foldwise.auto import base, bounded
 from foldwise.auto.base import fit_problem
 from foldwise.auto.plan import FitPlan, Trials
 from foldwise.auto.portfolio import Contender
@@ -27,7 +27,6 @@ from foldwise.errors import (
     FoldwiseWarning,
     InvalidDataError,
     InvalidParameterError,
-    UnsupportedError,
 )
 from foldwise.files import load, save
 
@@ -73,7 +72,7 @@ def small() -> Iterator[None]:
     """Make the fast preset faster: all its members, with few trees in fewer folds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds=3, size=0.05))
-        patch.setattr(plan, "MOST_REPEATS", 1)
+        patch.setattr("foldwise.stack.judge.in_time.MOST_REPEATS", 1)
         yield
 
 
@@ -202,6 +201,26 @@ def _planned(model, X, y, weight=None):
     return tried
 
 
+def test_what_rows_of_weight_zero_hold_is_not_looked_at() -> None:
+    X, y = houses(80)
+    places = np.sort(np.random.default_rng(0).permutation(100)[:80])
+    more = X.reindex(range(100)).astype(object)
+    more[:] = "rubbish"
+    more.iloc[places] = X
+    target, weight = np.full(100, np.nan), np.zeros(100)
+    target[places], weight[places] = y, 2.0
+    one, two = (
+        AutoStackRegressor("fast", time_column="sold", random_state=0).fit(*rows)
+        for rows in ((X, y, np.full(80, 2.0)), (more, target, weight))
+    )
+    assert [column.kind for column in one.kinds_] == [column.kind for column in two.kinds_]
+    assert one.score_ == two.score_
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+    np.testing.assert_array_equal(two.oof_.iloc[places], one.oof_)
+    assert two.oof_.drop(places).isna().all(axis=None)
+    assert two.frontier(more)["names"].tolist() == one.frontier(X)["names"].tolist()
+
+
 def test_rows_of_next_to_no_weight_count_for_nothing() -> None:
     X, y = houses(240)
     wrong = np.arange(240) % 2 == 0
@@ -238,9 +257,11 @@ def test_with_a_time_column_every_row_is_judged_by_earlier_rows() -> None:
     assert model.oof_.notna().all(axis=1).sum() == 120 - len(first)
     assert list(model.oof_.index) == list(X.index)
     with pytest.warns(FoldwiseWarning, match="no guarantee forward in time"):
-        assert np.isfinite(model.predict_interval(X, 0.5, by="garden")).all()
-    with pytest.raises(UnsupportedError, match="by must be a column with time_column"):
-        model.predict_interval(X, by=(y, y))
+        found = model.predict_interval(X, 0.5, by="garden")
+    assert np.isfinite(found).all()
+    with pytest.warns(FoldwiseWarning, match="no guarantee forward in time"):
+        same = model.predict_interval(X, 0.5, by=(X["garden"], X["garden"]))
+    np.testing.assert_array_equal(found, same)
 
 
 def test_the_score_of_a_panel_is_that_of_days_nobody_has_seen() -> None:

@@ -15,7 +15,6 @@ from foldwise.auto.plan import (
     planned,
     tried,
     with_quick,
-    with_repeats,
 )
 from foldwise.folds import deal, needs_of, read_lattice
 from foldwise.learners import TrainingData
@@ -221,21 +220,8 @@ def test_classes_rows_and_folds_make_combining_long() -> None:
     assert combining_time(20_000, 20, 1, 10) == pytest.approx(6.08)
 
 
-@pytest.mark.parametrize(
-    ("budget", "repeats"),
-    # 36 fits of 0.1 s by two workers and 0.2 s for the stacker: 2 s each, of 60 % of the time.
-    [(6.0, 1), (7.0, 2), (10.1, 3), (60.0, 4)],
-)
-def test_time_that_would_be_left_over_goes_to_more_deals(budget, repeats) -> None:
-    plan, seconds = FitPlan(("a",), 8, {}), {"a": 0.1, "b": 9.0}
-    how = {"budget": budget, "workers": 2, "combining": 0.2}
-    assert with_repeats(plan, seconds, **how) == replace(plan, repeats=repeats)
-    assert with_repeats(replace(plan, skipped={"b": "slow"}), seconds, **how).repeats == 1
-    assert with_repeats(replace(plan, names=("a", "c")), seconds, **how).repeats == 1
-
-
 def test_all_of_a_plan_is_remembered(tmp_path) -> None:
-    plan = FitPlan(("a",), 8, {}, ("a",), {"a": (77, 1.5)}, 3, 400)
+    plan = FitPlan(("a",), 8, {}, ("a",), {"a": (77, 1.5)}, 400)
     planned(tmp_path, "key", lambda: plan)
     assert planned(tmp_path, "key", lambda: FitPlan(("b",), 3, {})) == plan
 

@@ -94,6 +94,17 @@ def test_rows_of_weight_zero_change_nothing(model, seed) -> None:
     assert np.array_equal(getattr(whole, ask)(X), getattr(part, ask)(X))
 
 
+@pytest.mark.parametrize("kind", [NewtonBoostingRegressor, NewtonBoostingClassifier])
+@pytest.mark.parametrize("unit", [1 / 64, 4096.0])
+def test_the_unit_of_weights_that_are_no_counts_means_nothing(kind, unit) -> None:
+    rng = np.random.default_rng(1)
+    X, weight = rng.normal(size=(90, 3)), rng.random(90)
+    y = (X[:, 0] + rng.normal(size=90) > 0).astype(float)
+    one, two = (kind(n_estimators=10).fit(X, y, w) for w in (weight, unit * weight))
+    assert one.predict(X).std() > 0
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))
+
+
 @pytest.mark.parametrize("predefined", [False, True])
 @pytest.mark.parametrize("kind", [GradientBoostingRegressor, NewtonBoostingRegressor])
 def test_splits_given_as_row_numbers_count_the_users_rows(kind, predefined) -> None:

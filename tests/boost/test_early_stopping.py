@@ -96,8 +96,7 @@ def test_the_refit_never_takes_more_rounds_than_asked_for() -> None:
     assert stop_early(Model, splits_of(0.5), 100, 15, "scaled").rounds == 15
 
 
-@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
 @pytest.mark.parametrize("torn", [KFold(4), [(np.arange(52), np.arange(52, 100))]])
 def test_splits_that_tear_groups_are_refused(torn) -> None:
-    with pytest.raises(InvalidDataError, match="keep the rows of a group on one side"):
+    with pytest.raises(InvalidParameterError, match="keep the rows of a group on one side"):
         splits_of(torn, groups=np.arange(100) // 7)

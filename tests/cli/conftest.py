@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from foldwise.auto import plan
 from foldwise.auto.presets import PRESETS
 from foldwise.cli.app import app
 from tests.cli.flats import make_flats
@@ -39,7 +38,7 @@ def smaller() -> Iterator[None]:
     fast = replace(PRESETS["fast"], folds=3, folds_in_time=(3,), size=0.05)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "fast", fast)
-        patch.setattr(plan, "MOST_REPEATS", 1)
+        patch.setattr("foldwise.stack.judge.in_time.MOST_REPEATS", 1)
         yield
 
 

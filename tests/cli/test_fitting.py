@@ -1,6 +1,7 @@
 import json
 import shutil
 import time
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -52,6 +53,7 @@ def test_a_fit_without_out_writes_nothing(typed, flats, tmp_path, monkeypatch):
     assert "Honest score: root mean squared error" in result.out
     assert "lower is better" in result.out
     assert "80 rows, 2 columns: 2 number." in result.err
+    assert "was left, since every learner is fitted and more than 1 deal" in result.out
 
 
 def test_hostile_names_and_classes_do_no_harm(kinds):
@@ -284,6 +286,25 @@ def test_the_time_asked_for_covers_model_file_and_report(
     typed("fit", flats, "--target", "rent", "--out", tmp_path / "new", "--time", 40)
     assert given[0] == pytest.approx(35.0)
     assert 0 < given[1] < 39.7
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds", "deals", "time_column"),
+    [
+        ("", 55.0, 1, None),
+        ("another deal of the rows would not have been finished", 40.0, 1, None),
+        ("rows in time are dealt only once", 40.0, 1, "day"),
+        ("more than 4 deals of the rows would only slow predictions down", 40.0, 4, None),
+    ],
+)
+def test_a_fit_says_why_it_left_time(said, seconds, deals, time_column, monkeypatch):
+    monkeypatch.setattr("foldwise.stack.judge.in_time.MOST_REPEATS", 4)
+    stack = SimpleNamespace(deals_=[None] * deals)
+    model = SimpleNamespace(time_budget=60.0, partial_=False, stack_=stack, time_column=time_column)
+    why = fitting.why_time_was_left(fitting.Fitted(model, None, [], seconds))
+    assert why == (said and f"The rest of 60 s was left, since every learner is fitted and {said}.")
+    model.partial_ = True
+    assert fitting.why_time_was_left(fitting.Fitted(model, None, [], seconds)) == ""
 
 
 def test_the_demo_writes_its_report_where_it_is_told(typed, tmp_path):

@@ -51,7 +51,7 @@ class LocalProcesses:
 
     def _replace(self) -> None:
         while not self.over.wait(0.05):
-            if self.workers[-1].poll() is not None:
+            if sum(worker.poll() is None for worker in self.workers) < self.n_workers:
                 self.add_worker()
 
     @property

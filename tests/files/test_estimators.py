@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier
 
 from foldwise import load, save
 from foldwise.errors import InvalidDataError
@@ -30,6 +33,8 @@ def histogram() -> HistGradientBoostingRegressor:
 
 
 HONEST = [
+    RandomForestClassifier(2, max_depth=2).fit(X, LEVELS),
+    DecisionTreeClassifier(max_depth=2).fit(X, CODES),
     RandomForestRegressor(2, max_depth=2).fit(X, Y),
     GradientBoostingClassifier(n_estimators=2).fit(X, CODES),
     histogram(),
@@ -42,6 +47,12 @@ HONEST = [
 ]
 ATTACKS = [
     (RandomForestRegressor(2, max_depth=2).fit(X, Y), {"n_features_in_": 2}),
+    (RandomForestRegressor(2, max_depth=2).fit(X, Y), {"n_outputs_": 2**31}),
+    (DecisionTreeClassifier(max_depth=2).fit(X, CODES), {"n_outputs_": 2}),
+    (DecisionTreeClassifier(max_depth=2).fit(X, CODES), {"n_classes_": 2**70}),
+    (RandomForestClassifier(2, max_depth=2).fit(X, CODES), {"n_classes_": 4}),
+    (KNeighborsRegressor().fit(X, Y), {"n_samples_fit_": 61}),
+    (DummyRegressor().fit(X, Y), {"n_outputs_": 2**31}),
     (GradientBoostingClassifier(n_estimators=2).fit(X, CODES), {"n_trees_per_iteration_": 1}),
     (histogram(), {"_n_features": 2}),
     (histogram(), {"n_trees_per_iteration_": 5}),

@@ -203,7 +203,7 @@ def test_forward_in_time_one_node_a_fold_counts() -> None:
 
 @pytest.mark.parametrize("cv", [1, 0, -3])
 def test_fewer_than_two_folds_is_an_error(cv) -> None:
-    assert error_of(cv) == f"Stack: cv must be at least 2; got {cv}. Use 5, the default."
+    assert error_of(cv) == f"Stack: cv must be at least 2; got {cv}. Use 5."
 
 
 @pytest.mark.parametrize("cv", ["five", 2.5, True + 0j])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from foldwise.errors import InvalidDataError, InvalidParameterError
 from foldwise.losses.classes import Logistic
 from foldwise.losses.loss import CustomLoss, Loss, check_loss, searched_constant, total_loss
-from foldwise.losses.numbers import CappedPoisson, Huber, Poisson, Squared
+from foldwise.losses.numbers import Absolute, CappedPoisson, Huber, Poisson, Quantile, Squared
 
 LOG_COSH = CustomLoss(lambda y, raw: np.log(np.cosh(raw - y)), lambda y, raw: np.tanh(raw - y))
 
@@ -25,6 +25,13 @@ def test_the_total_loss_weighs_the_rows() -> None:
 def test_a_base_loss_has_no_hessian_and_predicts_what_is_raw() -> None:
     assert Loss().hessian(np.zeros(1), np.zeros(1)) is None
     assert Loss().inverse_link(np.array([3.0])).tolist() == [3.0]
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Huber(), Quantile(0.9), Squared()])
+@pytest.mark.parametrize("size", [1e-12, 1e-8, 1.0, 1e12])
+def test_a_right_loss_passes_whatever_the_targets_size(loss, size) -> None:
+    y = size * np.random.default_rng(0).normal(size=50)
+    check_loss("Owner", loss, y, np.full(50, y.mean()))
 
 
 def test_a_right_loss_passes() -> None:

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
+from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold, TimeSeriesSplit
 
 from foldwise.errors import InvalidParameterError
 from foldwise.paths.dealing import deal_folds
 
 
-def deal(cv, y, classify=False, groups=None):
-    rng = np.random.default_rng(0)
-    return deal_folds("Owner", cv, np.asarray(y), classify=classify, groups=groups, rng=rng)
+def deal(cv, y, classify=False, groups=None, kept=None):
+    of = {"classify": classify, "groups": groups, "kept": kept}
+    return deal_folds("Owner", cv, np.asarray(y), rng=np.random.default_rng(0), **of)
 
 
 def test_folds_are_as_even_as_can_be():
@@ -38,6 +38,18 @@ def test_splitters_are_followed():
     assert len(set(deal(StratifiedKFold(2), y % 2, classify=True))) == 2
 
 
-def test_splitters_that_leave_rows_out_are_refused():
+GAPPED = [(np.arange(5, 12), np.arange(4)), (np.arange(4), np.arange(4, 12))]
+
+
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), GAPPED])
+def test_splits_that_leave_rows_out_are_refused(cv):
     with pytest.raises(InvalidParameterError, match="Owner: cv must test every row exactly once"):
-        deal(TimeSeriesSplit(3), np.arange(12))
+        deal(cv, np.arange(12))
+
+
+def test_splits_are_renumbered_where_rows_weigh_nothing():
+    kept = np.array([0, 2, 3, 5])
+    fold = np.array([1, 0, 0, 0, 1, 1])
+    masks = [(fold != f, fold == f) for f in (0, 1)]
+    for cv in (PredefinedSplit(fold), masks):
+        assert_array_equal(deal(cv, np.arange(4.0), kept=kept), [1, 0, 0, 1])

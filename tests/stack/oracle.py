@@ -129,7 +129,8 @@ class Oracle:
         if self.classify:
             weight = np.ones(len(self.y)) if self.weight is None else self.weight
             # A weight of two is a row twice; weights that sum to one are still so many rows.
-            n_rows = max(weight.sum(), np.count_nonzero(weight))
+            whole = (weight == weight.round()).all()
+            n_rows = weight.sum() if whole else np.count_nonzero(weight)
             values = [logits(v, n_rows) for v in values]
         return np.hstack([*values, Z] if self.passthrough else values)
 

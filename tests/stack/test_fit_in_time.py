@@ -14,7 +14,7 @@ from foldwise.folds import Lattice
 from foldwise.learners import TrainingData
 from foldwise.scores.metric import as_metric
 from foldwise.stack.fit import fit_layers
-from foldwise.stack.judge.in_time import judged_in_time, reserved
+from foldwise.stack.judge.in_time import MOST_REPEATS, judged_in_time, reserved
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import candidates_from
@@ -80,6 +80,19 @@ def test_repeats_that_do_not_fit_are_left_out() -> None:
     assert stack.partial_
     assert 1 <= len(stack.deals_) <= 2
     assert stack.failures_ == {}
+
+
+@pytest.mark.parametrize(("budget", "repeats"), [(160, 1), (300, 3), (900, MOST_REPEATS)])
+def test_as_many_repeats_as_there_is_time_for_lack_nothing(budget: float, repeats: int) -> None:
+    learners = [("slow", Odd(seconds=15))]  # six fits a deal
+    stack = fit(learners, time_budget=budget, n_repeats="auto")
+    assert len(stack.deals_) == repeats
+    assert not stack.partial_
+    assert stack.score_ == fit(learners, n_repeats=repeats).score_
+
+
+def test_without_a_budget_there_is_time_for_one_deal() -> None:
+    assert len(fit([("ridge", Ridge())], n_repeats="auto").deals_) == 1
 
 
 def test_a_repeat_that_was_begun_and_not_finished_is_forgotten(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification, make_regression
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import KFold, PredefinedSplit, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -125,6 +125,30 @@ def test_a_stack_without_its_weightless_rows_is_restacked_and_added_to() -> None
     more, fewer = (s.add("more", Ridge(100.0)) for s in (stack, plain))
     assert more.score_ == fewer.score_
     assert more.oof_.iloc[MORE].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("top", ["pseudo_bma", "pseudo_bma_plus", "pool", "logistic", None])
+@pytest.mark.parametrize("unit", [1 / 64, 4096.0])
+def test_the_unit_of_weights_that_are_no_counts_means_nothing(top, unit) -> None:
+    X, y = make_classification(N, n_features=5, random_state=0)
+    one, two = (
+        StackingClassifier(CLASSIFIERS, top, cv=4, calibrate="platt", random_state=0).fit(X, y, w)
+        for w in (WEIGHT, unit * WEIGHT)
+    )
+    np.testing.assert_allclose(one.score_, two.score_, rtol=1e-9)
+    np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("top", ["ridge", "pseudo_bma"])
+def test_a_small_unit_of_weights_does_not_shrink_a_stack_of_numbers(top) -> None:
+    X, y = make_regression(N, n_features=5, random_state=0)
+    one, two = (
+        StackingRegressor([("line", LinearRegression()), *REGRESSORS[1:]], top, random_state=0)
+        .fit(X, y, w)
+        .predict(X)
+        for w in (WEIGHT, WEIGHT / 64)
+    )
+    np.testing.assert_allclose(one, two, rtol=1e-9)
 
 
 @pytest.mark.parametrize("top", ["log_score", "pseudo_bma", "pseudo_bma_plus", "simplex", "nnls"])

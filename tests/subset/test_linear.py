@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, PredefinedSplit
 
 from foldwise import (
     AveragedCVClassifier,
@@ -25,7 +25,7 @@ from foldwise.subset.moments import SubsetRows
 
 def given(n, y=None, groups=None):
     rows = SubsetRows(np.zeros((n, 1)), np.zeros(n) if y is None else y, np.ones(n))
-    return Given(rows, groups, np.arange(n), n)
+    return Given(rows, groups, np.arange(n))
 
 
 def test_masks_and_positions_mean_the_same_rows():
@@ -59,12 +59,14 @@ def test_an_int_keeps_groups_together():
 
 
 def test_given_splits_are_renumbered_where_rows_weigh_nothing():
-    door = Given(given(3).rows, None, np.array([0, 2, 4]), 5)
+    door = Given(given(3).rows, None, np.array([0, 2, 4]))
     splits = [([0, 1, 2], [3, 4]), ([False, False, False, True, True], [0, 1, 2])]
     (train, test), (rest, _) = splits_of("T", splits, door)
     assert_array_equal(train, [0, 1])
     assert_array_equal(test, [2])
     assert_array_equal(rest, [2])
+    (_, test), _ = splits_of("T", PredefinedSplit([0, 0, 1, 1, 0]), door)
+    assert_array_equal(test, [0, 2])
     message = (
         "T: cv must train and test every split on rows of positive weight; got "
         "[([0], [1]), ([2], [4])]. Leave out splits without any."

@@ -16,7 +16,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import Array
+from foldwise.arrays import Array, IntArray
 from foldwise.auto.bounded import bounded, plan_in_time
 from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
@@ -37,9 +37,15 @@ from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame, factorised
 from foldwise.auto.tables.problem import TableProblem
-from foldwise.checks import check_lengths, check_number, check_word, checked_groups, checked_weights
+from foldwise.checks import (
+    check_lengths,
+    check_number,
+    check_word,
+    checked_groups,
+    without_weightless,
+)
 from foldwise.engine import RunOptions, RunSummary, check_options, fingerprint
-from foldwise.errors import Plain, invalid_data, listing, unsupported, warn
+from foldwise.errors import Plain, invalid_data, listing, warn
 from foldwise.learners import TrainingData
 from foldwise.stack.estimator import MOST_SEEDS
 from foldwise.stack.parameters import LIVE, without_live
@@ -59,6 +65,8 @@ class BaseAutoStack(BaseEstimator):
 
     stack_: Any
     run_: RunSummary
+    # Which of the rows given the stack was fitted on, in its order; None for all, as they are.
+    _places: IntArray | None = None
     _stackers: tuple[str, ...]
     _stack_class: type
 
@@ -143,7 +151,7 @@ class BaseAutoStack(BaseEstimator):
         data = rows.data
         scoring = scorer_of(self.metric, owner=self._owner, n_classes=data.n_classes)
         # Sorted in time, rows may look different: a column that counts them does so no more.
-        self.kinds_ = self._checked_kinds(data.X, kinds if rows.order is None else None)
+        self.kinds_ = self._checked_kinds(data.X, kinds if rows.places is None else None)
         data = replace(data, X=factorised(data.X))
         profile = self._profile(data, preset)
         seed = self._seed(data)
@@ -157,15 +165,18 @@ class BaseAutoStack(BaseEstimator):
         data = rows.data
         profile = self._profile(data, preset)
         ordered = self.time_column is not None
-        repeats = max(preset.n_repeats, plan.repeats) if plan.folds > 1 and not ordered else 1
+        # What time is left over goes to more deals of the folds.
+        repeats = preset.n_repeats if self.time_budget is None else "auto"
+        repeats = repeats if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, first: Any, **changed: Any) -> Any:
             on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
             settings = {**self._running(), **on_top, **changed}
-            if first is not None and len(first.deals_) == repeats:
+            settings["n_repeats"] = repeats if thorough else 1
+            if first is not None:
                 return first._grown(list(members.items()), **settings)
             cv = splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed)
-            dealt = {"cv": cv, "scoring": scoring, "n_repeats": repeats, "random_state": seed}
+            dealt = {"cv": cv, "scoring": scoring, "random_state": seed}
             stack = self._stack_class(estimators=list(members.items()), **dealt, **settings)
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 
@@ -185,7 +196,8 @@ class BaseAutoStack(BaseEstimator):
                 f"{len(rows.given):,} rows, drawn at random. Fit again with more time for all."
             )
             rows = rows.drawn(plan.n_rows, seed)
-        self.drawn_ = rows.places
+        self._places = rows.places
+        self.drawn_ = None if plan.n_rows is None else np.sort(np.asarray(rows.places))
         return rows
 
     def _profile(self, data: TrainingData, preset: Preset) -> TableProfile:
@@ -225,6 +237,9 @@ class BaseAutoStack(BaseEstimator):
             raise ValueError(
                 f"{owner}: requires y to be passed, but the target y is None. Give the target."
             )
+        check_lengths(owner, len(frame), y=y)
+        index = frame.index
+        frame, y, weight, groups, kept = without_weightless(owner, frame, y, sample_weight, groups)
         n_rows = len(frame)
         if n_rows < 2:
             raise invalid_data(
@@ -234,11 +249,10 @@ class BaseAutoStack(BaseEstimator):
                 got=Plain(f"n_samples = {n_rows}"),
                 fix="Give more rows.",
             )
-        check_lengths(owner, n_rows, y=y)
-        weight = checked_weights(owner, sample_weight, n_rows)
         codes = checked_groups(owner, groups, n_rows)
         target, given, n_classes = self._read_target(y)
-        rows = AutoInputs(TrainingData(frame, target, weight, n_classes, codes), given)
+        data = TrainingData(frame, target, weight, n_classes, codes)
+        rows = AutoInputs(data, given, index, kept)
         if self.time_column is None:
             return rows
         return rows.sorted(owner, times_of(owner, frame, self.time_column))
@@ -323,8 +337,13 @@ class BaseAutoStack(BaseEstimator):
         fitted = [name for name, _ in self.stack_.estimators]
         if reason:
             self.run_, self.partial_ = replace(self.run_, partial=True, reason=reason), True
-        oof = self.stack_.oof_
-        self.oof_ = oof if rows.order is None else oof.iloc[np.argsort(rows.order)]
+        self.oof_ = self.stack_.oof_
+        if rows.places is not None:
+            # As the rows were given: NaN for those of weight zero, none of those not drawn.
+            self.oof_ = self.oof_.set_axis(rows.places).reindex(
+                np.arange(len(rows.index)) if self.drawn_ is None else self.drawn_
+            )
+            self.oof_.index = rows.index[self.oof_.index]
         self.members_ = [name for name in fitted if name not in self.failures_]
         unfinished = {n: f"{reason}: not finished" for n in plan.names if n not in fitted}
         self.skipped_ = {**plan.skipped, **unfinished, **broken}
@@ -379,9 +398,9 @@ class BaseAutoStack(BaseEstimator):
         return self.stack_.frontier(self._training_rows(X))
 
     def _training_rows(self, X: Any) -> pd.DataFrame | None:
-        if X is None or self.drawn_ is None:
+        if X is None or self._places is None:
             return None if X is None else self._new_rows(X)
-        return self._new_rows(X).iloc[self.drawn_]
+        return self._new_rows(X).iloc[self._places]
 
     def _new_rows(self, X: Any) -> pd.DataFrame:
         check_is_fitted(self, "stack_")
@@ -399,12 +418,9 @@ class BaseAutoStack(BaseEstimator):
         return factorised(frame)
 
     def _levels(self, by: Any) -> Any:
-        """Return what intervals and sets are to hold by itself, if the rows are in its order."""
-        if isinstance(by, tuple) and self.time_column is not None:
-            must, got = "be a column with time_column, which sorts the rows", Plain("labels")
-            raise unsupported(self._owner, "by", must=must, got=got, fix="Name a column.")
-        if isinstance(by, tuple) and len(by) == 2 and self.drawn_ is not None:
-            return np.asarray(by[0])[self.drawn_], by[1]
+        """Return what intervals and sets are to hold by itself, labels in the stack's order."""
+        if isinstance(by, tuple) and len(by) == 2 and self._places is not None:
+            return np.asarray(by[0])[self._places], by[1]
         return by
 
     def predict(self, X: Any) -> Array:

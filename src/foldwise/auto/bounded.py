@@ -22,7 +22,6 @@ from foldwise.auto.plan import (
     trial_order,
     tried,
     with_quick,
-    with_repeats,
 )
 from foldwise.boost.newton import NewtonBoosting
 from foldwise.learners import TrainingData, prepared
@@ -91,11 +90,7 @@ def plan_in_time(
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()} | booster
     if not small:
         plan, seconds = in_time(plan, learners, trials, speeds, n_rows, workers=at_once, **known)
-    plan = with_quick(plan, seconds, workers=workers, small=small, combining=combining, **known)
-    if small and repeats == 1 and plan.folds == max(folds):
-        each = combining(plan.folds)
-        plan = with_repeats(plan, seconds, budget=known["budget"], workers=at_once, combining=each)
-    return plan
+    return with_quick(plan, seconds, workers=workers, small=small, combining=combining, **known)
 
 
 def in_time(

@@ -1,6 +1,6 @@
 """The rows of a fit, in the order of time where there is one, and how they are dealt."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,40 +29,33 @@ class AutoInputs:
 
     data: TrainingData  # the table as a pandas frame, targets or class codes, weights, groups
     given: Array  # the target as the stack on top takes it: numbers, or classes
-    order: IntArray | None = None  # where each row stood before they were sorted in time
+    index: Any = None  # of all rows given
+    places: IntArray | None = None  # which of the rows given each is; None: they are all of them
     cuts: IntArray | None = None  # the rows, sorted in time, that a split may begin with
-    places: IntArray | None = None  # which of the rows given these are, if they were drawn
 
     def sorted(self, owner: str, times: Array) -> "AutoInputs":
         """Return the rows from the earliest to the latest."""
         order = np.argsort(times, kind="stable")
-        moved = _taken(self.data, order)
-        return AutoInputs(moved, self.given[order], order, _cuts(owner, times[order], moved.groups))
+        moved = self._taken(order)
+        return replace(moved, cuts=_cuts(owner, times[order], moved.data.groups))
 
     def drawn(self, number: int, seed: int) -> "AutoInputs":
         """Return some rows, at random and in their order, among them one of each class."""
-        weight = self.data.sample_weight
-        kept = np.arange(len(self.given)) if weight is None else np.flatnonzero(weight > 0)
-        rows = np.sort(kept[trial_order(_taken(self.data, kept), seed, number)])
-        order = None if self.order is None else self.order[rows]
+        rows = np.sort(trial_order(self.data, seed, number))
         cuts = None
         if self.cuts is not None:
             # Where the rows of a split may begin, its first drawn row may.
             cuts = np.unique(np.searchsorted(rows, self.cuts))
             cuts = cuts[(cuts > 0) & (cuts < len(rows))]
-        places = rows if order is None else np.sort(order)
-        return AutoInputs(_taken(self.data, rows), self.given[rows], order, cuts, places)
+        return replace(self._taken(rows), cuts=cuts)
 
-
-def _taken(data: TrainingData, rows: IntArray) -> TrainingData:
-    weight, groups = data.sample_weight, data.groups
-    return TrainingData(
-        data.X.iloc[rows],
-        data.y[rows],
-        None if weight is None else weight[rows],
-        data.n_classes,
-        None if groups is None else groups[rows],
-    )
+    def _taken(self, rows: IntArray) -> "AutoInputs":
+        data, places = self.data, rows if self.places is None else self.places[rows]
+        weight, groups = (
+            None if part is None else part[rows] for part in (data.sample_weight, data.groups)
+        )
+        data = TrainingData(data.X.iloc[rows], data.y[rows], weight, data.n_classes, groups)
+        return AutoInputs(data, self.given[rows], self.index, places)
 
 
 def splitter_for(

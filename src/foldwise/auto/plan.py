@@ -45,8 +45,6 @@ SPENDABLE = 0.9
 ENOUGH = 1 / 3
 USUAL_FOLDS, UNTRIED = 5, 2.0
 OVERBOOKED = 2.0
-# What is left over on a small table goes to more deals of the folds.
-REPEATS_SHARE, MOST_REPEATS = 0.6, 4
 HELD_OUT = 0.2
 FILE = "auto.json"
 
@@ -61,7 +59,6 @@ class FitPlan:
     here: tuple[str, ...] = ()  # members quick enough to be fitted in this process, first
     # of boosters bounded by time: most rounds, and most seconds of a fit
     bounds: Mapping[str, tuple[int, float]] = field(default_factory=dict)
-    repeats: int = 1  # number of deals of the folds
     n_rows: int | None = None  # how many rows, drawn at random, there is time for; None: all
 
 
@@ -304,29 +301,6 @@ def combining_time(n_rows: int, n_classes: int | None, folds: int, members: int)
     return combining_seconds(share * n_rows, n_classes, members, dealt)[0]
 
 
-def with_repeats(
-    plan: FitPlan, seconds: Mapping[str, float], *, budget: float, workers: int, combining: float
-) -> FitPlan:
-    """Return the plan with more deals of the folds where time would be left unused.
-
-    ``combining``: What one member costs the stacker.
-
-    Examples
-    --------
-    >>> plan = FitPlan(("a", "b"), 3, {})
-    >>> with_repeats(plan, {"a": 0.5, "b": 0.5}, budget=30, workers=1, combining=0.0).repeats
-    3
-    >>> with_repeats(plan, {"a": 0.5}, budget=30, workers=1, combining=0.0).repeats
-    1
-    """
-    if plan.skipped or any(name not in seconds for name in plan.names):
-        return plan
-    # Of few rows a fit of some takes as long as one of all: nodes are counted, not their rows.
-    n_nodes = plan.folds * (plan.folds + 1) / 2
-    once = sum(seconds[name] * n_nodes / workers + combining for name in plan.names)
-    return replace(plan, repeats=int(np.clip(REPEATS_SHARE * budget / once, 1, MOST_REPEATS)))
-
-
 def affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
     """Return the members that time suffices for, one after the other."""
     kept, spent = set(), 0.0
@@ -368,9 +342,9 @@ def _noted(path: Path, key: str) -> FitPlan | None:
             return None
         names, here = tuple(note["names"]), tuple(note["here"])
         bounds = {str(name): (int(n), float(s)) for name, (n, s) in note["bounds"].items()}
-        skipped, repeats, n_rows = dict(note["skipped"]), int(note["repeats"]), note["n_rows"]
+        skipped, n_rows = dict(note["skipped"]), note["n_rows"]
         n_rows = None if n_rows is None else int(n_rows)
-        return FitPlan(names, int(note["folds"]), skipped, here, bounds, repeats, n_rows)
+        return FitPlan(names, int(note["folds"]), skipped, here, bounds, n_rows)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         # No plan, or not one of ours: a new one is as good.
         return None

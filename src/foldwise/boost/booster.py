@@ -14,6 +14,7 @@ from foldwise._sklearn import n_samples
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.boost.early_stopping import Model, SetApart, inner_splits, stop_early
 from foldwise.checks import (
+    as_counts,
     check_lengths,
     check_number,
     check_two_classes,
@@ -53,7 +54,8 @@ class Booster(KeepsParameters):
         y : array-like of shape (n_samples,)
             Training targets; of a classifier, training classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows. Those of weight zero are left out before anything else.
+            Weights of the rows. Those of weight zero are left out before anything else. Whole
+            numbers count rows; the unit of others means nothing.
         groups : array-like of shape (n_samples,), optional
             Rows of one group stay together when rows are set apart.
 
@@ -78,7 +80,7 @@ class Booster(KeepsParameters):
             groups=groups,
             kept=kept,
         )
-        weight = np.ones(len(y)) if given is None else given
+        weight = np.ones(len(y)) if given is None else as_counts(given)
         self._boost(WeightedRows(table, y, weight, given is not None), apart)
         return self
 

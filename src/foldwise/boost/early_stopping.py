@@ -17,6 +17,8 @@ from sklearn.model_selection import (
 
 from foldwise.arrays import Array, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter
+from foldwise.folds import without_rows
+from foldwise.folds.lattice import asked_splits, check_groups_are_whole
 
 Splits = list[tuple[IntArray, IntArray]]
 SetApart = Callable[..., Splits]  # takes the seed of the split
@@ -48,17 +50,17 @@ def inner_splits(
     smallest = int(np.unique(y, return_counts=True)[1].min()) if classes else 0
     splitter = _splitter(owner, validation, smallest, classes, groups is not None, seed)
     if isinstance(splitter, Iterable):
-        splits = [(_renumbered(train, kept), _renumbered(test, kept)) for train, test in splitter]
+        splits = without_rows(splitter, np.arange(len(y)) if kept is None else kept)
         _check_given(owner, splits)
     else:
         splits = _asked(owner, validation, splitter, y, groups)
-    _check_groups(owner, splits, groups)
+    check_groups_are_whole(owner, "validation", splits, groups)
     return splits
 
 
 def _asked(owner: str, validation: Any, splitter: Any, y: Array, groups: Array | None) -> Splits:
     try:
-        return list(splitter.split(np.zeros((len(y), 1)), y, groups))
+        return asked_splits(splitter, np.zeros((len(y), 1)), y, groups)
     except ValueError as error:
         must = f"leave rows to fit and rows to judge out of n_samples={len(y)}"
         fix = f"Set early_stopping=False ({error})"
@@ -70,23 +72,6 @@ def _check_given(owner: str, splits: Splits) -> None:
         must = "leave rows of positive weight to fit and to judge in every split"
         fix = "Set early_stopping=False, or give other splits."
         raise invalid_data(owner, "validation", must=must, got=Plain("a split without"), fix=fix)
-
-
-def _check_groups(owner: str, splits: Splits, groups: Array | None) -> None:
-    if groups is not None and any(
-        np.isin(groups[test], groups[train]).any() for train, test in splits
-    ):
-        must = "keep the rows of a group on one side of every split"
-        got = Plain("a group on both sides")
-        fix = "Use a share, a number of folds or a splitter for groups, such as GroupKFold."
-        raise invalid_data(owner, "validation", must=must, got=got, fix=fix)
-
-
-def _renumbered(rows: Any, kept: IntArray | None) -> IntArray:
-    """Return row numbers, or a mask, of the user's as numbers of the rows that are left."""
-    rows = np.asarray(rows)
-    rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-    return rows if kept is None else np.searchsorted(kept, rows[np.isin(rows, kept)])
 
 
 def _splitter(

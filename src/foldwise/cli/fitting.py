@@ -40,6 +40,8 @@ PARAMETERS = (
 
 # Of a time budget, for the model file and the report: at least, a share, at most, most of all.
 LEAST_AFTER, SHARE_AFTER, MOST_AFTER, MOST_SHARE_AFTER = 1.0, 0.1, 30.0, 1 / 3
+# A fit that took more of its time than this has used it.
+USED_UP = 0.9
 
 
 @dataclass(frozen=True)
@@ -323,6 +325,25 @@ def show(fitted: Fitted) -> None:
     print_frame(board_to_show(model.leaderboard_))
     say()
     say(f"Took {fitted.seconds:.0f} s, after {fitted.read.seconds:.0f} s to start and read.")
+    if unused := why_time_was_left(fitted):
+        say(unused)
+
+
+def why_time_was_left(fitted: Fitted) -> str:
+    """Return why a fit did not take the time it was given, or nothing."""
+    from foldwise.stack.judge.in_time import MOST_REPEATS
+
+    model = fitted.model
+    budget = getattr(model, "time_budget", None)
+    if budget is None or model.partial_ or fitted.seconds > USED_UP * budget:
+        return ""
+    done = len(model.stack_.deals_)
+    why = "another deal of the rows would not have been finished"
+    if model.time_column is not None:
+        why = "rows in time are dealt only once"
+    elif done >= MOST_REPEATS:
+        why = f"more than {done} deals of the rows would only slow predictions down"
+    return f"The rest of {budget:.0f} s was left, since every learner is fitted and {why}."
 
 
 def board_to_show(board: Any) -> Any:

@@ -74,8 +74,8 @@ def model_values(
     ----------
     source : fitted stack or OutOfFoldTable
         A stack's deployed combiner is fitted anew on every subset of models and judged on
-        folds it has not seen; no model is fitted again. A table of your own is combined by
-        the plain mean.
+        folds it has not seen; no model is fitted again; calibration and threshold are those of
+        all models together. A table of your own is combined by the plain mean.
     method : {"auto", "exact", "sampled"}, default="auto"
         "auto" is "exact" for up to 12 models.
     n_orders : int, default=200

@@ -128,6 +128,10 @@ class Stream:
     done: float = 0
     start: float = field(default_factory=time.monotonic)
 
+    def expect(self, fits: float) -> None:
+        """Count on so many fits more at least."""
+        self.total = max(self.total, self.done + fits)
+
     def tell(
         self,
         kind: str,
@@ -140,7 +144,7 @@ class Stream:
     ) -> None:
         """Say that something happened; ``fits`` more are done."""
         self.done += fits
-        self.total = max(self.total, self.done)
+        self.expect(0)
         if not self.listeners:
             return
         seconds = time.monotonic() - self.start

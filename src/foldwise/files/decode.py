@@ -128,7 +128,7 @@ class Decoder:
         if name.endswith(".TreePredictor"):
             check_predictor(state)
         elif isinstance(state, dict):
-            check_estimator(cls, state)
+            check_estimator(cls, state, self.longest)
         if state is None:
             return thing
         if hasattr(cls, "__setstate__"):

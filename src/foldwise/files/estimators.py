@@ -26,13 +26,20 @@ from foldwise.files.refuse import refused
 
 State = dict[str, Any]
 BITS = 8
+# What estimators take memory by when they predict.
+SIZES = (
+    "n_outputs_", "n_classes_", "n_samples_fit_", "n_trees_per_iteration_", "n_layers_", "n_bins_",
+    "n_components_", "_n_components", "n_features_out_", "n_output_features_", "_n_out_full",
+)  # fmt: skip
 
 
-def check_estimator(cls: type, state: State) -> None:
-    """Refuse an estimator whose parts do not belong together."""
-    for base, fits in _RULES:
-        if issubclass(cls, base) and not fits(state):
-            raise refused("hold parts that belong together", Plain(f"a {cls.__name__} without"))
+def check_estimator(cls: type, state: State, longest: int) -> None:
+    """Refuse an estimator whose parts do not belong together, or that would take much memory."""
+    sizes = [np.asarray(state[name]) for name in SIZES if state.get(name) is not None]
+    # Whole numbers beyond 64 bits are objects.
+    small = all(size.dtype != object and size.max(initial=0) <= longest for size in sizes)
+    if not small or any(issubclass(cls, base) and not fits(state) for base, fits in _RULES):
+        raise refused("hold parts that belong together", Plain(f"a {cls.__name__} without"))
 
 
 def check_predictor(state: State) -> None:
@@ -58,7 +65,17 @@ def _width(state: State) -> int:
 
 def _tree(state: State) -> bool:
     tree = state.get("tree_")
-    return tree is None or tree.n_features == _width(state)
+    return tree is None or _asks(tree, state)
+
+
+def _asks(tree: Any, state: State) -> bool:
+    """Tell whether a tree has the columns, targets and classes that its owner will ask it for."""
+    n_classes = np.ravel(state.get("n_classes_", tree.n_classes))
+    return (
+        tree.n_features == _width(state)
+        and state.get("n_outputs_", tree.n_outputs) == tree.n_outputs
+        and np.array_equal(n_classes, tree.n_classes)
+    )
 
 
 def _trees(estimators: Any) -> Iterator[Any]:
@@ -68,7 +85,7 @@ def _trees(estimators: Any) -> Iterator[Any]:
 
 def _forest(state: State) -> bool:
     # A forest asks its trees without checking the rows again.
-    return all(tree.n_features == _width(state) for tree in _trees(state.get("estimators_", ())))
+    return all(_asks(tree, state) for tree in _trees(state.get("estimators_", ())))
 
 
 def _gradient_boosting(state: State) -> bool:
@@ -77,7 +94,8 @@ def _gradient_boosting(state: State) -> bool:
     rounds = state["estimators_"]
     a_round = state.get("n_trees_per_iteration_")
     shape = isinstance(rounds, np.ndarray) and rounds.ndim == 2 and rounds.shape[1] == a_round
-    return shape and _forest(state) and all(tree.n_outputs == 1 for tree in _trees(rounds))
+    same = {"n_features_in_": _width(state)}  # its trees know numbers only, whatever its classes
+    return shape and all(tree.n_outputs == 1 and _asks(tree, same) for tree in _trees(rounds))
 
 
 def _histogram_boosting(state: State) -> bool:
@@ -129,7 +147,8 @@ def _neighbours(state: State) -> bool:
         return True
     tree = state.get("_tree")
     same = tree is None or np.asarray(tree.data).shape == rows.shape
-    return rows.ndim == 2 and rows.shape[1] == _width(state) and same
+    shape = (state.get("n_samples_fit_", len(rows)), _width(state))
+    return rows.shape == shape and same
 
 
 def _centres(state: State) -> bool:

@@ -264,10 +264,7 @@ def deal(
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
-        with warnings.catch_warnings():
-            # A splitter that does not look at groups may still keep them whole: that is checked.
-            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-            splits = list(splitter.split(*(given or (np.zeros(n_rows), classes, groups))))
+        splits = asked_splits(splitter, *(given or (np.zeros(n_rows), classes, groups)))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = list(cv)
         if repeat:
@@ -276,20 +273,45 @@ def deal(
         must = "be an int, a splitter, an iterable of (train, test) or 'prefit'"
         raise bad_cv(owner, must, cv, "Use cv=5.")
     lattice = Lattice.from_splits(splits, n_rows, owner)
-    if groups is not None:
-        _check_groups_are_whole(owner, lattice, groups)
+    check_groups_are_whole(owner, "cv", zip(lattice.trains, lattice.tests, strict=True), groups)
     _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
     return lattice
 
 
-def without_rows(cv: Any, kept: BoolArray) -> Any:
+def asked_splits(splitter: Any, *given: Any) -> list[Any]:
+    """Return a splitter's splits of X, y and groups."""
+    with warnings.catch_warnings():
+        # A splitter that does not look at groups may still keep them whole: that is checked.
+        warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+        return list(splitter.split(*given))
+
+
+def users_splits(
+    owner: str, cv: Any, given: tuple[Any, Any, Any], kept: IntArray | None, groups: Array | None
+) -> list[Any]:
+    """Return how a splitter or an iterable of the user's splits X, y and groups.
+
+    ``kept``: which of the rows that the splits number are left; None for all.
+    """
+    cv = cv if kept is None else without_rows(cv, kept)
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        splits = asked_splits(cv, *given)
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        splits = list(cv)
+    else:
+        raise bad_cv(owner, "be an int, a splitter or an iterable of (train, test)", cv, "Use 5.")
+    check_groups_are_whole(owner, "cv", splits, groups)
+    return splits
+
+
+def without_rows(cv: Any, kept: BoolArray | IntArray) -> Any:
     """Return what deals the kept rows alone: given splits are renumbered, splitters stay.
 
     Parameters
     ----------
     cv : int, None, splitter or iterable of (train, test)
         How all rows would be dealt.
-    kept : ndarray of bool
+    kept : ndarray of bool or of int
         Which rows there still are.
 
     Returns
@@ -306,24 +328,33 @@ def without_rows(cv: Any, kept: BoolArray) -> Any:
     splits = cv.split() if isinstance(cv, PredefinedSplit) else cv
     if hasattr(splits, "split") or isinstance(cv, str) or not isinstance(splits, Iterable):
         return cv
-    number = np.cumsum(kept) - 1
+
+    left = _positions(kept)
 
     def renumbered(part: Any) -> IntArray:
-        rows = np.asarray(part)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        return number[rows[kept[rows]]]
+        rows = _positions(part)
+        return np.searchsorted(left, rows[np.isin(rows, left)])
 
     return [(renumbered(train), renumbered(test)) for train, test in splits]
 
 
-def _check_groups_are_whole(owner: str, lattice: Lattice, groups: Array) -> None:
-    for i, (train, test) in enumerate(zip(lattice.trains, lattice.tests, strict=True)):
+def _positions(part: Any) -> IntArray:
+    rows = np.asarray(part)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def check_groups_are_whole(
+    owner: str, name: str, splits: Iterable[tuple[Array, Array]], groups: Array | None
+) -> None:
+    """Raise if a split has rows of a group on both sides."""
+    for i, (train, test) in enumerate(() if groups is None else splits):
+        assert groups is not None
         torn = np.intersect1d(groups[train], groups[test])
         if len(torn):
             got = Plain(f"split {i} with {len(torn)} of {len(np.unique(groups))} groups on both")
             must = "keep the rows of a group on one side of every split"
-            fix = "Use cv=5 or GroupKFold(5), which keep groups whole, or leave groups out."
-            raise bad_cv(owner, must, got, fix)
+            fix = f"Use {name}=5 or GroupKFold(5), which keep groups whole, or leave groups out."
+            raise invalid_parameter(owner, name, must=must, got=got, fix=fix)
 
 
 def own_splits(
@@ -408,7 +439,7 @@ def _folds_that_fit(
     """Lower the number of folds to what rows, groups and rare classes allow, with one warning."""
     n_folds = DEFAULT_FOLDS if cv is None else int(cv)
     if n_folds < 2:
-        raise bad_cv(owner, "be at least 2", cv, f"Use {DEFAULT_FOLDS}, the default.")
+        raise bad_cv(owner, "be at least 2", cv, f"Use {DEFAULT_FOLDS}.")
     _check_node_count(owner, min(n_folds, n_rows), n_layers)
     limits = {"rows": n_rows}
     if groups is not None:

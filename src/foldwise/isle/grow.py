@@ -17,6 +17,7 @@ from sklearn.frozen import FrozenEstimator
 from foldwise.arrays import FloatArray
 from foldwise.errors import invalid_data, invalid_parameter
 from foldwise.isle.data import TreeData
+from foldwise.learners.one_learner import require_task
 
 OBJECTIVES = {
     "squared": "regression",
@@ -165,6 +166,9 @@ def grow_sklearn_trees(owner: str, data: TreeData, growth: Growth) -> list[Any]:
 def fitted_ensemble(owner: str, ensemble: Any, data: TreeData) -> Any:
     """Return the fitted model behind an ``ensemble`` parameter."""
     X = data.table.values
+    # Trees grown for numbers may serve classes, not the other way round.
+    if not data.classify or not hasattr(ensemble, "fit"):
+        require_task(owner, "ensemble", ensemble, classes=data.classify)
     if isinstance(ensemble, FrozenEstimator):
         model = ensemble.estimator
     else:

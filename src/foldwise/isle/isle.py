@@ -91,8 +91,8 @@ class ISLEBase(TreeSum):
 
     def _check_parameters(self, owner: str) -> None:
         super()._check_parameters(owner)
-        check_whole(owner, "n_estimators", self.n_estimators, 1)
-        check_whole(owner, "max_leaf_nodes", self.max_leaf_nodes, 2)
+        check_whole(owner, "n_estimators", self.n_estimators, 1, try_=500)
+        check_whole(owner, "max_leaf_nodes", self.max_leaf_nodes, 2, try_=6)
         check_word(owner, "trees", self.trees, ("lightgbm", "sklearn"))
         check_word(owner, "post", self.post, ("lasso", "stagewise", "shrink"))
 

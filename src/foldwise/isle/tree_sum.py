@@ -72,7 +72,7 @@ class TreeSum(Scored):
             fix = 'Use "auto" for Friedman and Popescu\'s formula.'
             check_number(owner, "subsample", self.subsample, above=0, most=1, fix=fix)
         check_number(owner, "learning_rate", self.learning_rate, least=0, most=1, try_=0.1)
-        check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1)
+        check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1, try_=5)
         check_word(owner, "choose", self.choose, ("min", "1se"))
         check_word(owner, "dictionary", self.dictionary, ("regrown", "shared"))
 

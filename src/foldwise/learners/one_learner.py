@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.errors import Plain, invalid_data, unsupported
+from foldwise.errors import Plain, invalid_data, invalid_parameter, unsupported
 from foldwise.learners.prepare import cloned, draws_unseeded, weight_argument, with_seed
 
 
@@ -161,6 +161,9 @@ def require_weights(owner: str, learner: Any, why: str, fix: str) -> None:
 def require_task(owner: str, name: str, learner: Any, *, classes: bool) -> None:
     """Raise if the learner predicts numbers where classes are wanted, or the other way round."""
     wanted, other = ("classifier", "regressor") if classes else ("regressor", "classifier")
+    if not hasattr(learner, "fit"):
+        fix = "Use one of scikit-learn's."
+        raise invalid_parameter(owner, name, must=f"be a {wanted}", got=learner, fix=fix)
     if (is_regressor if classes else is_classifier)(learner):
         raise unsupported(
             owner,

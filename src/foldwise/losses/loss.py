@@ -196,9 +196,11 @@ def check_loss(owner: str, loss: Loss, y: FloatArray, raw: FloatArray) -> None:
     steepest = np.abs(gradient).max()
     if steepest <= 1e-8:
         return
-    step = 1e-6 * gradient / steepest
-    rise = float(np.sum(loss.value(y, raw - step) - value))
-    if rise > 0.5 * float(np.sum(gradient * step)):
+    # Targets of a tiny spread need a tinier step, or it leads past the minimum.
+    spread = min(1.0, float(np.ptp(np.append(y, raw))))
+    steps = [1e-6 * size * gradient / steepest for size in (spread, 1.0)]
+    rises = [float(np.sum(loss.value(y, raw - step) - value)) for step in steps]
+    if all(r > 0.5 * float(np.sum(gradient * s)) for r, s in zip(rises, steps, strict=True)):
         must = "have the derivative of value(y, raw) in raw as its gradient"
         got = Plain("a loss that rises against its gradient")
         raise invalid_parameter(owner, "loss", must=must, got=got, fix="Check the gradient's sign.")

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from foldwise.arrays import Array, IntArray
 from foldwise.errors import invalid_parameter
 from foldwise.folds import own_splits
+from foldwise.folds.lattice import users_splits
 
 
 def deal_folds(
@@ -25,31 +25,29 @@ def deal_folds(
 
     ``kept``: the numbers these rows had when the splits were made, None if they still have them.
     """
-    if kept is not None and isinstance(cv, Iterable) and not hasattr(cv, "split"):
-        cv = [(train, _renumbered(test, kept)) for train, test in cv]
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+    if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
         classes = y.astype(np.intp) if classify else None
         splits = own_splits(cv, len(y), classes, groups, int(rng.integers(2**31)), 0, 0, owner)
     else:
-        splits = check_cv(cv, y, classifier=classify).split(np.zeros((len(y), 1)), y, groups)
+        splits = users_splits(owner, cv, (np.zeros((len(y), 1)), y, groups), kept, groups)
     return _from_splits(owner, cv, splits, len(y))
-
-
-def _renumbered(rows: Any, kept: IntArray) -> IntArray:
-    rows = np.asarray(rows)
-    return np.searchsorted(kept, rows[np.isin(rows, kept)])
 
 
 def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> IntArray:
     folds, tested = np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=int)
-    for number, (_, test) in enumerate(splits):
+    gaps = False
+    for number, (train, test) in enumerate(splits):
         folds[test] = number
         tested[test] += 1
-    if (tested != 1).any():
+        used = np.zeros(n_rows, dtype=bool)
+        used[train] = used[test] = True
+        gaps |= not used.all()
+    # A gap between the two parts could not be kept: whatever is not tested is trained on.
+    if gaps or (tested != 1).any():
         raise invalid_parameter(
             owner,
             "cv",
-            must="test every row exactly once",
+            must="test every row exactly once and train on all others",
             got=cv,
             fix="Use a number of folds, KFold, StratifiedKFold or GroupKFold.",
         )

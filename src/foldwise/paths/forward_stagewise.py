@@ -19,7 +19,7 @@ class ForwardStagewise(LinearPath):
     max_steps: int
 
     def _check_parameters(self, owner: str) -> None:
-        check_whole(owner, "max_steps", self.max_steps, 1)
+        check_whole(owner, "max_steps", self.max_steps, 1, try_=2000)
 
     def _step(self, rows: ScaledRows) -> float:
         return self.epsilon

@@ -77,10 +77,12 @@ class Bagging(BaseEstimator):
         owner = type(self).__name__
         check_whole(owner, "n_estimators", self.n_estimators, 1, try_=100)
         check_word(owner, "sampling", self.sampling, self._schemes)
-        for name in ["max_samples", "max_features"]:
+        for name in ["max_samples", "max_features", "split_features"]:
             value = getattr(self, name)
+            if name == "split_features" and value in (None, "sqrt", "log2"):
+                continue
             if isinstance(value, Integral):
-                check_whole(owner, name, value, 1, try_=100)
+                check_whole(owner, name, value, 1, try_=1)
             else:
                 check_number(owner, name, value, above=0, most=1, try_=1.0)
         learner = self._prototype()

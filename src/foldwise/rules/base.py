@@ -71,7 +71,7 @@ class RuleFitBase(TreeSum):
 
     def _check_parameters(self, owner: str) -> None:
         super()._check_parameters(owner)
-        check_whole(owner, "n_estimators", self.n_estimators, 0)
+        check_whole(owner, "n_estimators", self.n_estimators, 0, try_=500)
         check_number(owner, "mean_leaves", self.mean_leaves, least=2, most=1000, try_=4)
         check_whole(owner, "max_conditions", self.max_conditions, 1, none=True)
         check_number(owner, "winsorize", self.winsorize, least=0, most=0.499, try_=0.025)

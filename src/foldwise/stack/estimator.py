@@ -26,6 +26,7 @@ from foldwise.scores.metric import Metric, Response, as_metric, mean_response
 from foldwise.stack.bands import Part, levels_of, parts_of, rows_needed, too_few_groups
 from foldwise.stack.callbacks import CallbackSupportMixin, callbacks_around, with_tasks
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack
+from foldwise.stack.judge.in_time import most_repeats
 from foldwise.stack.judge.judge import Contest
 from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.parameters import StackParameters, tops_of
@@ -87,7 +88,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         y : array-like of shape (n_samples,) or, for regression, (n_samples, n_targets)
             Targets.
         sample_weight : array-like of shape (n_samples,) or None
-            Weights; they reach every learner, through Pipelines too, and the stacker.
+            Weights; they reach every learner, through Pipelines too, and the stacker. Whole
+            numbers count rows; for a stacker that is named the unit of others means nothing.
         groups : array-like of shape (n_samples,) or None
             Rows of a group stay in one fold.
         **fit_params : dict
@@ -129,7 +131,6 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         """Return the parameters that say how a stack is made, checked."""
         for name, words in CHOICES.items():
             checks.check_word(self._owner, name, getattr(self, name), words)
-        checks.check_whole(self._owner, "n_repeats", self.n_repeats, 1, try_=1)
         run = RunOptions(
             **self._parameters("n_jobs", "executor", "run_dir", "time_budget", "on_interrupt"),
             callback=with_tasks(self) if getattr(self, "_skl_callbacks", []) else self.callback,
@@ -193,15 +194,15 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
 
     def _thrift(self) -> Thrift | None:
         """Return which learners the stacker is given; None if that is all of them."""
-        checks.check_number(self._owner, "prune", self.prune, least=0, try_=0.1)
-        seconds = self.predict_seconds
+        owner, seconds = self._owner, self.predict_seconds
+        checks.check_number(owner, "prune", self.prune, least=0, try_=0.1)
         if seconds is None:
             return Thrift(self.prune) if self.prune else None
-        checks.check_number(self._owner, "predict_seconds", seconds, above=0, try_=0.1)
+        checks.check_number(owner, "predict_seconds", seconds, above=0, try_=0.1)
         if len(as_layers(self.estimators)) > 1:
             must, fix = "be None with several layers", "Use prune."
-            raise unsupported(self._owner, "predict_seconds", must=must, got=seconds, fix=fix)
-        return Thrift(self.prune, seconds / self.n_repeats)
+            raise unsupported(owner, "predict_seconds", must=must, got=seconds, fix=fix)
+        return Thrift(self.prune, seconds / most_repeats(owner, self.n_repeats, self.time_budget))
 
     def _gives_probabilities(self) -> bool:
         """Tell whether every stacker that may be chosen gives probabilities."""

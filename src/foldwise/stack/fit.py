@@ -28,6 +28,7 @@ from foldwise.stack.judge.in_time import (
     GRACE_SHARE,
     INNER_FOLDS,
     judged_in_time,
+    most_repeats,
     reserved,
 )
 from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
@@ -51,7 +52,7 @@ class StackOptions:
     predict_with: str
     hold_out: str
     tune: Any
-    n_repeats: int
+    n_repeats: Any
     on_error: str
     score_se: str = "learners"
     seed: int = 0  # everything random is keyed to it
@@ -159,9 +160,9 @@ def fit_stacks(
 
     ``before``: Stacks of fewer learners, whose deals are kept and whose fits are not done again.
     """
-    lattices = [old.lattice for old in before] or [
-        _deal(problem, options, repeat, len(layers)) for repeat in range(options.n_repeats)
-    ]
+    most = most_repeats(options.owner, options.n_repeats, clock.budget)
+    lattices = [old.lattice for old in before]
+    lattices += [_deal(problem, options, r, len(layers)) for r in range(len(before), most)]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
     if options.tune is not None:
         check_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
@@ -169,10 +170,9 @@ def fit_stacks(
         _warn_of_no_score(options.owner, len(layers), lattices[0].n_folds)
     if problem.labels is not None:
         warn_of_absent_classes(options.owner, problem, deals, contest.metric)
-    total = _n_fits(layers, deals, options.tune or {}, before)
-    reserve = 0.0
-    if clock.budget is not None:
-        reserve = reserved(problem, len(layers[-1]), lattices[0], contest, clock.budget)
+    sure = deals[:1] if options.n_repeats == "auto" else deals
+    total = _n_fits(layers, sure, options.tune or {}, before)
+    reserve = reserved(problem, len(layers[-1]), lattices[0], contest, clock.budget)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
         settings = FitSettings(
@@ -189,7 +189,7 @@ def fit_stacks(
         ]
 
     missing = [repr(e.name) for layer in layers for e in layer if e.name in run.dropped]
-    if len(fitted) < len(deals):
+    if len(fitted) < len(sure) or (run.interrupted and len(fitted) < len(deals)):
         missing.append(f"{len(deals) - len(fitted)} of {len(deals)} repeats")
     if clock.budget is None:
         stacks = judged(contest)
@@ -219,6 +219,7 @@ def _fit_repeats(
         if repeat and (run.interrupted or run.clock.spent / repeat >= run.clock.left()):
             break
         dropped, known = dict(run.dropped), _known(before[repeat : repeat + 1], fitted[:1])
+        run.stream.expect(_n_fits(layers, [dealt], settings.tune, before[repeat : repeat + 1]))
         here = replace(settings, repeat=repeat)
         try:
             grown = fit_layers(_left(layers, fitted), problem, dealt, here, known)

@@ -34,7 +34,7 @@ class StackParameters(KeepsParameters):
         prune: float = 0.0,
         predict_seconds: float | None = None,
         score_se: str = "learners",
-        n_repeats: int = 1,
+        n_repeats: Any = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
         on_error: str = "drop",

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.checks import check_two_classes, check_word
+from foldwise.checks import as_counts, check_two_classes, check_word
 from foldwise.errors import (
     Plain,
     did_you_mean,
@@ -170,10 +170,13 @@ class StackProblem:
     @property
     def amount(self) -> float:
         """How many rows the weighted data amount to: an integer weight repeats its row."""
+        return float(self.n_rows if self.counts is None else self.counts.sum())
+
+    @property
+    def counts(self) -> FloatArray | None:
+        """How often each row counts, None for once: what our stackers and metrics are told."""
         weight = self.data.sample_weight
-        if weight is None:
-            return float(self.n_rows)
-        return float(max(weight.sum(), np.count_nonzero(weight)))
+        return None if weight is None else as_counts(weight)
 
     def extra(self, X: Any) -> Any:
         """Return the columns of X that go past the learners."""
@@ -195,7 +198,7 @@ class StackProblem:
 
     def target(self, rows: IntArray, fold: IntArray) -> Target:
         """Return what predictions of some rows are compared with."""
-        weight = self.data.sample_weight
+        weight = self.counts
         return Target(
             self.data.y[rows],
             self.labels,

@@ -58,8 +58,9 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         folds err together, which widens ``score_se_``: by the learners, which takes no fit; or by
         whole stacks without two folds, which takes 1.4 times the rows fitted, five folds and one
         layer.
-    n_repeats : int, default=1
-        Number of deals; predictions and scores are averaged.
+    n_repeats : int or "auto", default=1
+        Number of deals; predictions and scores are averaged. "auto" is as many as ``time_budget``
+        suffices for, up to four; without a budget one.
     n_jobs : int or None, default=None
         Number of processes that fit, and of threads in which many new rows are predicted; results
         have the same bits for any number.

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise._sklearn import n_samples
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import (
+    as_counts,
     check_number,
     check_two_classes,
     check_whole,
@@ -23,6 +23,7 @@ from foldwise.checks import (
 )
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.folds import own_splits
+from foldwise.folds.lattice import users_splits
 from foldwise.parameters import KeepsParameters
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.moments import ScaledGram, Split, SubsetRows
@@ -35,7 +36,6 @@ class Given(NamedTuple):
     rows: SubsetRows
     groups: Any
     numbers: IntArray  # the rows' numbers among all that were given
-    n_given: int  # how many were given
 
 
 class LinearModel(KeepsParameters):
@@ -73,7 +73,7 @@ class LinearModel(KeepsParameters):
         X, y = self._checked_rows(X, y)
         weights = np.ones(len(y)) if weights is None else as_counts(weights)
         numbers = np.arange(n_given) if kept is None else kept
-        return Given(SubsetRows(dense(X), y, weights), groups, numbers, n_given)
+        return Given(SubsetRows(dense(X), y, weights), groups, numbers)
 
     def _names(self) -> Array:
         """Return the names of the columns, or their positions where they have none."""
@@ -204,43 +204,17 @@ def dense(X: Any) -> FloatArray:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
-def as_counts(weights: FloatArray) -> FloatArray:
-    """Return how often each row counts.
-
-    Whole numbers say so themselves; other weights only compare rows, which then count once on
-    average: their unit means nothing.
-
-    Examples
-    --------
-    >>> as_counts(np.array([1.0, 2.0, 2.0]))
-    array([1., 2., 2.])
-    >>> as_counts(np.array([0.1, 0.2, 0.3]))
-    array([0.5, 1. , 1.5])
-    """
-    if (weights == np.round(weights)).all():
-        return weights
-    shares = weights / weights.max()
-    return shares / shares.mean()
-
-
 def splits_of(owner: str, cv: Any, given: Given, *, classifier: bool = False) -> list[Split]:
     """Return the splits that ``cv`` makes of the rows that weigh something."""
-    rows, groups = given.rows, given.groups
+    rows, groups = given.rows, checked_groups(owner, given.groups, len(given.rows.y))
     if cv is None or isinstance(cv, Integral):
         classes = rows.y.astype(np.intp) if classifier else None
-        groups = checked_groups(owner, groups, len(rows.y))
         return own_splits(cv, len(rows.y), classes, groups, 0, 0, 0, owner)
-    if hasattr(cv, "split") and not isinstance(cv, str):
-        place, pairs = np.arange(len(rows.y)), cv.split(rows.X, rows.y, groups)
-    else:
-        # Splits are in the numbers of all rows that were given.
-        place = np.full(given.n_given, -1)
-        place[given.numbers] = np.arange(len(rows.y))
-        pairs = check_cv(cv).split()
+    asked = (rows.X, rows.y, given.groups)
+    pairs = users_splits(owner, cv, asked, given.numbers, groups)
     # Own splitters may give masks, ours positions: both choose among the numbers of the rows.
-    splits = [
-        tuple(part[part >= 0] for part in (place[train], place[test])) for train, test in pairs
-    ]
+    place = np.arange(len(rows.y))
+    splits = [(place[train], place[test]) for train, test in pairs]
     if len(splits) < 2:
         raise invalid_parameter(owner, "cv", must="make at least 2 splits", got=cv, fix="Try 5.")
     if not all(len(part) for split in splits for part in split):

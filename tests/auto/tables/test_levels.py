@@ -16,6 +16,7 @@ from foldwise.auto.tables.levels import (
     random_folds,
     target_columns,
 )
+from foldwise.auto.tables.values import truths_of
 
 
 def test_levels_are_sorted_by_number_or_alphabet():
@@ -49,6 +50,13 @@ def test_levels_read_a_categorical_as_they_read_its_words():
     assert isinstance(quick.dtype, pd.CategoricalDtype)
     assert_array_equal(seen.codes(quick), [1, 2, 0, -1, 1, 0, 2])
     assert_array_equal(seen.codes(words), seen.codes(quick))
+
+
+@pytest.mark.parametrize("cells", [[True, None, False], [True, True, None]])
+def test_truth_values_among_missing_cells_stay_truth_values(cells) -> None:
+    quick = factorised(pd.DataFrame({"a": pd.Series(cells, dtype=object)}))["a"]
+    assert quick.cat.categories.dtype == bool
+    np.testing.assert_array_equal(truths_of(quick), np.array(cells, dtype=float))
 
 
 def test_indicators_mark_the_level():

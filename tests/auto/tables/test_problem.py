@@ -54,6 +54,21 @@ def test_rows_without_target_are_left_out_and_said():
     assert found.notes == ("Rows left out because 'y' is missing: 1 of 4.",)
 
 
+def test_a_misspelt_task_is_no_task():
+    frame = pd.DataFrame({"x": [1, 2], "y": [1.5, 2.5]})
+    with pytest.raises(ValueError, match="Did you mean 'regression'"):
+        table_problem(frame, "y", task="regresion")
+
+
+def test_rows_of_weight_zero_are_left_out_and_said():
+    frame = pd.DataFrame({"x": [1, 2, 3, "rubbish"], "y": [1.5, 2.5, 3.5, "?"], "w": [1, 2, 1, 0]})
+    found = table_problem(frame, "y", weight="w")
+    assert found.kinds["x"].kind == "number"
+    assert (found.task, found.y.tolist()) == ("regression", [1.5, 2.5, 3.5])
+    assert_array_equal(found.sample_weight, [1, 2, 1])
+    assert found.notes == ("Rows left out because 'w' is zero: 1 of 4.",)
+
+
 def test_weights_and_groups_and_dropped_columns_are_no_features():
     frame = pd.DataFrame({"x": [1, 2], "w": [1, 0.5], "g": ["a", "b"], "z": [0, 0], "y": [0.5, 1]})
     found = table_problem(frame, "y", weight="w", groups="g", drop=["z"])

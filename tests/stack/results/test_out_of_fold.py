@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, make_classification, make_friedman1
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -85,6 +85,22 @@ def test_folds_that_chose_otherwise_are_judged_by_their_own_choice() -> None:
     else:
         pytest.fail("every fold chose what is deployed")
     assert_allclose(model_values(stack).score, uncorrected(stack), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"calibrate": "platt"},
+        {"scoring": "f1", "threshold": "f1"},
+        {"final_estimator": [RidgeClassifier(), "mean"], "scoring": "accuracy", "prune": 3.0},
+    ],
+)
+def test_values_add_up_whatever_is_done_to_the_stackers_answer(how) -> None:
+    rows, y = make_classification(120, 6, random_state=1)
+    stack = StackingClassifier(CLASSES, random_state=0, **how).fit(rows, y)
+    values = model_values(stack)
+    assert_allclose(values.score, stack.score_uncorrected_, rtol=1e-12)
+    assert_allclose(values.shapley.sum(), values.score - values.naive_score, atol=1e-12)
 
 
 def test_a_subset_scores_what_a_stack_of_only_these_scores() -> None:

@@ -77,6 +77,9 @@ def factorised(frame: pd.DataFrame) -> pd.DataFrame:
     for name, dtype in frame.dtypes.items():
         if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
             codes, distinct = pd.factorize(frame[name])
+            # pandas will not take objects that are truth values for such any more.
+            if pd.api.types.infer_dtype(distinct) == "boolean":
+                distinct = distinct.astype(bool)
             made[str(name)] = pd.Categorical.from_codes(codes, categories=distinct)
     return frame.assign(**made) if made else frame
 

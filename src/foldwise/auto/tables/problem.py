@@ -11,7 +11,7 @@ from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.auto.tables.frames import as_frame, check_columns
 from foldwise.auto.tables.kinds import Kinds, column_kinds
 from foldwise.auto.tables.values import numbers_of, text_of
-from foldwise.checks import checked_groups, checked_weights
+from foldwise.checks import check_word, checked_groups, checked_weights
 from foldwise.errors import FoldwiseError, Plain, invalid_data, invalid_parameter, listing
 
 OWNER = "table_problem"
@@ -61,6 +61,7 @@ def table_problem(
     >>> problem.notes
     ("Rows left out because 'b' is missing: 1 of 3.",)
     """
+    check_word(OWNER, "task", task, ["auto", "regression", "classification"])
     table = as_frame(frame, OWNER)
     one = {"target": target, "groups": groups, "weight": weight}
     named = {option: [column] for option, column in one.items() if column is not None}
@@ -70,6 +71,14 @@ def table_problem(
     present = words.notna().to_numpy()
     notes = _missing_note(target, present, table.attrs.get("missing", {}).get(target, []))
     table = table.loc[present].reset_index(drop=True)
+    cells = None if weight is None else numbers_of(table[weight])
+    weights = checked_weights(OWNER, cells, len(table))
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        notes.append(
+            f"Rows left out because {weight!r} is zero: {(~kept).sum():,} of {len(kept):,}."
+        )
+        table, weights = table.loc[kept].reset_index(drop=True), weights[kept]
     _check_rows(len(table), fewest_rows)
     y, found, said = _read_target(table[target], task)
     used = {target, groups, weight, *drop}
@@ -83,7 +92,7 @@ def table_problem(
         y,
         found,
         found_kinds,
-        None if weight is None else checked_weights(OWNER, numbers_of(table[weight]), len(X)),
+        weights,
         None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X)),
         (*notes, *said),
         dict(table.attrs.get("read_as", {})),

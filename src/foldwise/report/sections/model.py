@@ -121,7 +121,8 @@ def _loss_figure(loss: Any, error: Any, index: Any) -> Figure:
         axes=("step along the path, from strong to weak penalty", "held-out loss"),
         title="held-out loss along the path",
     )
-    return Figure("Held-out loss", drawing, "With its standard error; the dot is what was chosen.")
+    caption = "With its standard error; the dot is what was chosen. Its lowest point is no score."
+    return Figure("Held-out loss", drawing, caption)
 
 
 def frame_table(frame: pd.DataFrame, title: str) -> PageTable:

@@ -213,7 +213,7 @@ class Judge:
         problem, data = self.layer.problem, self.layer.problem.data
         if problem.labels is not None or data.y.ndim > 1:
             return None
-        weight = weights_of(blocks, data.sample_weight)
+        weight = weights_of(blocks, problem.counts)
         return error_scale(stacker, self.layer.features(blocks), data.y[rows_of(blocks)], weight)
 
     def held_out(self, judgement: Judgement) -> Response:
@@ -300,13 +300,14 @@ class Judge:
     ) -> dict[Option, Any]:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
         data, features = self.layer.problem.data, self.layer.features(blocks)
-        y, weight = data.y[rows_of(blocks)], weights_of(blocks, data.sample_weight)
+        y = data.y[rows_of(blocks)]
         if self.contest.metric.reads_rows:
             rows = take_rows(data.X, rows_of(blocks))
             candidates = [candidate.scored_on(rows) for candidate in candidates]
         fitted = {}
         for number, candidate in enumerate(candidates):
             self._check_time()
+            weight = candidate.weights(self.layer.problem, blocks)
             for point, stacker in enumerate(candidate.fit_grid(features, y, weight, self.seed)):
                 fitted[Option(number, point)] = without_rows_to_score(stacker)
         return fitted

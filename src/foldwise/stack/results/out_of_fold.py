@@ -14,11 +14,11 @@ from foldwise.folds import Judgement
 from foldwise.learners import prepared, take_rows
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.judge import Option
+from foldwise.stack.judge.judge import JudgedFold, corrected
 from foldwise.stack.results.leaderboard import uncorrected_score
 from foldwise.stack.results.optimism import optimistic_claims
 from foldwise.stack.stackers.means import MemberStacker
-from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of, weights_of
+from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of
 
 
 def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
@@ -82,7 +82,7 @@ class SubsetScore:
     def __call__(self, subset: tuple[int, ...]) -> float:
         """Fit each fold's kind of stacker on some learners, without the fold, and judge it.
 
-        Calibration is left out: it is the same for all subsets.
+        Calibration and threshold are those of the fold's whole stack, for all subsets.
         """
         names = [self.names[m] for m in subset]
         with self._threads.limit(limits=1, user_api="blas"):
@@ -105,7 +105,7 @@ class _Repeat:
         self.judge, self.target = stack.judge, stack.judge.judged_target()
         pairs = zip(stack.reading.judgements, stack.verdict.folds, strict=True)
         # Each fold by the choice made without it, as the score is made.
-        self.folds = [_Fold(stack, judgement, judged.option) for judgement, judged in pairs]
+        self.folds = [_Fold(stack, judgement, judged) for judgement, judged in pairs]
 
     def score(self, names: Sequence[str]) -> float:
         """Return the score of the stack of some learners."""
@@ -116,19 +116,21 @@ class _Repeat:
 class _Fold:
     """One judged fold, and the stacker that was chosen for it."""
 
-    def __init__(self, stack: FittedStack, judgement: Judgement, option: Option) -> None:
+    def __init__(self, stack: FittedStack, judgement: Judgement, judged: JudgedFold) -> None:
         self.judge, data, rows = stack.judge, stack.problem.data, rows_of(judgement.train)
-        self.candidate = self.judge.candidate(option)
+        self.judged, self.candidate = judged, self.judge.candidate(judged.option)
         if self.judge.contest.metric.reads_rows:
             self.candidate = self.candidate.scored_on(take_rows(data.X, rows))
         self.bare = prepared(self.candidate.estimator, self.judge.seed)
         self.bare.set_params(**self.candidate.grid[0])
         self.train = stack.top.features(judgement.train)
         self.test = stack.top.features((judgement.test,))
-        self.y, self.weight = data.y[rows], weights_of(judgement.train, data.sample_weight)
+        self.y, self.weight = data.y[rows], self.candidate.weights(stack.problem, judgement.train)
 
     def answer(self, names: Sequence[str]) -> Response:
         """Return what the stacker makes of some learners, fitted without the fold."""
+        # Those the fold's stack was left with; of others alone it would not drop all.
+        names = [name for name in names if name in self.judged.names] or names
         if not names:
             return constant_response(self.train, self.y, self.weight, len(self.test.outputs[0]))
         train = self.train.of(names)
@@ -137,7 +139,7 @@ class _Fold:
             stacker = copy(self.bare).fit(self.bare.read(train), self.y, self.weight)
         else:
             (stacker,) = self.candidate.fit_grid(train, self.y, self.weight, self.judge.seed)
-        return self.judge.respond(stacker, self.test.of(names))
+        return corrected(self.judge.respond(stacker, self.test.of(names)), self.judged.correction)
 
 
 def constant_response(

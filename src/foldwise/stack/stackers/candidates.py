@@ -12,6 +12,7 @@ from sklearn.model_selection import ParameterGrid
 
 from foldwise.arrays import Array, IntArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing, unsupported
+from foldwise.folds import Block
 from foldwise.learners import (
     TrainingData,
     fit_prepared,
@@ -23,7 +24,7 @@ from foldwise.scores.metric import Metric, Response
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.means import MemberStacker, OneClass, Stacker, Weights
 from foldwise.stack.stackers.named import LINEAR, known_names
-from foldwise.stack.table.read import Features
+from foldwise.stack.table.read import Features, weights_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Candidate:
     estimator: Any  # never fitted itself
     # the parameters to choose among; one empty dict if there is no choice
     grid: tuple[dict[str, Any], ...] = ({},)
+    named: bool = True  # whether it is one of ours
+
+    def weights(self, problem: StackProblem, blocks: Sequence[Block]) -> Weights:
+        """Return the rows' weights, for an estimator of the user's as they were given."""
+        return weights_of(blocks, problem.counts if self.named else problem.data.sample_weight)
 
     def scored_on(self, X: Any) -> "Candidate":
         """Return the candidate whose metric, if it has one, knows the rows it will be fitted on."""
@@ -172,7 +178,8 @@ def _candidate(item: Any, owner: str, metric: Metric, labels: Any) -> Candidate:
         kind = "regressor" if labels is None else "classifier"
         fix = f"The 'final_estimator' parameter should be a {kind}, or None for a bake-off."
         raise _wrong(owner, f"be a {kind}", top, fix)
-    return Candidate(type(top).__name__, top, tuple(ParameterGrid({} if grid is None else grid)))
+    points = tuple(ParameterGrid({} if grid is None else grid))
+    return Candidate(type(top).__name__, top, points, named=False)
 
 
 def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
