@@ -121,7 +121,7 @@ def kept(file):
 def printed(cells, results):
     """Print a line a cell; return whether none is optimistic, and the least ratio."""
     print(f"own loss / loss of fresh rows, n = {N_ROWS}; constant / fresh; seeds")
-    all_good, worst = True, np.inf
+    all_good, worst, least = True, np.inf, {}
     for cell in cells:
         found = np.array([line[4:] for line in results if tuple(line[:3]) == cell])
         own, fresh, constant = found.T
@@ -129,9 +129,12 @@ def printed(cells, results):
         ratio = own.mean() / fresh.mean()
         good = ratio >= 0.98 - 2 * error
         all_good, worst = all_good and good, min(worst, ratio + 2 * error)
+        least[cell[:2]] = min(ratio, least.get(cell[:2], np.inf))
         print(
             f"  {cell[0]} {cell[1]:<16} {cell[2]!s:<6} {ratio:.3f} +- {error:.3f}  "
             f"{'honest' if good else 'OPTIMISTIC'}   {constant.mean() / fresh.mean():.3f}  "
             f"{len(found)}"
         )
+    for (task, name), ratio in least.items():
+        print(f"{name}, {task}: own over fresh loss, the least  ratio: {ratio:.3f}")
     return all_good, float(worst)

@@ -141,11 +141,10 @@ def compare(n_rows, n_rules, repeats):
     print(f"{'forward stagewise path, steps of 0.01':45s} {whole:7.2f}")
     _, limit = fastest(lambda: monotone_lasso_path(D, y, lambda_min_ratio=0.05), 1)
     print(f"{'monotone lasso path to 5 % of lambda max':45s} {limit:7.2f}")
-    print("times LassoCV takes of ours")
-    print(f"ratio: {sklearn_seconds / seconds:.2f}")
+    print(f"LassoCV over ours  ratio: {sklearn_seconds / seconds:.2f}")
     if peers:
-        print("times glmnet, at its faster, takes of ours")
-        print(f"ratio: {min(peer[1] for peer in peers) / seconds:.2f}")
+        fastest_peer = min(peer[1] for peer in peers)
+        print(f"glmnet, at its faster, over ours  ratio: {fastest_peer / seconds:.2f}")
 
 
 if __name__ == "__main__":

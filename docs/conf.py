@@ -54,8 +54,7 @@ numpydoc_xref_param_type = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    # Dask's workers cannot be started from inside a page; the tests run that example.
-    "filename_pattern": r"^(?!.*fit_on_a_cluster).*\.py$",
+    "filename_pattern": r"\.py$",
     "ignore_pattern": "__",
     "plot_gallery": True,
     "download_all_examples": False,
@@ -63,6 +62,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 60,
     "reset_argv": "reference.gallery_arguments",
+    "image_scrapers": ("matplotlib", "screens.written_report"),
     "show_memory": False,
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("foldwise",),

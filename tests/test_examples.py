@@ -26,6 +26,7 @@ SMALLER = {
         "UNITS, WIDTHS, EPOCHS = 2, [1, 2], 5",
     ),
     "residual_networks_are_paths": ("EPOCHS, SUBSETS = 9, 40, 12", "EPOCHS, SUBSETS = 9, 2, 2"),
+    "the_seeds_procedure": ("SAMPLES = 16", "SAMPLES = 1"),
     "variance_of_a_mean": ("SETS, LEARNERS = 60, 30", "SETS, LEARNERS = 8, 30"),
     "when_averaging_helps": ("default=40", "default=4"),
     "what_other_scores_say": ("REPEATS = 100, 20, 8", "REPEATS = 100, 20, 2"),
@@ -104,3 +105,4 @@ def test_an_example_is_short_and_says_what_it_shows(path: Path) -> None:
     assert text.startswith('"""')
     assert underline == "=" * len(title), "the gallery wants a title"
     assert len(text.splitlines()) < 100
+    assert '"--save"' in text, "the gallery shows a picture"

@@ -11,14 +11,22 @@ ABOUT = """# Benchmarks
 Every number here was printed by a script of the repository and kept, with the machine, the day and
 the commit, by `benchmarks/record.py`; this page is made from those files. To check one, run its
 command. A *ratio* compares with a peer or a goal in the same run: ours is better above 1.
-Tables of real data are not part of the repository: `FOLDWISE_DATA` names a folder of Parquet files
-with a column `target`.
+Bars of less than 2 % either way are grey. Tables of real data are not part of the repository:
+`FOLDWISE_DATA` names a folder of Parquet files with a column `target`.
 """
 # What belongs together on the page; a script that is in none of them stands in the last part.
 PARTS = {
-    "Accuracy": ("accuracy", "portfolio", "combiners", "calibration", "nets", "rules", "isle"),
+    "Accuracy": ("accuracy", "portfolio", "combiners", "calibration", "nets", "isle"),
     "Honesty": ("scores", "real_scores", "honesty", "coverage", "bagging_intervals"),
-    "Speed": ("nested_stacking", "shortcuts", "engine", "bagging_boosting", "paths", "subsets"),
+    "Speed": (
+        "nested_stacking",
+        "shortcuts",
+        "engine",
+        "bagging_boosting",
+        "paths",
+        "subsets",
+        "rules",
+    ),
     "Scale": ("memory", "budgets"),
     "What goes wrong": (
         "kill_and_resume",
@@ -29,6 +37,7 @@ PARTS = {
     ),
     "The package itself": ("import_time", "shape"),
 }
+EVEN = 0.02
 MISSING = """
 Not recorded yet, so no number is shown. The command records it:
 
@@ -42,21 +51,22 @@ def picture(ratios: list[dict[str, Any]]) -> str:
     from math import log2
 
     shown = [entry for entry in ratios if entry["ratio"] > 0]
-    if len(shown) < 2:
+    if not shown:
         return ""
     far = max(1.0, *(abs(log2(entry["ratio"])) for entry in shown))
     size = f"0 0 640 {26 * len(shown) + 8}"
     lines = [f'<svg class="ratios" viewBox="{size}" role="img" aria-label="ratios">']
     for k, entry in enumerate(shown):
         y, step = 26 * k + 4, 130 * log2(entry["ratio"]) / far
-        good = "good" if entry["ratio"] >= 1 else "bad"
+        even = abs(entry["ratio"] - 1) < EVEN
+        tone = "even" if even else "good" if entry["ratio"] > 1 else "bad"
         x, width = (460 + min(step, 0), max(abs(step), 1.5))
         label = entry["what"] if len(entry["what"]) <= 46 else entry["what"][:45] + "…"
         escaped = label.replace("&", "&amp;").replace("<", "&lt;")
         at, anchor = (x + width + 5, "start") if step >= 0 else (x - 5, "end")
         lines += [
             f'<text x="318" y="{y + 14}" text-anchor="end">{escaped}</text>',
-            f'<rect class="{good}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}" height="14"/>',
+            f'<rect class="{tone}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}" height="14"/>',
             f'<text x="{at:.1f}" y="{y + 14}" text-anchor="{anchor}">{entry["ratio"]:g}</text>',
         ]
     lines.append(f'<line x1="460" x2="460" y1="0" y2="{26 * len(shown) + 8}"/></svg>')

@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "foldwise explain model new.csv --row 1",
     "rules": "foldwise rules diabetes.csv --target progression --most 6",
 }
+DARK = re.compile(r"@media \(prefers-color-scheme: dark\) \{\s*:root \{.*?\}\s*\}", re.DOTALL)
 PROGRESS = re.compile(r": \d+/\d+ fits")
 KILLED = "foldwise fit diabetes.csv --target progression --out killed --preset fast"
 
@@ -92,9 +93,7 @@ def take_apart(page: str) -> None:
     """
     style = re.search(r"<style>(.*?)</style>", page, re.DOTALL).group(1)
     light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)[:2]
-    style = re.sub(
-        r"@media \(prefers-color-scheme: dark\) \{\s*:root \{.*?\}\s*\}", "", style, flags=re.DOTALL
-    )
+    style = DARK.sub("", style)
     style = re.sub(r":root \{.*?\}", "", style, flags=re.DOTALL).replace("body {", ".body {")
     colours = f".report {{{light}}}\nhtml[data-theme='dark'] .report {{{dark}}}\n"
     (GENERATED / "static" / "report.css").write_text(colours, encoding="utf-8")
@@ -132,6 +131,23 @@ def make_screens(_: Any, __: Any) -> None:
     (GENERATED / "static" / "report.html").write_text(report, encoding="utf-8")
     take_apart(report)
     done.touch()
+
+
+def written_report(_: Any, variables: dict[str, Any], __: Any) -> str:
+    """Show the report that an example has written, as the page it is."""
+    page = str(variables["example_globals"].get("text", ""))
+    if not page.lower().startswith("<!doctype html"):
+        return ""
+    folder = GENERATED / "static"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "example_report.html").write_text(page, encoding="utf-8")
+    style = DARK.sub("", page.split("<style>")[1].split("</style>")[0])
+    figure = max(re.findall(r"<svg.*?</svg>", page, re.DOTALL), key=len)
+    start = '<svg xmlns="http://www.w3.org/2000/svg" style="background: #fff" '
+    thumb = figure.replace("<svg ", start, 1).replace(">", f"><style>{style}</style>", 1)
+    (folder / "report_thumb.svg").write_text(thumb, encoding="utf-8")
+    frame = '<iframe class="page" src="../../_static/example_report.html" title="report"></iframe>'
+    return f".. raw:: html\n\n    {frame}\n"
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -4,6 +4,7 @@
 Fit once, read the score, look at the leaderboard.
 """
 
+import argparse
 import time
 
 from sklearn.datasets import load_digits
@@ -17,6 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise import StackingClassifier
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--save", help="write the picture to this file")
+save = parser.parse_args().save
 
 X, y = load_digits(return_X_y=True, as_frame=True)
 X_train, X_new, y_train, y_new = train_test_split(
@@ -46,3 +51,18 @@ inside = stack.predict_set(X_new, 0.99)
 hit = inside[range(len(y_new)), y_new].mean()
 print(f"\n99 % prediction sets hold the digit in {hit:.1%} of the new rows,", end=" ")
 print(f"with {inside.sum(axis=1).mean():.2f} digits in a set")
+
+if save:
+    import matplotlib.pyplot as plt
+
+    board = stack.leaderboard_[::-1]
+    figure, ax = plt.subplots(figsize=(6.4, 3), layout="constrained")
+    own = ["#c05621" if model == "stack" else "#2b6cb0" for model in board["model"]]
+    ax.errorbar(board["log_loss"], board["model"], xerr=board["se"], fmt="none", ecolor=own)
+    ax.scatter(board["log_loss"], board["model"], color=own)
+    new = log_loss(y_new, stack.predict_proba(X_new))
+    ax.axvline(new, color="0.4", linestyle=":", label="the stack on 600 new rows")
+    ax.set(xlabel="log-loss ± its standard error", title="The leaderboard, before any new row")
+    ax.legend(frameon=False, loc="upper right")
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(save, dpi=120)

@@ -2,10 +2,16 @@
 ================================================================
 """
 
+import argparse
+
 import numpy as np
 import pandas as pd
 
 from foldwise import AutoStackRegressor
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--save", help="write the picture to this file")
+save = parser.parse_args().save
 
 rng = np.random.default_rng(0)
 n = 400
@@ -33,3 +39,21 @@ print(f"\n90 % intervals hold {((lower <= price[300:]) & (price[300:] <= upper))
 readable = AutoStackRegressor("fast", interpretable=True, random_state=0)
 readable.fit(table[:300], price[:300])
 print(f"\nOne readable model: RMSE {-readable.score_:.2f} ± {readable.score_se_:.2f}")
+
+if save:
+    import matplotlib.pyplot as plt
+
+    truth, predicted = price[300:], model.predict(table[300:])
+    inside = (lower <= truth) & (truth <= upper)
+    figure, ax = plt.subplots(figsize=(5.6, 4), layout="constrained")
+    ax.axline((0, 0), slope=1, color="0.7", linewidth=1)
+    for held, colour, words in ((inside, "#2b6cb0", "holds"), (~inside, "#c05621", "misses")):
+        ends = np.abs(np.stack([lower, upper]) - predicted)[:, held]
+        label = f"interval {words} the price: {held.sum()}"
+        ax.errorbar(
+            truth[held], predicted[held], ends, fmt="o", color=colour, ms=3, lw=0.7, label=label
+        )
+    ax.set(xlabel="price", ylabel="predicted, with its 90 % interval", title="100 new rows")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(save, dpi=120)

@@ -4,6 +4,7 @@
 How good is what a team has chosen from them?
 """
 
+import argparse
 import tempfile
 from pathlib import Path
 
@@ -41,6 +42,10 @@ def three_best(predictions: np.ndarray, y: np.ndarray, _: None) -> np.ndarray:
     return np.isin(np.arange(predictions.shape[1]), best) / 3
 
 
+parser = argparse.ArgumentParser()
+parser.add_argument("--save", help="write the picture to this file")
+save = parser.parse_args().save
+
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     written_by_a_team(folder)
@@ -49,6 +54,25 @@ with tempfile.TemporaryDirectory() as name:
     # Files are matched by row, not by their order.
     columns = {f.stem: pd.read_csv(f, index_col="row")["prediction"].loc[y.index] for f in files}
 
-oof = pd.DataFrame(columns)
+oof, found = pd.DataFrame(columns), []
 for choose in ("best", "greedy", "simplex", three_best):
-    print(audit(oof, y, choose=choose, random_state=0, n_bootstrap=100), end="\n\n")
+    found.append(audit(oof, y, choose=choose, random_state=0, n_bootstrap=100))
+    print(found[-1], end="\n\n")
+
+if save:
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6.8, 3), layout="constrained")
+    names = [one.choose.strip("'") for one in found]
+    for k, one in enumerate(found):
+        ax.plot([-one.low, -one.high], [k, k], color="#2b6cb0")
+    ax.plot([-one.score for one in found], names, "o", color="#2b6cb0", label="on other rows")
+    apparent = [-one.apparent for one in found]
+    ax.plot(apparent, names, "D", color="#c05621", label="on the rows it was chosen by")
+    ax.set_ylim(len(found) - 0.6, -1.2)
+    ax.set(
+        xlabel="root mean squared error, with its 95 % interval", title="What each choice is worth"
+    )
+    ax.legend(frameon=False, loc="upper right", ncols=2)
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(save, dpi=120)

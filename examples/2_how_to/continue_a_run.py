@@ -8,6 +8,7 @@ missing and nothing else; a changed stacker or a further learner costs only what
 holds pickled models, so it is as private as your code: never continue a run somebody sent you.
 """
 
+import argparse
 import os
 import subprocess
 import sys
@@ -45,21 +46,39 @@ def kill_me_after(n_fits):
     return called
 
 
-if len(sys.argv) > 1:
-    stack(sys.argv[1], callback=kill_me_after(12)).fit(X, y)
+parser = argparse.ArgumentParser()
+parser.add_argument("--die-in", help="begin a run in this folder and die")
+parser.add_argument("--save", help="write the picture to this file")
+options = parser.parse_args()
+if options.die_in:
+    stack(options.die_in, callback=kill_me_after(12)).fit(X, y)
 
 with tempfile.TemporaryDirectory() as folder:
     run_dir = Path(folder) / "run"
-    subprocess.run([sys.executable, sys.argv[0], run_dir], check=False)
+    subprocess.run([sys.executable, sys.argv[0], "--die-in", run_dir], check=False)
     print("killed; what is done:")
     print(str(describe(run_dir)).split(": ", 1)[1])
 
     model = stack(run_dir).fit(X, y)
-    print(f"continued: {model.run_.reused} fits reused, {model.run_.fits} done")
     whole = StackingRegressor(learners, random_state=0).fit(X, y)
-    print("same predictions, bit by bit:", (model.predict(X) == whole.predict(X)).all())
+    print("continued; same predictions, bit by bit:", (model.predict(X) == whole.predict(X)).all())
+    runs = {"the same call again": model.run_}
+    runs["another stacker"] = stack(run_dir, final_estimator="nnls").fit(X, y).run_
+    more = [*learners, ("stiff", Ridge(1000))]
+    runs["a learner more"] = stack(run_dir, more).fit(X, y).run_
 
-    model = stack(run_dir, final_estimator="nnls").fit(X, y)
-    print(f"another stacker: {model.run_.fits} fits done")
-    model = stack(run_dir, [*learners, ("stiff", Ridge(1000))]).fit(X, y)
-    print(f"a learner more: {model.run_.fits} fits done")
+for name, run in runs.items():
+    print(f"{name}: {run.reused} fits reused, {run.fits} done")
+
+if options.save:
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6.4, 2.4), layout="constrained")
+    reused, done = zip(*[(run.reused, run.fits) for run in runs.values()], strict=True)
+    ax.barh(list(runs), reused, color="0.8", label="read from the folder")
+    ax.barh(list(runs), done, left=reused, color="#2b6cb0", label="fitted")
+    ax.invert_yaxis()
+    ax.set(xlabel="fits", title="After a kill in the middle of 45 fits")
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(options.save, dpi=120)

@@ -9,6 +9,7 @@ the documentation of foldwise.engine.dask shows. Small work is faster without a 
 It needs foldwise[dask].
 """
 
+import argparse
 import tempfile
 import time
 
@@ -40,8 +41,9 @@ learners = [("ridge", Ridge()), ("small", Slow(2)), ("large", Slow(5))]
 X, y = make_friedman1(300, random_state=0)
 
 
-def main():
-    here = StackingRegressor(learners, random_state=0).fit(X, y)
+def main(save):
+    events = {"here": [], "there": []}
+    here = StackingRegressor(learners, random_state=0, callback=events["here"].append).fit(X, y)
     with (
         tempfile.TemporaryDirectory() as folder,
         LocalCluster(
@@ -54,11 +56,26 @@ def main():
         ) as cluster,
         Client(cluster) as client,
     ):
-        there = StackingRegressor(learners, random_state=0, executor=client).fit(X, y)
+        there = StackingRegressor(
+            learners, random_state=0, executor=client, callback=events["there"].append
+        ).fit(X, y)
     print(f"{there.run_.fits} fits on the cluster in {there.run_.seconds:.1f} s")
     print(f"score {there.score_:.3f} there, {here.score_:.3f} here")
     print("same predictions, bit by bit:", (there.predict(X) == here.predict(X)).all())
+    if save:
+        import matplotlib.pyplot as plt
+
+        figure, ax = plt.subplots(figsize=(6, 3.2), layout="constrained")
+        for name, label in (("here", "this process"), ("there", "two workers")):
+            steps = [(0.0, 0), *((event.seconds, event.done) for event in events[name])]
+            ax.step(*zip(*steps, strict=True), where="post", label=label)
+        ax.set(xlabel="seconds", ylabel="fits done", title="The same fits, here and there")
+        ax.legend(frameon=False)
+        ax.spines[["top", "right"]].set_visible(False)
+        figure.savefig(save, dpi=120)
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--save", help="write the picture to this file")
+    main(parser.parse_args().save)

@@ -2,6 +2,8 @@
 =================================================================================
 """
 
+import argparse
+
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Lasso, Ridge
 from sklearn.neighbors import KNeighborsRegressor
@@ -11,6 +13,10 @@ from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 from foldwise import EnsembleSelectionRegressor, StackingRegressor
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--save", help="write the picture to this file")
+save = parser.parse_args().save
 
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 learners = [(f"ridge {a}", make_pipeline(StandardScaler(), Ridge(a))) for a in (1, 100)]
@@ -27,9 +33,24 @@ print(f"greedy selection: RMSE {-selection.score_:.2f} ± {selection.score_se_:.
 print(selection.weights_[selection.weights_ > 0].round(3).to_string())
 
 bagged = EnsembleSelectionRegressor(learners, n_bags=20, random_state=0).fit(X, y)
-print(f"\nbagged selection: RMSE {-bagged.score_:.2f}")
-
 stack = StackingRegressor(learners, random_state=0).fit(X, y)
-print(f"default stack:    RMSE {-stack.score_:.2f}")
+ways = {"greedy selection": selection, "bagged selection": bagged, "default stack": stack}
 for top in ("best", "mean", "median", "simplex", "ridge", "lasso", "pseudo_bma_plus"):
-    print(f"{top:17s} RMSE {-stack.restack(top).score_:.2f}")
+    ways[top] = stack.restack(top)
+print()
+for name, way in ways.items():
+    print(f"{name:17s} RMSE {-way.score_:.2f}")
+
+if save:
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    left.barh(selection.weights_.index, selection.weights_, color="#2b6cb0")
+    left.set(xlabel="weight", title="What greedy selection picked")
+    right.plot([-way.score_ for way in ways.values()], list(ways), "o", color="#2b6cb0")
+    said = f"honest root mean squared error, each ± {selection.score_se_:.1f}"
+    right.set(xlabel=said, title="Ways to combine them")
+    for ax in (left, right):
+        ax.invert_yaxis()
+        ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(save, dpi=120)

@@ -2,7 +2,9 @@
 ======================================================================================
 """
 
+import argparse
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from lightgbm import LGBMRegressor
@@ -13,6 +15,10 @@ from sklearn.neighbors import KNeighborsRegressor
 from foldwise import StackingRegressor, load, save
 from foldwise.errors import FoldwiseError
 from foldwise.files import read_manifest
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--save", help="write the picture to this file")
+save_to = parser.parse_args().save
 
 X, y = load_diabetes(return_X_y=True)
 learners = [
@@ -39,3 +45,17 @@ with tempfile.TemporaryDirectory() as folder:
         load(path)
     except FoldwiseError as error:
         print(error)
+
+if save_to:
+    import matplotlib.pyplot as plt
+
+    sizes = Counter()
+    for name, member in manifest["members"].items():
+        folder, slash, file = name.partition("/")
+        sizes[f"{folder}/*{Path(file).suffix}" if slash else name] += member["size"] / 1000
+    figure, ax = plt.subplots(figsize=(6.4, 2), layout="constrained")
+    ax.barh(list(sizes), list(sizes.values()), color="#2b6cb0")
+    ax.invert_yaxis()
+    ax.set(xlabel="kB before packing", title="What the file holds: text and numbers, no code")
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(save_to, dpi=120)

@@ -44,3 +44,4 @@ with TemporaryDirectory() as folder:
 
 print(f"Honest RMSE of the stack: {-stack.score_:.1f} ± {stack.score_se_:.1f}")
 print(f"The report has {len(text.encode()) / 1000:.0f} kB and {text.count('<svg')} figures.")
+# sphinx_gallery_thumbnail_path = 'generated/static/report_thumb.svg'  # noqa: ERA001

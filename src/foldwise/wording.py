@@ -9,6 +9,8 @@ from typing import Any
 JOINERS = "\u200c\u200d"
 LONGEST_NAME = 60
 NOTHING = "–"
+# A difference that chance alone makes more often than this is not called one.
+CHANCE = 0.05
 UNITS = ((9, "G"), (6, "M"))
 LARGE = 1e7
 METRICS = {
@@ -274,8 +276,11 @@ def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: float) -> 
     'The stack beats the best single learner (p = 0.02). The stack and a may be best; b is not.'
     >>> who_may_be_best(["a", "stack"], [True, True], 0.6).split(". ")
     ['The stack cannot be told from the best single learner (p = 0.6)', 'Any model may be best.']
+    >>> who_may_be_best(["tree", "stack"], [True, False], float("nan"))
+    'tree may be best; the stack is not.'
     """
-    told = "beats" if p <= 0.05 else "cannot be told from" if p < 0.95 else "is no better than"
+    unclear = "cannot be told from" if p < 1 - CHANCE else "is no better than"
+    told = "beats" if p <= CHANCE else unclear
     said = "" if math.isnan(p) else f"The stack {told} the best single learner ({p_value(p)}). "
     named = {"stack": "the stack", "plain mean": "the plain mean"}
     sides: dict[bool, list[str]] = {True: [], False: []}
@@ -287,4 +292,6 @@ def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: float) -> 
         return f"{said}Any model may be best."
     best, others = (enumerated(sides[side]) for side in (True, False))
     out = f"{others} {'is' if len(sides[False]) == 1 else 'are'} not"
-    return f"{said}{best[0].upper()}{best[1:]} may be best; {out}."
+    # A learner keeps its name as it is, even at the beginning.
+    best = f"T{best[1:]}" if best.startswith("the ") else best
+    return f"{said}{best} may be best; {out}."

@@ -220,6 +220,17 @@ def test_classes_rows_and_folds_make_combining_long() -> None:
     assert combining_time(20_000, 20, 1, 10) == pytest.approx(6.08)
 
 
+def test_a_modest_table_is_worth_folds_if_one_learner_is_sure() -> None:
+    def folds(seconds: float, *, modest: bool) -> int:
+        names = [str(i) for i in range(9)]
+        how = {"budget": 15.0, "workers": 2, "folds": (8, 5, 4), "modest": modest}
+        return plan_for(names, {"0": seconds}, **how).folds
+
+    assert folds(1.2, modest=False) == 1
+    assert folds(1.2, modest=True) == 4
+    assert folds(9.0, modest=True) == 1
+
+
 def test_all_of_a_plan_is_remembered(tmp_path) -> None:
     plan = FitPlan(("a",), 8, {}, ("a",), {"a": (77, 1.5)}, 400)
     planned(tmp_path, "key", lambda: plan)

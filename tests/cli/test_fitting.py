@@ -144,7 +144,7 @@ def test_a_finished_model_is_replaced_only_by_force(typed, flats, finished):
     assert contents(finished) == before
     result = typed("fit", flats, "--target", "rooms", "--out", finished, "--force")
     assert result.code == 0, result.err
-    assert request_in(finished).target == "rooms"
+    assert request_in(finished)[0].target == "rooms"
     assert {path.name for path in finished.iterdir()} == {*FINISHED, "run"}
     assert not list((finished / "run").iterdir())
 
@@ -168,7 +168,7 @@ def test_nothing_finished_is_touched_before_the_new_model_is_complete(
     result = typed("fit", flats, "--target", "rooms", "--out", finished, "--force")
     assert result.code == 1
     assert result.last == "Error: report.html: no space left on device. Make room."
-    assert request_in(finished).target == "rooms"
+    assert request_in(finished)[0].target == "rooms"
     assert not (finished / "report.html").exists()
 
 

@@ -36,6 +36,9 @@ def test_kinds_of_columns_can_be_overruled(typed, flats):
     }
     assert kinds["floor"] == "category"
     assert {c["column"]: c["kind"] for c in typed(*words).json["columns"]}["floor"] == "number"
+    assert typed("inspect", flats, "--kind", "flor=category").last == (
+        "Error: --kind must name a column of the table; got 'flor'. Did you mean 'floor'?"
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 import io
+import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -10,6 +12,7 @@ import pytest
 from foldwise import files
 from foldwise.cli.models import harmless, write_predictions
 from foldwise.cli.screen import say
+from foldwise.errors import FoldwiseWarning
 from tests.cli.conftest import CLASSES
 
 
@@ -22,6 +25,61 @@ def test_predictions_are_those_of_the_model(prices, flats, typed):
     table = pd.read_csv(flats)[list(model.feature_names_in_)]
     np.testing.assert_allclose(told["prediction"], model.predict(table), rtol=1e-12)
     assert (told["low"] < told["high"]).all()
+
+
+def test_intervals_hold_each_value_of_a_column_by_itself(prices, flats, typed, tmp_path):
+    folder, table = prices[0], pd.read_csv(flats)
+    new = table.head(20)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    result = typed("predict", folder, tmp_path / "new.csv", "--interval", 0.8, "--by", "lift")
+    assert result.code == 0, result.err
+    told = pd.read_csv(io.StringIO(result.out))
+    model = files.load(folder / "model.foldwise")
+    rows = new[list(model.feature_names_in_)]
+    low, high = model.predict_interval(rows, 0.8, by=(table["lift"], new["lift"]))
+    np.testing.assert_allclose(told["low"], low, rtol=1e-12)
+    np.testing.assert_allclose(told["high"], high, rtol=1e-12)
+    assert not np.allclose(low, model.predict_interval(rows, 0.8)[0])
+
+
+def test_what_by_cannot_be_told_from_is_said(prices, flats, typed, tmp_path):
+    folder, _ = prices
+    alone = typed("predict", folder, flats, "--by", "lift")
+    assert alone.code == 2
+    assert alone.last == (
+        "Error: --by must be given with --interval; got it alone. Add --interval 0.9."
+    )
+    asked = ("--interval", 0.9, "--by")
+    unknown = typed("predict", folder, flats, *asked, "lifts")
+    assert unknown.last == (
+        "Error: --by must name a column of the table; got 'lifts'. Did you mean 'lift'?"
+    )
+    file = typed("predict", folder / "model.foldwise", flats, *asked, "lift")
+    assert file.last.startswith("Error: --by must be given with the folder that foldwise fit wrote")
+    moved = shutil.copytree(folder, tmp_path / "moved")
+    said = json.loads((moved / "request.json").read_text("utf-8"))
+    other = tmp_path / "other.csv"
+    pd.read_csv(flats).head(70).to_csv(other, index=False)
+    (moved / "request.json").write_text(json.dumps({**said, "table": str(other)}))
+    changed = typed("predict", moved, flats, *asked, "lift")
+    assert "must be as it was when the fit" in changed.last
+
+
+def test_levels_are_those_of_the_rows_that_were_fitted(typed, flats, tmp_path):
+    table = pd.read_csv(flats).assign(times=lambda t: (t.index % 4 > 0) * 1.0)
+    table.loc[1, "rent"] = None
+    table[["size_m2", "lift", "times", "listed", "rent"]].to_csv(tmp_path / "t.csv", index=False)
+    out, asked = tmp_path / "out", ("--target", "rent", "--weight", "times", "--preset", "fast")
+    fitted = typed("fit", tmp_path / "t.csv", *asked, "--time-column", "listed", "--out", out)
+    assert fitted.code == 0, fitted.err
+    result = typed("predict", out, tmp_path / "t.csv", "--interval", 0.8, "--by", "lift")
+    assert result.code == 0, result.err
+    model, told = files.load(out / "model.foldwise"), pd.read_csv(io.StringIO(result.out))
+    known = table[(table["times"] > 0) & table["rent"].notna()]
+    rows = table[list(model.feature_names_in_)]
+    with pytest.warns(FoldwiseWarning, match="no guarantee forward in time"):
+        low, _ = model.predict_interval(rows, 0.8, by=(known["lift"], table["lift"]))
+    np.testing.assert_allclose(told["low"], low, rtol=1e-12)
 
 
 def test_columns_may_come_in_any_order_with_others(prices, flats, typed, tmp_path):
@@ -173,6 +231,16 @@ def test_a_row_that_is_not_there_is_misuse(row, typed, prices, flats):
     result = typed("explain", prices[0], flats, "--row", row)
     assert result.code == 2
     assert result.last == f"Error: --row must be 1 to 80, the table's rows; got {row}."
+
+
+def test_a_row_alone_cannot_be_compared(typed, prices, flats, tmp_path):
+    pd.read_csv(flats).head(1).to_csv(tmp_path / "one.csv", index=False)
+    result = typed("explain", prices[0], tmp_path / "one.csv", "--row", 1)
+    assert result.code == 2
+    assert result.last == (
+        "Error: TABLE must have other rows to compare the row with; got one row. Put it into a "
+        "table of such rows, as that of the fit."
+    )
 
 
 def test_a_class_is_explained_by_its_probability(typed, kinds, hostile):

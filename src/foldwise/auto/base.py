@@ -159,7 +159,7 @@ class BaseAutoStack(BaseEstimator):
         budget = np.inf if self.time_budget is None else self.time_budget
         members = tuple(member for member in members if member.least_seconds <= budget)
         learners, broken = built(members, profile, self.kinds_)
-        plan = self._plan(members, learners, data, preset, start, seed, is_small(profile))
+        plan = self._plan(members, learners, data, preset, start, seed, profile)
         learners |= {name: bounded(learners[name], *b) for name, b in plan.bounds.items()}
         rows = self._drawn(replace(rows, data=data), plan, seed)
         data = rows.data
@@ -283,7 +283,7 @@ class BaseAutoStack(BaseEstimator):
         preset: Preset,
         start: float,
         seed: int,
-        small: bool,
+        profile: TableProfile,
     ) -> FitPlan:
         """Return what to fit; with a time budget, after a trial of each member."""
         if self.time_budget is None:
@@ -291,9 +291,9 @@ class BaseAutoStack(BaseEstimator):
         # What takes seconds to load is not tried: it has what time the others leave.
         last = tuple(m.name for m in members if m.least_seconds and m.name in learners)
         tested = {name: learner for name, learner in learners.items() if name not in last}
-        names = tuple(tested)
         # An executor of the user's own is there already.
         ours = self._elsewhere()["executor"] == "processes"
+        small, names = is_small(profile), tuple(tested)
         short = ours and self.time_budget < (SHORT_FOR_SMALL if small else SHORT_SECONDS)
         limit = (SHORT_TRIAL_SHARE if short else TRIAL_SHARE) * self.time_budget
         folds, workers = preset.folds_in_time, 0 if short else effective_n_jobs(self.n_jobs)
@@ -304,6 +304,7 @@ class BaseAutoStack(BaseEstimator):
                 tested, powers, data,
                 trying=limit, left=partial(self._seconds_left, start), workers=workers,
                 folds=folds, repeats=preset.n_repeats, seed=seed, small=small,
+                modest=is_small(profile, modest=True),
             )  # fmt: skip
             return replace(plan, names=(*plan.names, *last)) if workers else plan
 

@@ -63,12 +63,14 @@ def plan_in_time(
     repeats: int,
     seed: int,
     small: bool,
+    modest: bool = False,
 ) -> FitPlan:
     """Return what to fit, after a trial of each learner.
 
     ``trying``: Seconds for the trials. ``left``: Tells the seconds left. ``powers``: With which
     power of the rows each learner's time grows. ``workers``: 0 if all is fitted in this process.
     ``repeats``: Deals that are made in any case. ``small``: Whether any fit takes moments.
+    ``modest``: Whether a single split is too few.
     """
     probed = {} if small else {n: own for n, own in learners.items() if _rounds_name(own)}
     others = {name: own for name, own in learners.items() if name not in probed}
@@ -86,7 +88,9 @@ def plan_in_time(
     known: dict[str, Any] = {"budget": left() / repeats, "folds": folds}
     booster = {name: speed.seconds(n_rows) for name, speed in speeds.items()}
     likely = {name: t.likely(n_rows) for name, t in trials.items()} | booster
-    plan = plan_for(tuple(learners), likely, workers=at_once, combining=combining, **known)
+    plan = plan_for(
+        tuple(learners), likely, workers=at_once, combining=combining, modest=modest, **known
+    )
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()} | booster
     if not small:
         plan, seconds = in_time(plan, learners, trials, speeds, n_rows, workers=at_once, **known)

@@ -37,9 +37,8 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         by earlier rows only.
     predict_seconds : float or None, default=None
         Most seconds that predicting 1,000 new rows may take, as measured after the fit:
-        learners that are not worth their time are left out, chosen inside the folds. Unless the
-        table is small, those that change the score by less than a tenth of its standard error
-        always are.
+        learners that are not worth their time are left out, chosen inside the folds. None: all
+        that were fitted may be used; see :meth:`compact`.
     kinds : mapping of str to str, or None, default=None
         Kinds of columns that are known, as in :func:`foldwise.column_kinds`; others are told
         from their cells.

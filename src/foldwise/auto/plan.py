@@ -27,7 +27,7 @@ FIRST_TRIAL_ROWS, TRIAL_GROWS = 60, 4
 # Time grows with the rows at least by this part of it.
 LEAST_GROWTH = 0.25
 # Rows, times columns and levels, times classes.
-SMALL_TABLE = 20_000
+SMALL_TABLE, MODEST_TABLE = 20_000, 200_000
 TRIAL_SHARE, SHORT_TRIAL_SHARE = 0.1, 0.3
 WARM_SHARE = 0.1
 # What a first trial of another learner may take, as times that of the first, which is a cheap one.
@@ -165,9 +165,10 @@ def trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
     return not isinstance(fit, Exception)
 
 
-def is_small(profile: TableProfile) -> bool:
-    """Tell whether any fit to a table is a matter of moments."""
-    return profile.n_rows * profile.width * (profile.n_classes or 1) <= SMALL_TABLE
+def is_small(profile: TableProfile, *, modest: bool = False) -> bool:
+    """Tell whether any fit to a table is a matter of moments, or (``modest``) of seconds."""
+    size = profile.n_rows * profile.width * (profile.n_classes or 1)
+    return size <= (MODEST_TABLE if modest else SMALL_TABLE)
 
 
 def _trial_sizes(data: TrainingData, most: int) -> tuple[int, ...]:
@@ -195,11 +196,13 @@ def plan_for(
     workers: int,
     folds: Sequence[int],
     combining: Callable[[int], float] = lambda _: 0.0,
+    modest: bool = False,
 ) -> FitPlan:
     """Return the most folds that can be afforded, and the members that can be at these.
 
     More folds than usual must be affordable for all members, others for a third of them; one that
-    was not tried is taken to be ``UNTRIED`` times as slow as the slowest that was.
+    was not tried is taken to be ``UNTRIED`` times as slow as the slowest that was. The fewest folds
+    of a ``modest`` table are enough for one: its first fits are slow for what they load.
     ``combining``: Tells what one member more costs the stacker, by the number of folds.
 
     Examples
@@ -221,7 +224,8 @@ def plan_for(
         costs = {name: guessed[name] for name in names if name in seconds}
         kept = affordable(names, costs, spendable)
         perhaps = kept if number > USUAL_FOLDS else affordable(names, guessed, spendable)
-        if len(perhaps) >= (1.0 if number > USUAL_FOLDS else ENOUGH) * len(names):
+        enough = (1.0 if number > USUAL_FOLDS else ENOUGH) * len(names)
+        if len(perhaps) >= enough or (modest and number == min(folds) and kept):
             break
     first = [name for name in names if name in kept] or [
         min(names, key=lambda name: seconds.get(name, np.inf))

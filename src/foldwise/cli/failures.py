@@ -11,8 +11,11 @@ from typing import Any
 
 import click
 
-RENAMED = {"time_budget": "time", "n_jobs": "jobs", "executor": "cluster", "random_state": "seed"}
-SAME = ("time_column", "metric", "preset", "target", "groups", "weight", "drop", "kind")
+RENAMED = {
+    "time_budget": "time", "n_jobs": "jobs", "executor": "cluster", "random_state": "seed",
+    "given": "kind",
+}  # fmt: skip
+SAME = ("time_column", "metric", "preset", "target", "groups", "weight", "drop", "kind", "by")
 OPTIONS = RENAMED | {name: name.replace("_", "-") for name in SAME}
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TIME = re.compile(r"time_budget=[\d.]+")

@@ -124,7 +124,7 @@ def fit_request(request: Request, *, as_json: bool, same: bool) -> None:
     read = read_problem(request, quiet=as_json)
     folder = None if request.out is None else Path(request.out)
     if folder is not None and same:
-        check_same_table(folder, read.facts)
+        check_same_table(folder, pending_in(folder)[1], read.facts)
     if folder is None:
         start = time.perf_counter()
         model = fit_model(request, read, None, after=False, quiet=as_json)

@@ -58,7 +58,7 @@ def check_out(request: Request, *, force: bool) -> bool:
     if (folder / MODEL).exists():
         raise Misuse(
             f"--out must be a folder without a model; got {folder}, which holds one of "
-            f"{request_in(folder).target!r}. Name another, or replace it with --force."
+            f"{request_in(folder)[0].target!r}. Name another, or replace it with --force."
         )
     if not _n_results(folder):
         return False
@@ -136,9 +136,9 @@ def pending_in(folder: Path) -> tuple[Request, dict[str, Any]]:
     return _read_note(*_notes(folder))
 
 
-def request_in(folder: Path) -> Request:
-    """Return what the model in a folder was asked for."""
-    return _read_note(*reversed(_notes(folder)))[0]
+def request_in(folder: Path) -> tuple[Request, dict[str, Any]]:
+    """Return what the model in a folder was asked for, and what its table was."""
+    return _read_note(*reversed(_notes(folder)))
 
 
 def _notes(folder: Path) -> list[Path]:
@@ -179,9 +179,8 @@ def table_facts(frame: Any, path: str) -> dict[str, Any]:
     return facts
 
 
-def check_same_table(folder: Path, now: dict[str, Any]) -> None:
-    """Refuse to continue with a table that is not the one a fit was begun with."""
-    before = pending_in(folder)[1]
+def check_same_table(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Refuse a table that is not the one a fit was begun with."""
     # Folders of earlier versions say nothing of their table.
     if "sha256" not in before or before["sha256"] == now.get("sha256"):
         return

@@ -8,7 +8,13 @@ import click
 from foldwise.cli import options
 from foldwise.cli.failures import Failure, Misuse, check_place
 from foldwise.cli.fitting import board_to_show, standings_line
-from foldwise.cli.model_folder import REPORT, load_model, request_in
+from foldwise.cli.model_folder import (
+    REPORT,
+    check_same_table,
+    load_model,
+    request_in,
+    table_facts,
+)
 from foldwise.cli.options import FILE, told_in_words
 from foldwise.cli.screen import note, number, print_frame, print_json, say, standard_output
 
@@ -25,6 +31,8 @@ BACKGROUND_ROWS = 200
 @click.option("--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True),
               metavar="SHARE", help="Add intervals (or sets of classes) that hold this share of "
               "the truth, such as 0.9.")  # fmt: skip
+@click.option("--by", metavar="COL", help="Hold the share in every value of this column by itself; "
+              "reads the table of the fit again.")  # fmt: skip
 @options.json
 @told_in_words
 def predict(
@@ -33,6 +41,7 @@ def predict(
     out: Path | None,
     proba: bool,
     interval: float | None,
+    by: str | None,
     as_json: bool,
 ) -> None:
     """Predict the rows of TABLE with MODEL.
@@ -42,6 +51,7 @@ def predict(
     \b
     $ foldwise predict model new.csv
     $ foldwise predict model new.csv --interval 0.9 -o predictions.csv
+    $ foldwise predict model new.csv --interval 0.9 --by district
     """
     from foldwise.auto.tables import read_table
 
@@ -49,9 +59,13 @@ def predict(
         check_place(out, "-o")
         if out.resolve() == table.resolve():
             raise Misuse("-o must not be the table itself; got the same file. Name another.")
+    if by is not None and interval is None:
+        raise Misuse("--by must be given with --interval; got it alone. Add --interval 0.9.")
     fitted = load_model(model)
-    X = rows_for(fitted, read_table(table, like=_read_as(fitted)))
-    predictions = predicted(fitted, X, proba=proba, interval=interval)
+    frame = read_table(table, like=_read_as(fitted))
+    X = rows_for(fitted, frame)
+    levels = None if by is None else levels_in(model, by, frame, _read_as(fitted))
+    predictions = predicted(fitted, X, proba=proba, interval=interval, by=levels)
     if as_json:
         print_json({"predictions": predictions.to_dict("records")})
     if out is None and as_json:
@@ -100,7 +114,29 @@ def rows_for(model: Any, frame: Any) -> Any:
     return frame[wanted]
 
 
-def predicted(model: Any, X: Any, *, proba: bool, interval: float | None) -> Any:
+def levels_in(model: Path, by: str, frame: Any, like: dict[str, str]) -> tuple[Any, Any]:
+    """Return the values of a column in the rows that a model was fitted on, and in new ones."""
+    from foldwise.auto.tables import read_table
+    from foldwise.auto.tables.frames import check_columns
+    from foldwise.auto.tables.values import numbers_of, text_of
+
+    if not model.is_dir():
+        raise Misuse(
+            "--by must be given with the folder that foldwise fit wrote, which knows the table; "
+            f"got the file {model}. Give the folder."
+        )
+    request, before = request_in(model)
+    fitted_on = read_table(request.table, like=like)
+    check_same_table(model, before, table_facts(fitted_on, request.table))
+    for table in (fitted_on, frame):
+        check_columns("predict", "by", [by], table.columns)
+    known = text_of(fitted_on[request.target]).notna()
+    if request.weight is not None:
+        known &= numbers_of(fitted_on[request.weight]) > 0
+    return text_of(fitted_on[by])[known].to_numpy(), text_of(frame[by]).to_numpy()
+
+
+def predicted(model: Any, X: Any, *, proba: bool, interval: float | None, by: Any = None) -> Any:
     """Return predictions as a frame, one row a row of X."""
     import pandas as pd
 
@@ -112,9 +148,9 @@ def predicted(model: Any, X: Any, *, proba: bool, interval: float | None) -> Any
         shares = model.predict_proba(X)
         columns |= {f"probability of {c}": shares[:, k] for k, c in enumerate(classes)}
     if interval is not None and classes is None:
-        columns["low"], columns["high"] = model.predict_interval(X, interval)
+        columns["low"], columns["high"] = model.predict_interval(X, interval, by=by)
     elif interval is not None:
-        inside = model.predict_set(X, interval)
+        inside = model.predict_set(X, interval, by=by)
         columns["set"] = ["|".join(str(c) for c in classes[row]) for row in inside]
     return pd.DataFrame(columns)
 
@@ -184,7 +220,7 @@ def report(model: Path, out: Path | None, table: Path | None, as_json: bool) -> 
     check_place(out or model / REPORT, "-o")
     fitted, X, y = load_model(model), None, None
     if table is not None:
-        request = request_in(model)
+        request, _ = request_in(model)
         problem = table_problem(
             read_table(table, like=_read_as(fitted)), request.target, task=request.task
         )
@@ -205,7 +241,7 @@ def report(model: Path, out: Path | None, table: Path | None, as_json: bool) -> 
 def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     """Show why MODEL predicts a row as it does.
 
-    What each column of row N of TABLE adds to the average prediction.
+    What each column of row N of TABLE adds to the average prediction of TABLE's rows.
 
     \b
     $ foldwise explain model new.csv --row 1
@@ -217,6 +253,11 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     X = rows_for(fitted, read_table(table, like=_read_as(fitted)))
     if not 1 <= row <= len(X):
         raise Misuse(f"--row must be 1 to {len(X):,}, the table's rows; got {row}.")
+    if len(X) == 1:
+        raise Misuse(
+            "TABLE must have other rows to compare the row with; got one row. Put it into a table "
+            "of such rows, as that of the fit."
+        )
     if X.shape[1] > MOST_COLUMNS_EXPLAINED:
         raise Failure(
             f"explain takes at most {MOST_COLUMNS_EXPLAINED} columns; got {X.shape[1]:,}. "

@@ -22,7 +22,8 @@ kind = click.option(
     help="What a column is: number, category, boolean, date or text; may be repeated.",
 )
 json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for machines.")
-seed = click.option("--seed", "random_state", type=WHOLE, default=0, show_default=True)
+seed = click.option("--seed", "random_state", type=WHOLE, default=0, show_default=True,
+                    help="One seed, one model.")  # fmt: skip
 target = click.option("--target", required=True, metavar="COL", help="The column to be predicted.")
 task = click.option(
     "--task", type=TASKS, default="auto", show_default=True, help="What the target is."

@@ -2,6 +2,7 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from sklearn.linear_model import Ridge
 
 from foldwise import StackingClassifier, StackingRegressor
@@ -85,6 +86,23 @@ def test_a_difference_within_its_error_is_about_the_same(regression: StackingReg
     assert (tile.value, tile.tone) == ("about the same", "")
     assert tile.meaning.startswith("The best single model has ")
     assert tile.meaning.endswith(f"; p = {regression.p_stack_better_:.2g}.")
+
+
+@pytest.mark.parametrize(
+    ("gain", "p", "tone"),
+    [(2.5, 0.01, "good"), (1.5, 0.01, "good"), (2.5, 0.19, ""), (-1.5, 0.9, ""), (-2, 0.9, "bad")],
+)
+def test_a_difference_that_chance_may_have_made_is_not_coloured(
+    gain: float, p: float, tone: str, regression: StackingRegressor
+) -> None:
+    fitted, values = copy(regression), stack_values(regression)
+    fitted.p_stack_better_ = p
+    board = [replace(s, gain=gain, gain_error=1.0) for s in values.standings]
+    changed = replace(values, fitted=fitted, standings=board)
+    _, best, naive, *_ = stack_answer_section(changed).blocks[0].tiles
+    assert best.tone == tone
+    # The p-value is the best single model's; the naive guess is told apart by its own error.
+    assert naive.tone == ("" if abs(gain) < 2 else "good" if gain > 0 else "bad")
 
 
 def test_who_may_be_best_and_few_rows_that_matter_are_said(regression: StackingRegressor) -> None:

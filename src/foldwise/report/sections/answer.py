@@ -14,6 +14,7 @@ from foldwise.report.stack_values import BEST, NAIVE, STACK, StackValues, Standi
 from foldwise.scores.exact import degrees_of_freedom, score_interval
 from foldwise.scores.metric import Metric
 from foldwise.wording import (
+    CHANCE,
     article,
     counted,
     decimals_for,
@@ -95,10 +96,18 @@ def _rival_tile(rival: Standing, words: str, metric: Metric, p: float) -> Tile:
         meaning = f"{words[0].upper()}{words[1:]} has {value}, {apart}; {p_value(p)}."
     if abs(rival.gain) < rival.gain_error:
         return Tile(label, "about the same", meaning)
-    tone = "" if math.isnan(rival.gain_error) else "good" if rival.gain > 0 else "bad"
     sign = "+" if rival.gain >= 0 else ""
     difference = sign + number(rival.gain, decimals_for(rival.gain_error))
+    tone = _tone(rival, p if rival.model == BEST else math.nan)
     return Tile(label, _share_of_loss(rival, metric) or difference, meaning, tone)
+
+
+def _tone(rival: Standing, p: float = math.nan) -> str:
+    """Return the colour of a difference; one that chance may have made has none."""
+    clear = verdict(rival.gain, rival.gain_error).startswith("clearly")
+    if rival.gain > 0:
+        return "good" if (clear if math.isnan(p) else p <= CHANCE) else ""
+    return "bad" if clear else ""
 
 
 def _how_sure(rival: Standing) -> str:
@@ -168,9 +177,7 @@ def given_answer_section(
 def _naive_tile(rival: Standing, metric: Metric) -> Tile:
     shown = _share_of_loss(rival, metric) or with_error(abs(rival.gain), rival.gain_error)
     meaning = f"{_how_sure(rival)}: a naive guess has {with_error(rival.value, rival.error)}."
-    tone = "good" if rival.gain > 0 else "bad"
-    clear = abs(rival.gain) >= rival.gain_error
-    return Tile("Against a naive guess", shown, meaning, tone if clear else "")
+    return Tile("Against a naive guess", shown, meaning, _tone(rival))
 
 
 def _own_score(model: Any) -> list[Tile]:
