@@ -5,11 +5,12 @@ beside plain intervals: the mean width at equal coverage (both scaled to hold ex
 new rows), the interval score (width plus 20 times what is missed, Gneiting & Raftery 2007), and
 the share held in the narrowest and the widest tenth of the adaptive intervals; how unevenly the
 levels of a column are held, alone and with by= (the root mean square of their distances from the
-share of all, in standard errors: chance alone gives one). With --sets: prediction sets on real
-tables of classes.
+share of all, in standard errors: chance alone gives one; with by= the rows that a level's width
+was found on have their chance too, without it they are the same for all). With --sets: prediction
+sets on real tables of classes.
 Intervals of scores: scores.py.
 
-python benchmarks/coverage.py [--data folder] [--quick] [--sets]
+python benchmarks/coverage.py [--data folder] [--quick] [--sets] [--tables NAME ...]
 """
 
 import argparse
@@ -36,6 +37,7 @@ SETS = ["diabetes_progression", "concrete_strength", "communities_crime", "ames_
 CLASS_SETS = ["credit_g", "vehicle", "satimage", "adult"]
 GOAL = (0.88, 0.97)
 MOST_ROWS = (3_000, 12_000)
+MOST_LEVELS = 100  # of more, only how frequent they are is told
 
 
 def load(folder: Path, name: str, most: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
@@ -43,7 +45,10 @@ def load(folder: Path, name: str, most: int) -> tuple[pd.DataFrame, pd.DataFrame
     frame = pd.read_parquet(folder / f"{name}.parquet")
     frame = frame.sample(min(len(frame), most), random_state=0).reset_index(drop=True)
     table, y = frame.drop(columns="target"), frame["target"]
-    X = pd.get_dummies(table, dtype=float)
+    words = table.select_dtypes(exclude="number")
+    many = [column for column in words if words[column].nunique() > MOST_LEVELS]
+    counts = {column: table[column].map(table[column].value_counts()) for column in many}
+    X = pd.get_dummies(table.assign(**counts), dtype=float)
     X.columns = [f"column {i}" for i in range(X.shape[1])]
     return X.fillna(X.median()).fillna(0.0), table, y
 
@@ -65,9 +70,13 @@ def halves(X: pd.DataFrame, table: pd.DataFrame, y: pd.Series) -> tuple:
     )
 
 
-def uneven(inside: np.ndarray, label: np.ndarray) -> float:
-    every, rows = inside.mean(), [inside[label == level] for level in np.unique(label)]
-    far = [len(own) * (own.mean() - every) ** 2 / (every * (1 - every)) for own in rows]
+def uneven(inside: np.ndarray, label: np.ndarray, trained: np.ndarray | None = None) -> float:
+    """Return how far levels are from the share of all; ``trained``: what by= found widths on."""
+    every, far = inside.mean(), []
+    for level in np.unique(label):
+        own, seen = inside[label == level], 0 if trained is None else (trained == level).sum()
+        chance = 1 / len(own) + (1 / seen if seen else 0)
+        far.append((own.mean() - every) ** 2 / (every * (1 - every) * chance))
     return float(np.sqrt(np.sum(far) / (len(far) - 1)))
 
 
@@ -83,7 +92,7 @@ def interval_score(lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> float
     return float((upper - lower + 20 * missed).mean())
 
 
-def main(folder: Path, quick: bool) -> None:
+def main(folder: Path, quick: bool, tables: list[str]) -> None:
     learners = [
         ("ridge", make_pipeline(StandardScaler(), RidgeCV())),
         ("trees", ExtraTreesRegressor(60, min_samples_leaf=2, random_state=0)),
@@ -93,7 +102,7 @@ def main(folder: Path, quick: bool) -> None:
           "score;\nheld in the narrowest and the widest tenth, plain -> adaptive; unevenness "
           "of levels, without -> with by=")  # fmt: skip
     found = []
-    for name in SETS:
+    for name in tables:
         X, table, y = load(folder, name, MOST_ROWS[not quick])
         X_train, y_train, X_new, y_new, label, label_new = halves(X, table, y)
         shares = []
@@ -110,7 +119,7 @@ def main(folder: Path, quick: bool) -> None:
                         for at in (order[:tenth], order[-tenth:]))  # fmt: skip
         width = at_equal_coverage(lower, upper, y_new) / at_equal_coverage(*plain, y_new)
         score = interval_score(lower, upper, y_new) / interval_score(*plain, y_new)
-        levels = [uneven(own, label_new) for own in inside[1:]]
+        levels = [uneven(inside[1], label_new), uneven(inside[2], label_new, label)]
         print(
             f"{name:21s}{len(X):6d} " + "".join(f"{s:6.3f}" for s in shares)
             + f"   width {width:.3f} score {score:.3f}"
@@ -128,11 +137,11 @@ def main(folder: Path, quick: bool) -> None:
           f"narrow {off[0]:.3f} -> {off[1]:.3f}, wide {off[2]:.3f} -> {off[3]:.3f}; "
           f"levels {means[:, 6].mean():.2f} -> {means[:, 7].mean():.2f}")  # fmt: skip
     good = int(means[:, -1].sum())
-    print(f"tables with coverage in {GOAL} for all three ways: {good} of {len(SETS)}")
+    print(f"tables with coverage in {GOAL} for all three ways: {good} of {len(tables)}")
     print(f"ratio: {1 / score:.3f}")
 
 
-def sets(folder: Path, quick: bool) -> None:
+def sets(folder: Path, quick: bool, tables: list[str]) -> None:
     """Print how often prediction sets hold the class, and how large they are."""
     learners = [
         ("logistic", make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))),
@@ -140,7 +149,7 @@ def sets(folder: Path, quick: bool) -> None:
         ("gbm", LGBMClassifier(n_estimators=60, verbosity=-1, random_state=0, n_jobs=1)),
     ]
     held = []
-    for name in CLASS_SETS:
+    for name in tables:
         X_train, y_train, X_new, y_new, label, label_new = halves(
             *load(folder, name, MOST_ROWS[not quick])
         )
@@ -150,7 +159,8 @@ def sets(folder: Path, quick: bool) -> None:
         for by in (None, (label, label_new)):
             inside = stack.predict_set(X_new, 0.9, by=by)
             hits = inside[np.arange(len(truth)), truth]
-            row += [hits.mean(), inside.sum(axis=1).mean(), uneven(hits, label_new)]
+            levels = uneven(hits, label_new, None if by is None else label)
+            row += [hits.mean(), inside.sum(axis=1).mean(), levels]
         print(f"{name:15s} held {row[0]:.3f} size {row[1]:.2f} levels {row[2]:.2f}  by=: held "
               f"{row[3]:.3f} size {row[4]:.2f} levels {row[5]:.2f}", flush=True)  # fmt: skip
         held.append(row[0])
@@ -162,5 +172,7 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--sets", action="store_true")
+    parser.add_argument("--tables", nargs="+", help="all by default")
     arguments = parser.parse_args()
-    (sets if arguments.sets else main)(arguments.data, arguments.quick)
+    measure, every = (sets, CLASS_SETS) if arguments.sets else (main, SETS)
+    measure(arguments.data, arguments.quick, arguments.tables or every)

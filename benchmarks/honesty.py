@@ -10,11 +10,9 @@ Fresh rows: `score_` against the loss on 100,000 fresh rows, for each `predict_w
 
     python benchmarks/honesty.py [--quick] [--estimators [--first SEED] [--file LOSSES]]
 
-Real: `score_` of cheap stacks of up to 2,000 rows of real tables against the score on their test
-rows, over three splits; within two standard errors of both on nine of ten. Known truths: scores.py.
+Known truths: scores.py. Real tables: real_scores.py.
 
-Each part ends with ``ratio: reported loss / true loss``, at least 1 up to noise when honest (real:
-the share within two standard errors).
+Each part ends with ``ratio: reported loss / true loss``, at least 1 up to noise when honest.
 """
 
 import argparse
@@ -24,26 +22,18 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from accuracy import DATA, load
-from lightgbm import LGBMClassifier, LGBMRegressor
 from own_scores import own_scores
-from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
 
 N_ROWS = 120
-REAL_ROWS, TEST_ROWS = 2_000, 20_000
-BOOSTED = {"n_estimators": 60, "num_leaves": 15, "n_jobs": 1, "verbose": -1}
 ALPHAS = [0.01, 1.0, 100.0, 10_000.0]
 
 REGRESSION_TOPS = {
@@ -212,62 +202,11 @@ def fresh_rows(n_seeds):
     return all_good, float(np.mean(ratios))
 
 
-def learners_of(task):
-    """Return three cheap learners for a table of numbers and words."""
-    linear, tree = (RidgeCV, LGBMRegressor), (LogisticRegression, LGBMClassifier)
-    model, boosted = linear if task == "regression" else tree
-    nearest = KNeighborsRegressor if task == "regression" else KNeighborsClassifier
-    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
-    scaled = make_column_transformer(
-        (numbers, make_column_selector(dtype_include="number")),
-        (
-            OneHotEncoder(handle_unknown="ignore", max_categories=20, sparse_output=False),
-            make_column_selector(dtype_exclude="number"),
-        ),
-    )
-    return [
-        ("linear", make_pipeline(scaled, model())),
-        ("nearest", make_pipeline(scaled, nearest(15))),
-        ("boosted", make_pipeline(scaled, boosted(**BOOSTED))),
-    ]
-
-
-def surprise(table, seed):
-    """Return own minus test score of a cheap stack, in standard errors of both."""
-    regress, rows = table.task == "regression", slice(REAL_ROWS)
-    scoring = {"rmse": "neg_root_mean_squared_error", "log_loss": "neg_log_loss"}
-    stack = (StackingRegressor if regress else StackingClassifier)(
-        learners_of(table.task),
-        "nnls",
-        scoring=scoring.get(table.metric, table.metric),
-        random_state=seed,
-    ).fit(table.X[rows], table.y[rows])
-    X, y = table.X_test[:TEST_ROWS], table.y_test[:TEST_ROWS]
-    if not regress:
-        # A class too rare to be in the training rows cannot be predicted.
-        known = np.isin(y, stack.classes_)
-        X, y = X[known], np.searchsorted(stack.classes_, y[known])
-    test = table.evaluate(stack.predict(X) if regress else stack.predict_proba(X), y)
-    return (stack.score_ - test.score) / np.hypot(stack.score_se_, test.standard_error)
-
-
-def real(n_seeds):
-    """Print own score against test score on real tables; return whether enough are near."""
-    print("own - test score in standard errors of both; positive is optimistic")
-    found = []
-    for name in sorted(path.stem for path in DATA.glob("*.parquet")):
-        found.append([surprise(load(name, seed), seed) for seed in range(n_seeds)])
-        print(f"  {name:<24}" + "".join(f"{gap:8.2f}" for gap in found[-1]), flush=True)
-    near = np.abs(found) <= 2
-    print(f"  within two: {near.sum()} of {near.size}; mean {np.mean(found):+.2f}")
-    return near.mean() >= 70 / 78, near.mean()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer seeds")
     parser.add_argument("--seeds", type=int, help="number of seeds")
-    parser.add_argument("--only", choices=["noise", "fresh", "real"], help="one part")
+    parser.add_argument("--only", choices=["noise", "fresh"], help="one part")
     parser.add_argument("--estimators", action="store_true", help="every estimator's own score")
     parser.add_argument("--first", type=int, default=0, help="first seed, with --estimators")
     parser.add_argument("--file", type=Path, default=Path("own_scores.jsonl"), help="their losses")
@@ -280,11 +219,11 @@ def main():
         print(f"the least of all and two standard errors  ratio: {ratio:.3f}")
         raise SystemExit(not good)
     results = {}
-    for part, measure in (("noise", noise), ("fresh", fresh_rows), ("real", real)):
+    for part, measure in (("noise", noise), ("fresh", fresh_rows)):
         if arguments.only not in (None, part):
             continue
         start = time.perf_counter()
-        results[part], ratio = measure(arguments.seeds or 3 if part == "real" else n_seeds)
+        results[part], ratio = measure(n_seeds)
         print(f"  {time.perf_counter() - start:.0f} s")
         print(f"{part}: reported over true loss  ratio: {ratio:.3f}")
     if not all(results.values()):

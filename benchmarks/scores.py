@@ -6,6 +6,7 @@ a table at any moment, and a run that was stopped goes on where it was. 200 seed
 for each task, size and way.
 
     python benchmarks/scores.py [--seeds 0 200] [--rows 100 400] [--file scores.jsonl] [--table]
+                                [--pairs]
 
 Printed against its bars: reported over true loss before and after the correction, the luck of the
 noise in the rows at hand taken out; how often the 95 % interval of `score_` holds the true loss of
@@ -51,9 +52,9 @@ STRINGS = ("cell", "problem", "n", "way", "seed", "task", "heavy")
 COVERAGE, LEAST, LEAST_HEAVY, LEAST_BEST, MOST_SIGNAL = (0.92, 0.98), 0.88, 0.85, 0.93, 0.05
 
 
-def jobs(first, last, sizes):
+def jobs(first, last, sizes, every):
     """Yield what is fitted: (cell, problem, its number, rows, seed, ways)."""
-    for ways in (WAYS, PAIRS):
+    for ways in every:
         for seed in range(first, last):
             for n in sizes:
                 for k, problem in enumerate(PROBLEMS):
@@ -162,10 +163,10 @@ def measured(cell, problem, k, n, seed, ways):
         }  # fmt: skip
 
 
-def fit_all(path, first, last, sizes):
+def fit_all(path, *wanted):
     """Append what is not in the file yet."""
     done = {(r["cell"], r["problem"], r["n"], r["seed"], r["way"]) for r in records(path)}
-    every = jobs(first, last, sizes)
+    every = jobs(*wanted)
     todo = [j for j in every if (j[0], j[1].name, *j[3:5], j[5][-1]) not in done]
     start = time.perf_counter()
     with path.open("a") as file:
@@ -235,8 +236,10 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, nargs="+", default=[100, 400])
     parser.add_argument("--file", type=Path, default=Path("scores.jsonl"))
     parser.add_argument("--table", action="store_true", help="only print what is in the file")
+    parser.add_argument("--pairs", action="store_true", help="only means of the pairs' models")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if not arguments.table:
-        fit_all(arguments.file, *arguments.seeds, arguments.rows)
+        every = (PAIRS,) if arguments.pairs else (WAYS, PAIRS)
+        fit_all(arguments.file, *arguments.seeds, arguments.rows, every)
     print(f"ratio: {table(records(arguments.file)) / 0.95:.3f}")

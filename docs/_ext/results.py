@@ -17,7 +17,7 @@ Bars of less than 2 % either way are grey. Tables of real data are not part of t
 # What belongs together on the page; a script that is in none of them stands in the last part.
 PARTS = {
     "Accuracy": ("accuracy", "portfolio", "combiners", "calibration", "nets", "isle"),
-    "Honesty": ("scores", "honesty", "coverage", "bagging_intervals"),
+    "Honesty": ("scores", "real_scores", "honesty", "coverage", "bagging_intervals"),
     "Speed": (
         "nested_stacking",
         "shortcuts",

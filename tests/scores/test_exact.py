@@ -1,3 +1,6 @@
+from collections import Counter
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -5,8 +8,10 @@ from foldwise.scores.exact import (
     Exact,
     RunningMean,
     correction_of,
+    next_mean,
     next_step,
     rooted,
+    score_interval,
     stepped,
 )
 from foldwise.scores.metric import Evaluation, as_metric
@@ -39,9 +44,27 @@ def test_folds_of_any_size_step_along_one_over_n() -> None:
     assert next_step([5, 5], [[5], [5]], 10) == 0.0
 
 
+@pytest.mark.parametrize("n_folds", [4, 5, 7])
+def test_a_mean_of_all_pairs_gains_no_less_and_no_more(n_folds) -> None:
+    # Models that are sums of independent effects, one for every r of the folds they saw.
+    gains = []
+    for r in range(1, n_folds - 1):
+
+        def variance(pairs, r=r) -> float:
+            seen = [set(range(n_folds)) - set(pair) for pair in pairs]
+            count = Counter(effect for own in seen for effect in combinations(sorted(own), r))
+            return sum((times / len(pairs)) ** 2 for times in count.values())
+
+        judged = variance([(0, j) for j in range(1, n_folds)])
+        deployed = variance(list(combinations(range(n_folds), 2)))
+        gains.append((judged - deployed) / (variance([(0, 1)]) - judged))
+    assert gains == pytest.approx([(n_folds - 1 - r) / n_folds for r in range(1, n_folds - 1)])
+    assert (min(gains), max(gains)) == pytest.approx(next_mean(n_folds))
+
+
 def test_the_step_is_taken_row_by_row() -> None:
     judged, pairs, alone = of([4.0, 6.0, 8.0]), of([7.0, 7.0, 10.0]), of([6.0, 5.0, 10.0])
-    exact = stepped(judged, pairs, alone, 0.6, 0.0)
+    exact = stepped(judged, pairs, alone, (0.6, 0.6), 0.0)
     by_hand = of([4.0 - 0.6 * 1.0, 6.0 - 0.6 * 2.0, 8.0])
     assert exact.evaluation.score == pytest.approx(by_hand.score)
     np.testing.assert_allclose(exact.evaluation.contributions, by_hand.contributions)
@@ -50,22 +73,33 @@ def test_the_step_is_taken_row_by_row() -> None:
 
 def test_the_step_is_at_least_nothing_and_at_most_a_quarter_of_the_loss() -> None:
     judged, worse, better = of([4.0, 6.0]), of([50.0, 60.0]), of([2.0, 1.0])
-    up = stepped(judged, better, worse, 0.6, 0.0)
+    up = stepped(judged, better, worse, (0.6, 0.6), 0.0)
     assert up.evaluation is judged
-    down = stepped(judged, worse, better, 0.6, 0.0)
+    down = stepped(judged, worse, better, (0.6, 0.6), 0.0)
     assert down.evaluation.score == pytest.approx(0.75 * judged.score)
     # A share of 0.9 correct is a loss of 0.1.
-    high = stepped(Evaluation(0.9, judged.contributions), worse, better, 0.6, 1.0)
+    high = stepped(Evaluation(0.9, judged.contributions), worse, better, (0.6, 0.6), 1.0)
     assert high.evaluation.score == pytest.approx(0.925)
 
 
 def test_a_root_is_taken_after_the_step() -> None:
-    exact = rooted(stepped(of([4.0, 6.0]), of([6.0, 7.0]), of([5.0, 6.0]), 0.5, 0.0))
+    exact = rooted(stepped(of([4.0, 6.0]), of([6.0, 7.0]), of([5.0, 6.0]), (0.5, 0.75), 0.0))
     assert exact.evaluation.score == pytest.approx(-np.sqrt(4.5))
     assert exact.uncorrected.score == pytest.approx(-np.sqrt(5.0))
+    assert exact.more == pytest.approx(np.sqrt(4.5) - np.sqrt(4.25))
     np.testing.assert_allclose(
         exact.evaluation.contributions, of([3.5, 5.5]).contributions / (2 * np.sqrt(4.5))
     )
+
+
+def test_the_interval_reaches_as_far_as_the_step_may() -> None:
+    judged, pairs, alone = of([4.0, 6.0]), of([6.0, 7.0]), of([5.0, 6.0])
+    exact = stepped(judged, pairs, alone, (0.2, 0.6), 0.0)
+    assert (exact.evaluation.score, exact.more) == pytest.approx((-4.8, 0.4))
+    # Both ends of the step are limited.
+    assert stepped(judged, pairs, alone, (0.2, 9.0), 0.0).more == pytest.approx(1.25 - 0.2)
+    low, high = score_interval(-4.8, 0.5, 1e9, 0.0)
+    assert score_interval(-4.8, 0.5, 1e9, 0.0, 0.4) == pytest.approx((low, high * 4.4 / 4.8))
 
 
 def test_a_mean_of_scores_is_the_score_of_the_mean_losses() -> None:
@@ -81,12 +115,16 @@ def test_it_says_when_the_step_was_limited() -> None:
     metric = as_metric(None, owner="S", classify=False, has_probabilities=False)
     own = of([4.0, 6.0])
 
-    def told(raw: float) -> str:
-        return correction_of([Exact(own, own, raw, 1.25)], metric).reason
+    def told(raw: float, **options) -> str:
+        return correction_of([Exact(own, own, raw, 1.25)], metric, **options).reason
 
     assert told(2.0).startswith("the step that the learning curve shows is more than a quarter")
     assert told(-1.0).startswith("models of more rows did not judge better")
     assert told(1.0).startswith("the deployed models saw more rows than the judged ones")
+    assert told(1.0, averaged=True).startswith(
+        "the mean of more models is deployed than was judged"
+    )
+    assert told(-1.0, averaged=True).startswith("means of models did not judge better")
 
 
 @pytest.mark.parametrize(("scoring", "best"), [("r2", 1), ("neg_log_loss", 0), ("roc_auc", 1)])

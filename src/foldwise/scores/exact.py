@@ -3,6 +3,8 @@
 The models that predict a judged fold saw fewer rows than the deployed ones. How much that costs
 is read from models one fold smaller still: their loss B, minus the loss C of the models without
 the judged fold alone, is one step of the learning curve, and the next one is ``kappa`` times it.
+Where all models miss two folds, the mean of more of them is deployed than is judged (A): what that
+is worth is read from what their mean gains on each alone, B minus A.
 
 The standard error is wider than rows alone say, since folds err together. What the rows of fold j
 teach the models that predict fold i, the rows of fold i teach the models that predict fold j: so
@@ -60,6 +62,7 @@ class Exact:
     uncorrected: Evaluation
     raw: float = 0.0  # the step before its limits, in the scorer's sign
     limit: float = 0.0  # the largest step allowed
+    more: float = 0.0  # how much better still it may be, where the step is known to a range only
 
 
 def next_step(alone: Sequence[int], pairs: Sequence[Sequence[int]], everything: int) -> float:
@@ -81,6 +84,21 @@ def next_step(alone: Sequence[int], pairs: Sequence[Sequence[int]], everything: 
     return float(np.mean(steps)) if steps else 0.0
 
 
+def next_mean(n_folds: int) -> tuple[float, float]:
+    """Return what the mean of all pairs' models gains on A at least and at most, in units of B - A.
+
+    By Hoeffding's decomposition over folds, that part of models that takes r folds of rows together
+    gains (K - 1 - r) / K: most for r = 1, least for all K - 2 of a model and for chance, where a
+    mean of K - 1 independent models becomes one of K (K - 1) / 2. Which part it is does not show.
+
+    Examples
+    --------
+    >>> next_mean(5)
+    (0.2, 0.6)
+    """
+    return 1.0 / n_folds, (n_folds - 2) / n_folds
+
+
 class RunningMean:
     """The mean of scores, which is linear in their contributions; these are kept once."""
 
@@ -100,29 +118,37 @@ class RunningMean:
 
 
 def stepped(
-    judged: Evaluation, pairs: Evaluation, alone: Evaluation, kappa: float, best: float
+    judged: Evaluation,
+    pairs: Evaluation,
+    alone: Evaluation,
+    kappa: tuple[float, float],
+    best: float,
 ) -> Exact:
     """Return the score after the step ``kappa * (alone - pairs)``, kept within its limits.
 
-    ``best``: the best score there can be; the loss is what is missing to it, and the step is at
-    least nothing and at most a quarter of that.
+    ``kappa``: the least and the most it may be; the least is taken. ``best``: the best score there
+    can be; the loss is what is missing to it, and the step is at least nothing and at most a
+    quarter of that.
     """
-    raw = kappa * (alone.score - pairs.score)
+    least, most = kappa
+    raw = least * (alone.score - pairs.score)
     limit = MOST * abs(best - judged.score)
     if not np.isfinite(raw) or raw <= 0:
         return Exact(judged, judged, raw, limit)
-    share = kappa * min(1.0, limit / raw)
+    share = least * min(1.0, limit / raw)
     moved = Evaluation(
         judged.score + share * (alone.score - pairs.score),
         judged.contributions + share * (alone.contributions - pairs.contributions),
     )
-    return Exact(moved, judged, raw, limit)
+    further = min(raw * most / least, limit) + judged.score - moved.score
+    return Exact(moved, judged, raw, limit, max(further, 0.0))
 
 
 def rooted(exact: Exact) -> Exact:
     """Return root mean squared errors for mean squared ones."""
     moved, judged = (_root(e) for e in (exact.evaluation, exact.uncorrected))
-    return replace(exact, evaluation=moved, uncorrected=judged)
+    more = -float(np.sqrt(-exact.evaluation.score - exact.more)) - moved.score
+    return replace(exact, evaluation=moved, uncorrected=judged, more=more)
 
 
 def _root(evaluation: Evaluation) -> Evaluation:
@@ -131,19 +157,25 @@ def _root(evaluation: Evaluation) -> Evaluation:
     return Evaluation(-root, own / (2 * root) if root > 0 else own)
 
 
-def correction_of(each: Sequence[Exact], metric: Metric) -> ScoreCorrection:
-    """Say what was done to a score, over the repeats."""
+def correction_of(
+    each: Sequence[Exact], metric: Metric, *, averaged: bool = False
+) -> ScoreCorrection:
+    """Say what was done to a score, over the repeats; ``averaged``: by the step of averaging."""
     size = float(np.mean([e.evaluation.score - e.uncorrected.score for e in each]))
     if any(e.raw > e.limit for e in each):
         reason = (
-            "the step that the learning curve shows is more than a quarter of the loss, so only a "
-            "quarter was taken off"
+            f"the step that {'averaging' if averaged else 'the learning curve'} shows is more than "
+            "a quarter of the loss, so only a quarter was taken off"
         )
         return ScoreCorrection("limited", reason, size)
     if all(not e.raw > 0 for e in each):
-        reason = "models of more rows did not judge better here, so nothing was taken off"
+        better = "means of models" if averaged else "models of more rows"
+        reason = f"{better} did not judge better here, so nothing was taken off"
         return ScoreCorrection("limited", reason, size)
-    words = f"the deployed models saw more rows than the judged ones, which is worth {size:.3g}"
+    words = "the deployed models saw more rows than the judged ones, which is worth"
+    if averaged:
+        words = "the mean of more models is deployed than was judged, which is worth at least"
+    words = f"{words} {size:.3g}"
     return ScoreCorrection("step", f"{words} of {metric.name.replace('_', ' ')}", size)
 
 
@@ -244,9 +276,12 @@ def degrees_of_freedom(contributions: FloatArray) -> float:
     return max(found * min(1.0, found / root), FEWEST_DEGREES)
 
 
-def score_interval(score: float, error: float, degrees: float, best: float) -> tuple[float, float]:
+def score_interval(
+    score: float, error: float, degrees: float, best: float, more: float = 0.0
+) -> tuple[float, float]:
     """Return the ends of the 95 % interval of a score, in the scorer's sign.
 
+    The upper end is that of a score that is better by ``more``.
     The loss is what is missing to the ``best`` score there can be. Losses are skewed, and small
     ones come with small standard errors, so the interval is made for the logarithm of the loss,
     with the t quantile for the ``degrees`` of freedom of the error. A score with no loss to speak
@@ -263,7 +298,8 @@ def score_interval(score: float, error: float, degrees: float, best: float) -> t
     loss = best - score
     if not loss > 0:
         return score - half, score + half
-    return best - loss * float(np.exp(half / loss)), best - loss * float(np.exp(-half / loss))
+    low, high = loss * float(np.exp(half / loss)), (loss - more) * float(np.exp(-half / loss))
+    return best - low, best - high
 
 
 def heavy_rows(losses: FloatArray, weight: FloatArray | None = None) -> IntArray:

@@ -150,8 +150,11 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     curve is ``(K - 2) / K * (B - C)``; it is kept between zero and a quarter of the loss. The
     stacker learns from better learners too, which only ``score_se="nested"`` can see: with it B is
     the loss of whole stacks without two folds, C the judged loss itself.
-    ``fold_scores_`` and all choices stay uncorrected, and so does the score with ``"pairs"``, an
-    explicit ``hold_out``, fewer than four folds, forward in time and in blending.
+    With ``"pairs"``, where models of one size are averaged, squared errors are taken a step of
+    ``(B - A) / K``, A the loss by the mean of the fold's pairs: the least that more models are
+    worth. ``score_interval_`` reaches to the most, ``K - 2`` times that. ``fold_scores_`` and all
+    choices stay uncorrected, and so does the score with an explicit ``hold_out``, fewer than four
+    folds, forward in time and in blending.
 
     Folds err together: what fold j teaches about fold i, fold i teaches about fold j. Of the
     losses on fold i by models without i and j, take off what is due to i and what is due to j; the

@@ -89,16 +89,18 @@ class ByHand:
             values = found[1] if column is None else found[0][:, column]
             return (values - Y[self.tests[i]]) ** 2
 
-        own = self.a if predict_with == "folds" else self.c
+        own = self.c if predict_with == "refit" else self.a
+        larger = self.a if predict_with == "pairs" else self.c
+        kappa = 1 / self.K if predict_with == "pairs" else self.kappa()
         d = np.concatenate([errors(own[i], i) for i in range(self.K)])
-        c = np.concatenate([errors(self.c[i], i) for i in range(self.K)])
+        c = np.concatenate([errors(larger[i], i) for i in range(self.K)])
         b = np.concatenate(
             [np.mean([errors(one, i) for one in self.b[i]], axis=0) for i in range(self.K)]
         )
         weight = np.ones(N) if self.weight is None else self.weight[self.rows]
-        step = self.kappa() * np.average(b - c, weights=weight)
+        step = kappa * np.average(b - c, weights=weight)
         limited = np.clip(step, 0, np.average(d, weights=weight) / 4)
-        return d, d - self.kappa() * (b - c) * limited / step, weight
+        return d, d - kappa * (b - c) * limited / step, weight
 
     def inflation(self, shares) -> float:
         """Return the factor of the standard error, from the learners' squared errors."""
@@ -140,7 +142,7 @@ class ByHand:
         return corrected, self.ratio(table[:, :, -1], [each[-1] for each in judged])
 
 
-@pytest.mark.parametrize("predict_with", ["folds", "refit"])
+@pytest.mark.parametrize("predict_with", ["folds", "refit", "pairs"])
 @pytest.mark.parametrize(
     ("n_folds", "kind", "weighted"),
     [(4, "equal", False), (5, "equal", False), (5, "unequal", False), (4, "groups", False),
@@ -164,6 +166,12 @@ def test_the_score_is_what_the_formula_says_by_hand(n_folds, kind, weighted, pre
             assert -stack.score_uncorrected_ == pytest.approx(plain, rel=1e-8)
             assert stack.score_correction_.size == pytest.approx(plain - root, abs=1e-9)
             assert stack.score_correction_.kind == ("step" if plain > root else "limited")
+            most = n_folds - 2 if predict_with == "pairs" else 1
+            further = np.average(before - most * (before - after), weights=share)
+            (exact,) = [board_of(deal).rows["stack"] for deal in stack.deals_]
+            assert exact.more == pytest.approx(root - np.sqrt(further), abs=1e-9)
+            # The ends are as many times the least and the most that the loss may be.
+            assert np.prod(stack.score_interval_) == pytest.approx(root * np.sqrt(further))
 
 
 @pytest.mark.parametrize(("n_folds", "kind"), [(5, "equal"), (4, "unequal")])
@@ -335,7 +343,8 @@ def test_a_metric_of_all_rows_together_is_corrected_too() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"predict_with": "pairs"}, "predict_with='pairs'"),
+        ({"predict_with": "pairs", "score_se": "nested"}, "predict_with='pairs'"),
+        ({"predict_with": "pairs", "scoring": "neg_mean_absolute_error"}, "only squared errors"),
         ({"cv": 3}, "fewer than 4 folds"),
         ({"hold_out": "mean"}, "hold_out was given"),
         ({"hold_out": "node", "predict_with": "refit"}, "hold_out was given"),

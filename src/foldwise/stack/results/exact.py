@@ -17,6 +17,7 @@ from foldwise.scores.exact import (
     covariance_of,
     covariance_of_means,
     heavy_rows,
+    next_mean,
     next_step,
     ratios,
     rooted,
@@ -213,8 +214,8 @@ def why_uncorrected(stack: FittedStack) -> str:
         return "forward in time the judged models saw ever more rows, not one size of them"
     if lattice.kind == "single":
         return "blending has one split only, so that all judged models saw the same rows"
-    if reading.predict_with == "pairs":
-        return "with predict_with='pairs' all models saw rows of one size"
+    if reading.predict_with == "pairs" and (reading.nested or not _is_quadratic(stack)):
+        return "with predict_with='pairs' only squared errors without score_se='nested' show a step"
     if lattice.n_folds < FEWEST_FOLDS:
         return f"fewer than {FEWEST_FOLDS} folds do not show the learning curve"
     if reading.hold_out_given:
@@ -248,7 +249,8 @@ def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreC
     """Say what was done to the score of a stack."""
     if not boards or boards[0].why_not:
         return ScoreCorrection("none", why_uncorrected(stacks[0]))
-    return correction_of([board.rows[TITLES[0]] for board in boards], stacks[0].metric)
+    own, averaged = [b.rows[TITLES[0]] for b in boards], stacks[0].reading.predict_with == "pairs"
+    return correction_of(own, stacks[0].metric, averaged=averaged)
 
 
 def _tops(judge: Judge, by_stack: Top) -> dict[str, Top]:
@@ -306,8 +308,19 @@ def _before_the_root(stack: FittedStack) -> Metric:
     return replace(metric, function=metrics.mean_squared_error, scorer=scorer)
 
 
-def _kappa(stack: FittedStack) -> float:
-    """Return the next step of the learning curve, by the training rows of the nodes."""
+def _is_quadratic(stack: FittedStack) -> bool:
+    """Tell whether the mean of many models is as much better as their variance is smaller."""
+    squares = (metrics.mean_squared_error, metrics.r2_score, metrics.brier_score_loss)
+    return _before_the_root(stack).function in squares
+
+
+def _kappa(stack: FittedStack) -> tuple[float, float]:
+    """Return what the next step is at least and at most.
+
+    That of the learning curve, by the training rows of the nodes; of averaging, if those are equal.
+    """
+    if stack.reading.predict_with == "pairs":
+        return next_mean(stack.lattice.n_folds)
     sizes: dict[Node, int] = {}
     data = stack.problem.data
 
@@ -323,5 +336,6 @@ def _kappa(stack: FittedStack) -> float:
     alone = [size(frozenset({j.fold})) for j in judgements]
     pairs = [[size(ref.node) for ref in j.pairs] for j in judgements]
     if min(alone, default=0) == 0 or min(map(min, pairs), default=0) == 0:
-        return 0.0
-    return next_step(alone, pairs, size(EVERYTHING))
+        return 0.0, 0.0
+    kappa = next_step(alone, pairs, size(EVERYTHING))
+    return kappa, kappa

@@ -199,7 +199,8 @@ def honest_score(
     score = _mean(e.score for e in each)
     error = float(widening(boards)[0, 0]) * _mean(e.standard_error for e in each)
     degrees = _mean(degrees_of_freedom(e.contributions) for e in each)
-    return score, error, score_interval(score, error, degrees, metric.best)
+    more = _mean(board.rows[TITLES[0]].more for board in boards)
+    return score, error, score_interval(score, error, degrees, metric.best, more)
 
 
 def uncorrected_score(stacks: Sequence[FittedStack]) -> tuple[float, float]:
