@@ -363,7 +363,7 @@ def test_a_short_budget_ends_in_a_model_whatever_the_jobs(n_jobs) -> None:
 def test_where_no_learner_is_quick_enough_the_model_is_a_constant_and_says_so(
     monkeypatch, tmp_path
 ) -> None:
-    monkeypatch.setattr(base, "is_small", lambda _: False)
+    monkeypatch.setattr(base, "is_small", lambda *_, **__: False)
     monkeypatch.setattr(
         bounded, "tried", lambda learners, *_, **__: dict.fromkeys(learners, taking(9.0))
     )
@@ -388,7 +388,7 @@ def test_what_may_be_slow_runs_where_it_can_be_ended_and_the_first_model_stays(
 ) -> None:
     members = (Contender("ridge", "onehot", ridge), Contender("slow", "onehot", lambda _: Slow()))
     monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
-    monkeypatch.setattr(base, "is_small", lambda _: False)
+    monkeypatch.setattr(base, "is_small", lambda *_, **__: False)
     monkeypatch.setattr(base, "SHORT_SECONDS", 1.0)
     monkeypatch.setattr(bounded, "tried", lambda *_, **__: {"ridge": taking(0.001)})
     monkeypatch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds_in_time=(3,)))
