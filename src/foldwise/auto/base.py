@@ -22,7 +22,6 @@ from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
 from foldwise.auto.plan import (
-    LONG_SECONDS,
     SHORT_FOR_SMALL,
     SHORT_SECONDS,
     SHORT_TRIAL_SHARE,
@@ -163,11 +162,12 @@ class BaseAutoStack(BaseEstimator):
         plan = self._plan(members, learners, data, preset, start, seed, profile)
         learners |= {name: bounded(learners[name], *b) for name, b in plan.bounds.items()}
         rows = self._drawn(replace(rows, data=data), plan, seed)
-        data, profile = rows.data, self._profile(rows.data, preset)
+        data = rows.data
+        profile = self._profile(data, preset)
         ordered = self.time_column is not None
         # What time is left over goes to more deals of the folds.
         repeats = preset.n_repeats if self.time_budget is None else "auto"
-        repeats = 1 if ordered or (plan.folds == 1 and budget < LONG_SECONDS) else repeats
+        repeats = repeats if plan.folds > 1 and not ordered else 1
 
         def fit(members: dict[str, Any], *, thorough: bool, first: Any, **changed: Any) -> Any:
             on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
