@@ -289,17 +289,25 @@ def test_the_time_asked_for_covers_model_file_and_report(
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds", "deals", "time_column"),
+    ("said", "seconds", "deals", "time_column", "kind"),
     [
-        ("", 55.0, 1, None),
-        ("another deal of the rows would not have been finished", 40.0, 1, None),
-        ("rows in time are dealt only once", 40.0, 1, "day"),
-        ("more than 4 deals of the rows would only slow predictions down", 40.0, 4, None),
+        ("", 55.0, 1, None, "partition"),
+        ("another deal of the rows would not have been finished", 40.0, 1, None, "partition"),
+        ("rows in time are dealt only once", 40.0, 1, "day", "forward"),
+        ("a single split is not repeated", 40.0, 1, None, "single"),
+        (
+            "more than 4 deals of the rows would only slow predictions down",
+            40,
+            4,
+            None,
+            "partition",
+        ),
     ],
 )
-def test_a_fit_says_why_it_left_time(said, seconds, deals, time_column, monkeypatch):
+def test_a_fit_says_why_it_left_time(said, seconds, deals, time_column, kind, monkeypatch):
     monkeypatch.setattr("foldwise.stack.judge.in_time.MOST_REPEATS", 4)
-    stack = SimpleNamespace(deals_=[None] * deals)
+    deal = SimpleNamespace(lattice=SimpleNamespace(kind=kind))
+    stack = SimpleNamespace(deals_=[deal] * deals)
     model = SimpleNamespace(time_budget=60.0, partial_=False, stack_=stack, time_column=time_column)
     why = fitting.why_time_was_left(fitting.Fitted(model, None, [], seconds))
     assert why == (said and f"The rest of 60 s was left, since every learner is fitted and {said}.")

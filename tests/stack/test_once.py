@@ -148,5 +148,6 @@ def test_restack_and_add_fit_no_learner_that_is_there() -> None:
     LOG.clear()
     stack.restack(final_estimator="nnls")
     assert LOG == []
-    stack.add("c", Counted("c"))
+    # Nor is it fitted on deals that the stack has not.
+    stack.set_params(n_repeats=2).add("c", Counted("c"))
     assert Counter(entry[0] for entry in LOG) == {"c": 10}

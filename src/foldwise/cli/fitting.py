@@ -341,6 +341,8 @@ def why_time_was_left(fitted: Fitted) -> str:
     why = "another deal of the rows would not have been finished"
     if model.time_column is not None:
         why = "rows in time are dealt only once"
+    elif model.stack_.deals_[0].lattice.kind == "single":
+        why = "a single split is not repeated"
     elif done >= MOST_REPEATS:
         why = f"more than {done} deals of the rows would only slow predictions down"
     return f"The rest of {budget:.0f} s was left, since every learner is fitted and {why}."

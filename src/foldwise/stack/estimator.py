@@ -391,22 +391,23 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         return self._grown(layers if len(layers) > 1 else layers[0], X)
 
     def _grown(self, estimators: Any, X: Any = None, **changes: Any) -> Self:
-        """Return a new stack of more learners, and perhaps another top; only these are fitted."""
+        """Return a new stack of more learners; only these are fitted, on the deals there are.
+
+        With ``n_repeats`` among the changes, all are fitted on what deals are missing.
+        """
         new = self._copy(estimators=estimators, **changes)
         old, clock = self.deals_[0], Clock(new.time_budget)
         data = replace(old.problem.data, X=self._training_rows(X))
-        problem = replace(old.problem, data=data)
-        entries = [
-            [entry for entry in layer if entry.name not in self.failures_]
-            for layer in new._layers(problem)
-        ]
+        problem, failed = replace(old.problem, data=data), self.failures_
+        entries = [[e for e in layer if e.name not in failed] for layer in new._layers(problem)]
         with threadpool_limits(1, user_api="blas"):
-            options = replace(new._options(), seed=old.judge.seed)
+            repeats = changes.get("n_repeats", len(self.deals_))
+            options = replace(new._options(), seed=old.judge.seed, n_repeats=repeats)
             contest = new._contest(problem)
             stacks, run = fit_stacks(problem, entries, contest, options, clock, self.deals_)
             run = replace(run, partial=run.partial or self.partial_)
             new._settle(stacks, run, self.oof_.index)
-        new.failures_ = {**self.failures_, **new.failures_}
+        new.failures_ = {**failed, **new.failures_}
         return new
 
     def _copy(self, **changes: Any) -> Self:
