@@ -270,9 +270,10 @@ def test_repeats_of_a_fixed_deal() -> None:
     assert "n_repeats must be 1 when cv deals the same folds each time" in text
 
 
+@pytest.mark.parametrize("cv", [None, "prefit"])
 @pytest.mark.parametrize("n_repeats", [0, -1, 1.5, "two"])
-def test_a_number_of_repeats_that_is_none(n_repeats) -> None:
-    text = message_of(InvalidParameterError, regressor(n_repeats=n_repeats))
+def test_a_number_of_repeats_that_is_none(n_repeats, cv) -> None:
+    text = message_of(InvalidParameterError, regressor(n_repeats=n_repeats, cv=cv))
     assert text.startswith("StackingRegressor: n_repeats must ")
     assert f"got {n_repeats!r}." in text
 

@@ -85,7 +85,10 @@ def test_repeats_that_do_not_fit_are_left_out() -> None:
 @pytest.mark.parametrize(("budget", "repeats"), [(160, 1), (300, 3), (900, MOST_REPEATS)])
 def test_as_many_repeats_as_there_is_time_for_lack_nothing(budget: float, repeats: int) -> None:
     learners = [("slow", Odd(seconds=15))]  # six fits a deal
-    stack = fit(learners, time_budget=budget, n_repeats="auto")
+    told: list[Any] = []
+    stack = fit(learners, time_budget=budget, n_repeats="auto", callback=told.append)
+    totals = [event.total for event in told if event.kind == "fitted"]
+    assert totals == [6 * (deal + 1) for deal in range(repeats) for _ in range(6)]
     assert len(stack.deals_) == repeats
     assert not stack.partial_
     assert stack.score_ == fit(learners, n_repeats=repeats).score_

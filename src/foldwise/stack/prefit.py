@@ -7,6 +7,7 @@ from foldwise.errors import NoScoreWarning, invalid_parameter, warn
 from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref
 from foldwise.learners import respond
 from foldwise.stack.fit import FittedStack, StackOptions, judged_stack
+from foldwise.stack.judge.in_time import most_repeats
 from foldwise.stack.judge.judge import Contest
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.results.fold_models import Recoded
@@ -17,6 +18,7 @@ def prefit_stack(
     problem: StackProblem, layers: list[list[Entry]], contest: Contest, options: StackOptions
 ) -> FittedStack:
     """Put a stacker on learners that are fitted already."""
+    most_repeats(options.owner, options.n_repeats, None)  # refuses what is no number of them
     if len(layers) > 1 or options.tune is not None or options.score_se == "nested":
         must = "not be 'prefit' with several layers, tune or score_se='nested'"
         raise invalid_parameter(options.owner, "cv", must=must, got=options.cv, fix="Use cv=5.")
