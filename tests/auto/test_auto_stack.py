@@ -317,12 +317,13 @@ def test_a_package_that_cannot_be_imported_is_left_out_and_told(monkeypatch) -> 
 
 
 @pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
-def test_what_takes_seconds_to_load_comes_last_and_is_not_tried(monkeypatch) -> None:
+def test_what_takes_seconds_to_load_comes_first_or_last_and_is_not_tried(monkeypatch) -> None:
     def broken(_settings):
         raise ImportError("no libomp")
 
     members = (
         Contender("late", "onehot", ridge, least_seconds=1.0),
+        Contender("early", "onehot", ridge, least_seconds=1.0, early=True),
         Contender("x", "onehot", broken, package="numpy", least_seconds=1.0),
         Contender("ridge", "onehot", ridge),
         Contender("long", "onehot", ridge, least_seconds=99.0),
@@ -336,7 +337,7 @@ def test_what_takes_seconds_to_load_comes_last_and_is_not_tried(monkeypatch) -> 
     )
     model = AutoStackRegressor("fast", time_budget=40, random_state=0).fit(*houses(60))
     assert seen == ["ridge"]
-    assert model.members_ == ["ridge", "late"]
+    assert model.members_ == ["early", "ridge", "late"]
     assert list(model.skipped_) == ["x"]
 
 

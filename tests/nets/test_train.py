@@ -99,9 +99,14 @@ def test_the_answer_is_that_of_the_formula() -> None:
 def test_left_out_units_are_as_many_as_asked_for_and_never_the_same() -> None:
     from foldwise.nets.train import _Dropout
 
-    dropout = _Dropout(torch, nodes([64, 64]), replace(RECIPE, dropout=0.25), 16, "cpu")
+    recipe = replace(RECIPE, dropout=0.25)
+    dropout = _Dropout(torch, nodes([64, 64]), recipe, np.ones(200), 16, "cpu")
     ones = torch.ones((2, 48, 8), dtype=torch.float64)
-    masks = np.stack([dropout.drop(ones, 0).numpy() for _ in range(200)])
+    masks = []
+    for number in range(200):
+        dropout.number = torch.tensor([number])
+        masks.append(dropout.drop(ones, 0).numpy())
+    masks = np.stack(masks)
     assert set(np.unique(masks)) == {0.0, 4 / 3}
     assert masks.mean() == pytest.approx(1.0, abs=0.02)
     assert not np.array_equal(masks[0], masks[1])

@@ -156,8 +156,7 @@ class BaseAutoStack(BaseEstimator):
         profile = self._profile(data, preset)
         seed = self._seed(data)
         members = portfolio(profile, preset.tier, interpretable=self.interpretable)
-        budget = np.inf if self.time_budget is None else self.time_budget
-        members = tuple(member for member in members if member.least_seconds <= budget)
+        members = tuple(member for member in members if member.least_seconds <= profile.seconds)
         learners, broken = built(members, profile, self.kinds_)
         plan = self._plan(members, learners, data, preset, start, seed, profile)
         learners |= {name: bounded(learners[name], *b) for name, b in plan.bounds.items()}
@@ -202,10 +201,9 @@ class BaseAutoStack(BaseEstimator):
         return rows
 
     def _profile(self, data: TrainingData, preset: Preset) -> TableProfile:
-        weighted = data.sample_weight is not None
-        return profile_of(
-            self.kinds_, data.y, n_classes=data.n_classes, weighted=weighted, size=preset.size
-        )
+        weighted, seconds = data.sample_weight is not None, self.time_budget or np.inf
+        known: dict[str, Any] = {"n_classes": data.n_classes, "size": preset.size}
+        return profile_of(self.kinds_, data.y, weighted=weighted, seconds=seconds, **known)
 
     def _checked_preset(self) -> Preset:
         """Return the preset, after checking what needs no data."""
@@ -290,8 +288,9 @@ class BaseAutoStack(BaseEstimator):
         if self.time_budget is None:
             return FitPlan(tuple(learners), preset.folds, {})
         # What takes seconds to load is not tried: it has what time the others leave.
-        last = tuple(m.name for m in members if m.least_seconds and m.name in learners)
-        tested = {name: learner for name, learner in learners.items() if name not in last}
+        untried = [m for m in members if m.least_seconds and m.name in learners]
+        first, last = ([m.name for m in untried if m.early is early] for early in (True, False))
+        tested = {n: own for n, own in learners.items() if n not in (*first, *last)}
         # An executor of the user's own is there already.
         ours = self._elsewhere()["executor"] == "processes"
         small, names = is_small(profile), tuple(tested)
@@ -307,7 +306,7 @@ class BaseAutoStack(BaseEstimator):
                 folds=folds, repeats=preset.n_repeats, seed=seed, small=small,
                 modest=is_small(profile, modest=True),
             )  # fmt: skip
-            return replace(plan, names=(*plan.names, *last)) if workers else plan
+            return replace(plan, names=(*first, *plan.names, *last)) if workers else plan
 
         if self.run_dir is None:
             return made()

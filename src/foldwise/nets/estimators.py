@@ -31,18 +31,10 @@ from foldwise.learners import (
     register,
     rows_to_stop_on,
 )
+from foldwise.nets.device import device_named, imported_torch, one_thread
 from foldwise.nets.inputs import Inputs, inputs_of
 from foldwise.nets.network import Shape
-from foldwise.nets.train import (
-    NodeRows,
-    Recipe,
-    Trained,
-    answers,
-    device_named,
-    imported_torch,
-    one_thread,
-    train,
-)
+from foldwise.nets.train import NodeRows, Recipe, Trained, answers, train
 
 BATCHES = 32  # about so many in an epoch
 SMALLEST_BATCH, LARGEST_BATCH = 16, 1024

@@ -5,16 +5,14 @@ the rows in each epoch, which units are left out. So a node draws the same alone
 on a processor and on a graphics card.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.errors import MissingPackageError
+from foldwise.nets.device import one_thread
 from foldwise.nets.network import Drop, Shape, Weights, first_weights, numpy_silu, respond
 
 BETAS = (0.9, 0.95)
@@ -66,36 +64,6 @@ class Trained:
     losses: FloatArray
 
 
-def imported_torch(owner: str) -> Any:
-    """Return torch, or say how to get it."""
-    try:
-        return import_module("torch")
-    except ImportError as error:
-        raise MissingPackageError(
-            f"{owner}: torch must be installed; got no package of that name. "
-            "Run pip install 'foldwise[neural]'."
-        ) from error
-
-
-def device_named(torch: Any, name: str) -> str:
-    """Return the device a word stands for."""
-    if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return name
-
-
-@contextlib.contextmanager
-def one_thread(torch: Any, device: str) -> Iterator[None]:
-    """Let the processor work in one thread: sums that several share end in other bits."""
-    before = torch.get_num_threads()
-    if device == "cpu":
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def train(
     torch: Any,
     nodes: Sequence[NodeRows],
@@ -107,20 +75,10 @@ def train(
     draws = [np.random.default_rng(node.seed) for node in nodes]
     data = _Data(torch, nodes, recipe, device)
     weights = data.stacked([first_weights(recipe.shape, rng) for rng in draws])
-    dropped = _Dropout(torch, nodes, recipe, data.batch_rows, device)
-    optimiser = _optimiser(torch, weights, recipe)
+    steps = _Steps(torch, nodes, data, weights, recipe, device)
     best = _Best(torch, weights, len(nodes), recipe, device)
-    silu = torch.nn.functional.silu
     for epoch in range(recipe.epochs):
-        orders = data.orders(draws)
-        for step in range(recipe.steps):
-            _schedule(optimiser, dropped, recipe, (epoch + step / recipe.steps) / recipe.epochs)
-            x, y, weight = data.batch(orders[:, step])
-            answer = respond(torch, silu, recipe.shape, weights, x, dropped.drop)
-            loss = _losses(torch, answer, y[:, None], recipe.classify).mean(1)
-            (loss * weight).sum().backward()
-            optimiser.step()
-            optimiser.zero_grad()
+        steps.do_epoch(data.orders(draws))
         goes_on = best.look(epoch, weights, data.stopping_losses(weights))
         tell(epoch + 1)
         if not goes_on:
@@ -135,25 +93,129 @@ def _losses(torch: Any, answer: Any, y: Any, classify: bool) -> Any:
     return -(torch.log_softmax(answer, -1) * y).sum(-1)
 
 
-def _schedule(optimiser: Any, dropped: "_Dropout", recipe: Recipe, done: float) -> None:
-    """Set rates by the share of steps done: level for half of them, then half a cosine to zero."""
-    share = 1.0 if done < 0.5 else 0.5 * (1 + np.cos(np.pi * (2 * done - 1)))
-    for group in optimiser.param_groups:
-        group["lr"] = recipe.learning_rate * group["factor"] * share
-        group["weight_decay"] = recipe.weight_decay * group["decays"] * share
-    dropped.share = recipe.dropout * share
+def _shares(recipe: Recipe) -> FloatArray:
+    """Return what rates are relative to the first, step by step: level, then half a cosine to 0."""
+    n_steps = recipe.epochs * recipe.steps
+    done = np.arange(n_steps) / n_steps
+    return np.where(done < 0.5, 1.0, 0.5 * (1 + np.cos(np.pi * (2 * done - 1))))
 
 
-def _optimiser(torch: Any, weights: Weights, recipe: Recipe) -> Any:
-    """Return AdamW, with a rate for each kind of weight; biases do not decay."""
-    groups: dict[tuple[float, bool], list[Any]] = {}
-    for name, values in weights.items():
-        kind = next((k for k in FACTORS if k in name), "")
-        decays = kind in ("", "frequency")
-        groups.setdefault((FACTORS.get(kind, 1.0), decays), []).append(values)
-    listed = [{"params": v, "factor": f, "decays": d} for (f, d), v in groups.items()]
-    # One pass over all weights of a group: there are many small ones.
-    return torch.optim.AdamW(listed, lr=recipe.learning_rate, betas=BETAS, fused=True)
+class _Steps:
+    """The steps of training; all that changes from step to step is read from the device.
+
+    So that a graphics card can be told once what a step is, and then only to do it again: to ask it
+    for every small part of a step takes many times as long as these parts do.
+    """
+
+    def __init__(
+        self,
+        torch: Any,
+        nodes: Sequence[NodeRows],
+        data: "_Data",
+        weights: Weights,
+        recipe: Recipe,
+        device: str,
+    ) -> None:
+        self.torch, self.data, self.weights, self.recipe = torch, data, weights, recipe
+        shares = _shares(recipe)
+        self.dropped = _Dropout(torch, nodes, recipe, shares, data.batch_rows, device)
+        self.number = torch.zeros(1, dtype=torch.int64, device=device)
+        self.orders: Any = None
+        self.groups = self._groups(shares, device)
+        # One pass over all weights of a group: there are many small ones.
+        on_card = device != "cpu"
+        self.optimiser = torch.optim.AdamW(
+            [{"params": group.weights, "lr": group.rate} for group in self.groups],
+            betas=BETAS,
+            weight_decay=0.0,
+            fused=True,
+            capturable=on_card,
+        )
+        self.graph: Any = None
+        self.captures = device.startswith("cuda")
+
+    def _groups(self, shares: FloatArray, device: str) -> "list[_Group]":
+        """Return the weights of each rate; biases do not decay."""
+        named: dict[tuple[float, bool], list[Any]] = {}
+        for name, values in self.weights.items():
+            kind = next((k for k in FACTORS if k in name), "")
+            named.setdefault((FACTORS.get(kind, 1.0), kind in ("", "frequency")), []).append(values)
+        kind = self.torch.float64 if device == "cpu" else self.torch.float32
+        groups = []
+        for (factor, decays), values in named.items():
+            rates = self.recipe.learning_rate * factor * shares
+            left = 1.0 - rates * self.recipe.weight_decay * decays * shares
+            rates, left = (
+                self.torch.as_tensor(each, dtype=kind).to(device) for each in (rates, left)
+            )
+            groups.append(_Group(values, rates, left, rates[0].clone()))
+        return groups
+
+    def do_epoch(self, orders: Any) -> None:
+        """Go once over the rows, in each node's own order."""
+        if self.orders is None:
+            self.orders = orders
+        self.orders.copy_(orders)
+        if self.captures and self.graph is None:
+            self._capture()
+        for _ in range(self.recipe.steps):
+            if self.graph is None:
+                self._do()
+            else:
+                self.graph.replay()
+
+    def _do(self) -> None:
+        """Do one step."""
+        torch, recipe, number = self.torch, self.recipe, self.number
+        order = self.orders.index_select(1, number % recipe.steps)[:, 0]
+        x, y, weight = self.data.batch(order)
+        self.dropped.number = number
+        silu = torch.nn.functional.silu
+        answer = respond(torch, silu, recipe.shape, self.weights, x, self.dropped.drop)
+        loss = _losses(torch, answer, y[:, None], recipe.classify).mean(1)
+        self.optimiser.zero_grad()
+        (loss * weight).sum().backward()
+        with torch.no_grad():
+            for group in self.groups:
+                group.rate.copy_(group.rates.index_select(0, number)[0])
+                left = group.left.index_select(0, number)[0].to(group.weights[0].dtype)
+                # The decay of AdamW, which has only one rate for all steps that are told at once.
+                torch._foreach_mul_(group.weights, left)
+        self.optimiser.step()
+        number += 1
+
+    def _capture(self) -> None:
+        """Tell the card what a step is, after some that load what it needs and are taken back."""
+        torch = self.torch
+        before = {name: values.detach().clone() for name, values in self.weights.items()}
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self._do()
+        torch.cuda.current_stream().wait_stream(stream)
+        self.optimiser.zero_grad()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._do()
+        with torch.no_grad():
+            for name, values in self.weights.items():
+                values.copy_(before[name])
+            for state in self.optimiser.state.values():
+                for value in state.values():
+                    value.zero_()
+            self.number.zero_()
+        self.graph = graph
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Weights of one rate, and for each step that rate and what decay leaves of them."""
+
+    weights: list[Any]
+    rates: Any
+    left: Any
+    rate: Any  # of this step
 
 
 class _Data:
@@ -240,27 +302,41 @@ class _Dropout:
     """
 
     def __init__(
-        self, torch: Any, nodes: Sequence[NodeRows], recipe: Recipe, rows: int, device: str
+        self,
+        torch: Any,
+        nodes: Sequence[NodeRows],
+        recipe: Recipe,
+        shares: FloatArray,
+        rows: int,
+        device: str,
     ) -> None:
-        shape = recipe.shape
-        self.share, self.dtype = recipe.dropout, getattr(torch, recipe.dtype)
+        shape, dtype = recipe.shape, getattr(torch, recipe.dtype)
         self.form = (len(nodes), rows, shape.n_members, shape.width)
-        self.size = rows * shape.n_members * shape.width
+        size = rows * shape.n_members * shape.width
         self.drawn: Any = None
         if recipe.dropout > 0:
             draws = [np.random.default_rng([node.seed, 1]) for node in nodes]
-            drawn = [np.frombuffer(rng.bytes(STARTS + self.size), np.uint8) for rng in draws]
+            drawn = [np.frombuffer(rng.bytes(STARTS + size), np.uint8) for rng in draws]
             self.drawn = torch.as_tensor(np.stack(drawn)).to(device)
-            self.starts = np.random.default_rng(0)
+            starts = np.random.default_rng(0).integers(STARTS, size=(len(shares), shape.n_layers))
+            least = np.minimum(np.rint(LEVELS * recipe.dropout * shares), LEVELS - 1)
+            self.number: Any = None  # of the step
+            self.places = torch.arange(size, device=device)
+            self.starts = torch.as_tensor(starts).to(device)
+            self.least = torch.as_tensor(least).to(torch.uint8).to(device)
+            self.larger = torch.as_tensor(LEVELS / (LEVELS - least), dtype=dtype).to(device)
 
-    def drop(self, hidden: Any, _layer: int) -> Any:
+    def drop(self, hidden: Any, layer: int) -> Any:
         """Return a hidden layer with some units left out, the others larger for it."""
-        least = round(LEVELS * self.share)
-        if self.drawn is None or not least:
+        if self.drawn is None:
             return hidden
-        start = int(self.starts.integers(STARTS))
-        kept = self.drawn[:, start : start + self.size].view(self.form) >= least
-        mask = (kept.to(self.dtype) * (LEVELS / (LEVELS - least))).transpose(1, 2)
+        start, least, larger = (
+            # Not by a plain index, which would be asked for on the processor.
+            values.index_select(0, self.number)[0]
+            for values in (self.starts, self.least, self.larger)
+        )
+        kept = self.drawn.index_select(1, self.places + start[layer]).view(self.form) >= least
+        mask = (kept.to(hidden.dtype) * larger).transpose(1, 2)
         return hidden * mask.reshape(hidden.shape)
 
 

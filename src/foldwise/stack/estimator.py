@@ -402,7 +402,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         entries = [[e for e in layer if e.name not in failed] for layer in new._layers(problem)]
         with threadpool_limits(1, user_api="blas"):
             repeats = changes.get("n_repeats", len(self.deals_))
-            options = replace(new._options(), seed=old.judge.seed, n_repeats=repeats)
+            tune = {n: g for n, g in (new.tune or {}).items() if n not in failed} or None
+            options = replace(new._options(), seed=old.judge.seed, n_repeats=repeats, tune=tune)
             contest = new._contest(problem)
             stacks, run = fit_stacks(problem, entries, contest, options, clock, self.deals_)
             run = replace(run, partial=run.partial or self.partial_)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid, TimeSeriesSplit
 
 from foldwise.engine import Clock, Run, RunOptions, RunSummary, open_run
-from foldwise.errors import AllLearnersFailedError, NoScoreWarning, warn
+from foldwise.errors import AllLearnersFailedError, warn
 from foldwise.folds import (
     EVERYTHING,
     Lattice,
@@ -33,7 +33,7 @@ from foldwise.stack.judge.in_time import (
 )
 from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
 from foldwise.stack.judge.thrift import seconds_of
-from foldwise.stack.limits import warn_of_absent_classes
+from foldwise.stack.limits import warn_of_absent_classes, warn_of_no_score
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
@@ -165,11 +165,9 @@ def fit_stacks(
     lattices = [old.lattice for old in before]
     lattices += [_deal(problem, options, r, len(layers)) for r in range(len(before), most)]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
-    tune = {}
-    if options.tune is not None:
-        tune = checked_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
+    tune = checked_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
     if not deals[0].reading.judgements:
-        _warn_of_no_score(options.owner, len(layers), lattices[0].n_folds)
+        warn_of_no_score(options.owner, len(layers), lattices[0].n_folds)
     if problem.labels is not None:
         warn_of_absent_classes(options.owner, problem, deals, contest.metric)
     sure = deals[:1] if options.n_repeats == "auto" else deals
@@ -256,14 +254,9 @@ def fit_layers(
             table.take_over(before, tasks)
             tuned = [e for e in entries if e.name in tune]
             tuned = [e for e in tuned if not table.take_over_tuned(before, e.name)]
-            after = dict[Cell, tuple[Cell, ...]]()
             rounds = [entry.name for entry in tuned if tune[entry.name] == ROUNDS]
-            for name in rounds:
-                own, told_by = rounds_tasks(name, dealt, settings)
-                tasks, after = tasks | own, after | told_by
-            fit_cells(table, entries, problem.data, tasks, settings, after=after)
-            for name in [name for name in rounds if name not in table.failures]:
-                table.choices[name] = {None: None, **{i: i for i in range(dealt.lattice.n_folds)}}
+            own, after = rounds_tasks(table, rounds, dealt, settings)
+            fit_cells(table, entries, problem.data, tasks | own, settings, after=after)
             for entry in [entry for entry in tuned if entry.name not in rounds]:
                 tune_learner(table, entry, problem, dealt.lattice, dealt.reading, settings)
         else:
@@ -349,14 +342,6 @@ def _read(lattice: Lattice, problem: StackProblem, options: StackOptions, n_laye
         owner=options.owner,
     )
     return Dealt(lattice, reading, needs_of(reading, lattice, n_layers))
-
-
-def _warn_of_no_score(owner: str, n_layers: int, n_folds: int) -> None:
-    warn(
-        f"{owner}: no honest score, it needs at least {n_layers + 2} folds that leave rows to "
-        f"train on; got {n_folds}. Use cv=5.",
-        NoScoreWarning,
-    )
 
 
 def _inner(lattice: Lattice, problem: StackProblem, options: StackOptions) -> Lattice | None:

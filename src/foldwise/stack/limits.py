@@ -1,11 +1,11 @@
-"""Which classes the folds of a stack lack, said once."""
+"""What the folds of a stack cannot give, said once."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from foldwise.errors import FoldsWarning, listing, warn
+from foldwise.errors import FoldsWarning, NoScoreWarning, listing, warn
 from foldwise.scores.metric import Metric
 from foldwise.stack.problem import StackProblem, plain
 from foldwise.stack.table.layers import Dealt
@@ -49,3 +49,12 @@ def _missing_class(problem: StackProblem, deals: Sequence[Dealt]) -> Any:
             if not seen.all():
                 return problem.labels[int(seen.argmin())]
     return None
+
+
+def warn_of_no_score(owner: str, n_layers: int, n_folds: int) -> None:
+    """Say why there will be no score."""
+    warn(
+        f"{owner}: no honest score, it needs at least {n_layers + 2} folds that leave rows to "
+        f"train on; got {n_folds}. Use cv=5.",
+        NoScoreWarning,
+    )

@@ -13,7 +13,7 @@ from foldwise.auto.portfolio import portfolio
 from foldwise.auto.portfolio.encodings import SETTINGS, encoded
 from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.portfolio.members import in_log
-from foldwise.auto.portfolio.smooth import ridge
+from foldwise.auto.portfolio.smooth import CARD_SIZES, neural, ridge
 from foldwise.auto.tables import column_kinds
 from foldwise.learners import prepared, weight_argument
 
@@ -134,3 +134,19 @@ def test_of_many_rows_large_trees_come_right_after_the_first_member() -> None:
         assert [n for n in names[0] if n != "boosted_deep"] == [
             n for n in names[1] if n != "boosted_deep"
         ]
+
+
+@pytest.mark.parametrize("card", [True, False])
+def test_what_a_card_makes_quick_is_fitted_first(monkeypatch, card) -> None:
+    monkeypatch.setattr(room, "has_card", lambda: card)
+    monkeypatch.setattr("foldwise.auto.portfolio.member.find_spec", lambda _: True)
+    found = next(m for m in portfolio(TableProfile(1000, 9), 2) if m.name == "neural")
+    assert (found.early, found.least_seconds) == ((True, 20.0) if card else (False, 120.0))
+
+
+@pytest.mark.parametrize(("seconds", "size"), [(30.0, 0), (10.0, 1), (1.0, 2), (np.inf, 0)])
+def test_a_network_on_a_card_is_as_large_as_there_is_time_for(monkeypatch, seconds, size) -> None:
+    monkeypatch.setattr("foldwise.nets.device.has_card", lambda: True)
+    net = neural(TableProfile(4000, 9, seconds=seconds))
+    assert net.get_params().items() >= CARD_SIZES[size][1].items()
+    assert (net.n_members is None) == (size == 0)

@@ -158,6 +158,19 @@ def test_learners_can_be_added():
     assert np.array_equal(more.oof_["boosted"], stack.oof_["boosted"])
 
 
+class Fails(NewtonBoostingRegressor):
+    def fit_watching(self, X, y, watched, sample_weight=None):
+        raise ValueError("no")
+
+
+@pytest.mark.filterwarnings("ignore::foldwise.errors.LearnerFailedWarning")
+def test_a_booster_that_failed_is_left_out_when_others_are_added():
+    learners = [("boosted", Fails(early_stopping=True)), ("ridge", Ridge())]
+    stack = StackingRegressor(learners, cv=4, tune={"boosted": "rounds"}, random_state=0).fit(X, Y)
+    assert list(stack.failures_) == ["boosted"]
+    assert list(stack.add("other", Ridge(10.0)).failures_) == ["boosted"]
+
+
 def test_a_class_that_a_node_never_met_is_not_watched():
     X, y = make_classification(90, n_informative=5, n_classes=3, random_state=0)
     y[y == 2] = 0

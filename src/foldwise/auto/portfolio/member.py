@@ -30,6 +30,7 @@ class TableProfile:
     positive_skewed: bool = False
     has_zero: bool = False  # whether the target is zero somewhere
     size: float = 1.0  # number of trees and rounds, relative to the learners' own
+    seconds: float = float("inf")  # the time budget
     n_numbers: int = 0  # number of columns of numbers
     n_categories: int = 0  # number of columns of categories
     most_levels: int = 0  # of one of them
@@ -51,6 +52,7 @@ def profile_of(
     n_classes: int | None = None,
     weighted: bool = False,
     size: float = 1.0,
+    seconds: float = float("inf"),
 ) -> TableProfile:
     """Return what is known about a problem before anything is fitted.
 
@@ -67,6 +69,7 @@ def profile_of(
     width = sum(_width(column.kind, column.n_distinct) for column in kinds)
     levels = [column.n_distinct for column in kinds if column.kind == "category"]
     counts: dict[str, Any] = {
+        "seconds": seconds,
         "n_numbers": sum(column.kind == "number" for column in kinds),
         "n_categories": len(levels),
         "most_levels": max(levels, default=0),
@@ -133,6 +136,10 @@ class Contender:
     least_seconds : float
         The shortest time budget it is fitted in, as the last one and without a trial: some
         libraries take seconds to load.
+    on_card : float
+        The same where there is a graphics card.
+    early : bool
+        Whether it is fitted first, not last: others are fitted beside it.
     """
 
     name: str
@@ -152,6 +159,8 @@ class Contender:
     power: float = 1.0
     log: bool = False
     least_seconds: float = 0.0
+    on_card: float = float("inf")
+    early: bool = False
 
     def suits(self, profile: TableProfile) -> bool:
         """Tell whether it is worth trying for a problem."""

@@ -270,20 +270,7 @@ def fit_cells(
             raise error
         return {cell[0] for cell in failed}
 
-    place = {cell: index for index, job in enumerate(jobs_left) for cell in job.cells}
-
-    def task(job: Job) -> Task:
-        fits = job.n_fits - sum(cell in known for cell in job.cells)
-        if not job.after:
-            return Task(job, job.names, max(fits, 1), job.size)
-        before = {place[cell] for cell in job.after if cell in place}
-        # With no task to wait for, all that it waits for is there.
-        told = partial(job.of_rounds, ChainMap(results, known), tasks)
-        if not before:
-            return Task(told(), job.names, fits, job.size)
-        return Task(told, job.names, fits, job.size, tuple(sorted(before)))
-
-    plan = [task(job) for job in jobs_left]
+    plan = _as_tasks(jobs_left, known, results, tasks)
     run.do(do_job, data, plan, absorb)
     # In plan order, whatever order they came in: one run, one result.
     for cell in [cell for job in jobs for cell in job.cells]:
@@ -293,6 +280,24 @@ def fit_cells(
     for name in by_name:
         if name in run.dropped and name not in table.failures:
             table.drop(name, run.dropped[name])
+
+
+def _as_tasks(
+    jobs: Sequence[Job],
+    known: dict[Cell, NodeFit],
+    results: dict[Cell, NodeFit | Exception],
+    tasks: Mapping[Cell, NodeTask],
+) -> list[Task]:
+    """Return jobs as tasks; those whose rounds others tell are made once these are done."""
+    place = {cell: index for index, job in enumerate(jobs) for cell in job.cells}
+    fitted, plan = ChainMap[Cell, Any](results, known), []
+    for job in jobs:
+        fits = max(job.n_fits - sum(cell in known for cell in job.cells), 1)
+        before = tuple(sorted({place[cell] for cell in job.after if cell in place}))
+        made: Any = partial(job.of_rounds, fitted, tasks) if job.after else job
+        made = made() if job.after and not before else made
+        plan.append(Task(made, job.names, fits, job.size, before))
+    return plan
 
 
 def _record(

@@ -85,6 +85,7 @@ class NodeTable:
     def drop(self, name: str, reason: str) -> None:
         """Forget a learner that failed."""
         self.failures[name] = reason
+        self.choices.pop(name, None)
         for cells in (self.predictions, self.models):
             for cell in [cell for cell in cells if cell[0] == name]:
                 del cells[cell]

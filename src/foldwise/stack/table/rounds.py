@@ -6,6 +6,8 @@ apart, and nothing by which a fold is judged saw it. The model without fold i al
 the rounds found for i, in proportion to its rows.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from foldwise.arrays import IntArray
@@ -13,7 +15,7 @@ from foldwise.folds import Lattice
 from foldwise.learners import NodeTask
 from foldwise.stack.table.jobs import FitSettings
 from foldwise.stack.table.layers import Dealt
-from foldwise.stack.table.read import Cell
+from foldwise.stack.table.read import Cell, NodeTable
 
 ROUNDS = "rounds"
 # Of a fold; all other folds have as many.
@@ -31,9 +33,23 @@ def can_find_rounds(lattice: Lattice, n_layers: int, score_se: str) -> bool:
 
 
 def rounds_tasks(
+    table: NodeTable, names: Sequence[str], dealt: Dealt, settings: FitSettings
+) -> tuple[dict[Cell, NodeTask], dict[Cell, tuple[Cell, ...]]]:
+    """Return the tasks of some learners, and for some of their cells those that tell the rounds.
+
+    The table is told which cells are read by whom.
+    """
+    tasks, after = dict[Cell, NodeTask](), dict[Cell, tuple[Cell, ...]]()
+    for name in names:
+        own, told = _tasks(name, dealt, settings)
+        tasks, after = tasks | own, after | told
+        table.choices[name] = {None: None, **{i: i for i in range(dealt.lattice.n_folds)}}
+    return tasks, after
+
+
+def _tasks(
     name: str, dealt: Dealt, settings: FitSettings
 ) -> tuple[dict[Cell, NodeTask], dict[Cell, tuple[Cell, ...]]]:
-    """Return the tasks of a learner's cells, and for some of them those that tell their rounds."""
     lattice, needs, kept = dealt.lattice, dealt.needs[0], dealt.reading.kept
     tasks, after = dict[Cell, NodeTask](), dict[Cell, tuple[Cell, ...]]()
     for node in [node for node in needs.rows if len(node) == 2]:

@@ -1,0 +1,52 @@
+"""torch, the graphics card it may find, and the threads it works in."""
+
+import contextlib
+import ctypes
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from foldwise.errors import MissingPackageError
+
+
+def imported_torch(owner: str) -> Any:
+    """Return torch, or say how to get it."""
+    try:
+        return import_module("torch")
+    except ImportError as error:
+        raise MissingPackageError(
+            f"{owner}: torch must be installed; got no package of that name. "
+            "Run pip install 'foldwise[neural]'."
+        ) from error
+
+
+def has_card() -> bool:
+    """Tell whether torch would find a graphics card, without the seconds that loading it takes."""
+    try:
+        if "+cpu" in version("torch"):
+            return False
+        driver, number = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+        found = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(number)) == 0
+        return found and number.value > 0
+    except (PackageNotFoundError, OSError):
+        return False
+
+
+def device_named(torch: Any, name: str) -> str:
+    """Return the device a word stands for."""
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return name
+
+
+@contextlib.contextmanager
+def one_thread(torch: Any, device: str) -> Iterator[None]:
+    """Let the processor work in one thread: sums that several share end in other bits."""
+    before = torch.get_num_threads()
+    if device == "cpu":
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
