@@ -80,6 +80,12 @@ def check_number(
         )
 
 
+def check_type(owner: str, name: str, value: Any, kind: type, must: str, fix: str) -> None:
+    """Raise unless the value is of a type, such as something to iterate over or a mapping."""
+    if not isinstance(value, kind):
+        raise invalid_parameter(owner, name, must=must, got=value, fix=fix)
+
+
 def check_lengths(owner: str, n_rows: int, **others: Any) -> None:
     """Raise unless every other input has as many rows as X."""
     for name, values in others.items():

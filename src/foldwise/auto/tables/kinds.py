@@ -16,7 +16,7 @@ from foldwise.auto.tables.values import (
     numbers_of,
     text_of,
 )
-from foldwise.checks import check_word
+from foldwise.checks import check_type, check_word
 
 KINDS = ("number", "category", "boolean", "date", "text", "identifier", "constant")
 DROPPED = ("identifier", "constant")
@@ -187,7 +187,10 @@ def column_kinds(
     ['date', 'category']
     """
     table = as_frame(frame, "column_kinds")
-    known = dict(given or {})
+    given = {} if given is None else given
+    must, fix = "be a dict of column to kind", "Try {'town': 'category'}."
+    check_type("column_kinds", "given", given, Mapping, must, fix)
+    known = dict(given)
     check_columns("column_kinds", "given", known, table.columns)
     for kind in known.values():
         check_word("column_kinds", "given", kind, KINDS)
