@@ -1,5 +1,7 @@
 """The command line: words typed by a person -> calls; the only place that prints or exits."""
 
+import sys
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["main"]
@@ -15,8 +17,16 @@ def main(arguments: Any = None) -> None:
 
     Examples
     --------
-    >>> main(["--version"])  # doctest: +SKIP
+    >>> try:
+    ...     main(["--version"])
+    ... except SystemExit as done:
+    ...     print(done.code)
+    foldwise, version ...
+    0
     """
+    # Windows writes to files and pipes in the encoding of its region, which lacks most names.
+    with suppress(AttributeError, OSError):
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         from foldwise.cli.app import app
     except KeyboardInterrupt:
