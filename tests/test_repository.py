@@ -5,6 +5,7 @@ import importlib
 import inspect
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -169,3 +170,11 @@ def test_windows_is_spared_what_it_cannot_do_and_nothing_else() -> None:
     assert "tests/engine/test_survival.py" in spared
     assert "tests/report/test_in_a_browser.py" in spared, "its helper needs it"
     assert "tests/cli/test_help.py" not in spared
+
+
+def test_what_is_installed_and_what_for_is_said() -> None:
+    told = (ROOT / "docs" / "how_to" / "trust.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [re.split(r"[<>=]", name)[0] for name in project["dependencies"]]
+    extras = [name for name in project["optional-dependencies"] if name not in ("dev", "docs")]
+    assert [name for name in needed + extras if f"`{name}`" not in told] == []

@@ -15,6 +15,12 @@ def main(arguments: Any = None) -> None:
     arguments : list of str or None
         What was typed after the command; None for this process's own.
 
+    Notes
+    -----
+    ``foldwise fit`` fits a :class:`~foldwise.AutoStackRegressor` or a
+    :class:`~foldwise.AutoStackClassifier` and writes what :func:`~foldwise.save` and
+    :func:`~foldwise.write_report` write.
+
     Examples
     --------
     >>> try:
