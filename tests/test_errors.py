@@ -99,3 +99,24 @@ def test_a_number_where_a_list_or_a_dict_belongs_is_an_error_of_ours(
     with pytest.raises(errors.InvalidParameterError) as caught:
         estimator.fit(X, X[:, 0])
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        foldwise.AutoStackRegressor("fast", n_jobs="all"),
+        foldwise.BaggingRegressor(n_jobs="all"),
+        foldwise.ISLERegressor(n_jobs="all"),
+        foldwise.NewtonBoostingRegressor(n_jobs="all"),
+        foldwise.StackingRegressor([("ridge", Ridge())], n_jobs="all"),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_jobs_that_cannot_be_counted_are_an_error_of_ours(estimator: Any) -> None:
+    X = np.arange(80.0).reshape(40, 2)
+    with pytest.raises(errors.InvalidParameterError) as caught:
+        estimator.fit(X, X[:, 0])
+    assert str(caught.value) == (
+        f"{type(estimator).__name__}: n_jobs must be a whole number that is not 0, or None; "
+        "got 'all'. Try -1 for all processors."
+    )

@@ -28,7 +28,7 @@ from foldwise.boost.newton_trees import (
     tree_words,
     try_words,
 )
-from foldwise.checks import check_number, check_type, check_whole
+from foldwise.checks import check_jobs, check_number, check_type, check_whole
 from foldwise.errors import Plain, invalid_parameter, warn
 from foldwise.learners.in_parts import RowsInParts, is_worth_it
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
@@ -106,6 +106,7 @@ class NewtonBoosting(LossBooster):
             check_number(owner, "max_seconds", self.max_seconds, above=0, try_=60)
         check_words(owner, {} if self.lightgbm_params is None else self.lightgbm_params)
         check_whole(owner, "max_bins", self.max_bins, 2, try_=255)
+        check_jobs(owner, self.n_jobs)
         check_whole(owner, "max_depth", self.max_depth, 1, none=True, try_=6)
         for name, usual in [("gamma", 0.0), ("reg_lambda", 1.0), ("min_hessian", 1e-3)]:
             check_number(owner, name, getattr(self, name), least=0, try_=usual)
