@@ -86,7 +86,7 @@ def test_importing_foldwise_stays_light(heavy: str) -> None:
         ),
         (
             foldwise.TableEncoder(kinds=1),
-            "column_kinds: given must be a dict of column to kind; got 1. "
+            "TableEncoder: kinds must be a dict of column to kind; got 1. "
             "Try {'town': 'category'}.",
         ),
     ],
