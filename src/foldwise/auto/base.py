@@ -34,9 +34,8 @@ from foldwise.auto.portfolio import Contender, portfolio
 from foldwise.auto.portfolio.encodings import built
 from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
-from foldwise.auto.tables import Kinds
 from foldwise.auto.tables.frames import as_frame, factorised
-from foldwise.auto.tables.kinds import kinds_of
+from foldwise.auto.tables.kinds import Kinds, kinds_of
 from foldwise.auto.tables.problem import TableProblem
 from foldwise.checks import (
     check_lengths,

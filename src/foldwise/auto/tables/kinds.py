@@ -189,8 +189,8 @@ def column_kinds(
     table = as_frame(frame, "column_kinds")
     if target is not None:
         check_columns("column_kinds", "target", [target], table.columns)
-        table = table.drop(columns=target)
-    return kinds_of(table, given, "column_kinds", "given")
+    found = kinds_of(table, given, "column_kinds", "given")
+    return Kinds(tuple(column for column in found if column.name != target), len(table))
 
 
 def kinds_of(table: pd.DataFrame, given: Any, owner: str, name: str = "kinds") -> Kinds:
