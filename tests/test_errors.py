@@ -85,6 +85,16 @@ def test_importing_foldwise_stays_light(heavy: str) -> None:
             "StackingRegressor: passthrough must be a bool or a list of columns; got 1. Try True.",
         ),
         (
+            foldwise.StackingRegressor([("ridge", Ridge())], cv=[range(10), range(10, 20)]),
+            "StackingRegressor: cv must hold pairs of (train, test) if it is an iterable; got "
+            "range(0, 10). Use cv=5.",
+        ),
+        (
+            foldwise.LassoPathRegressor(cv=[1.5]),
+            "LassoPathRegressor: cv must hold pairs of (train, test) if it is an iterable; got "
+            "1.5. Use cv=5.",
+        ),
+        (
             foldwise.TableEncoder(kinds=1),
             "TableEncoder: kinds must be a dict of column to kind; got 1. "
             "Try {'town': 'category'}.",
@@ -92,7 +102,7 @@ def test_importing_foldwise_stays_light(heavy: str) -> None:
     ],
     ids=lambda value: "" if isinstance(value, str) else type(value).__name__,
 )
-def test_a_number_where_a_list_or_a_dict_belongs_is_an_error_of_ours(
+def test_a_number_where_a_list_a_pair_or_a_dict_belongs_is_an_error_of_ours(
     estimator: Any, said: str
 ) -> None:
     X = np.arange(40.0).reshape(20, 2)
