@@ -111,6 +111,17 @@ def misspelt() -> list[str]:
     return found
 
 
+def unsaid_numbers() -> list[str]:
+    """Return the numbers of README that the example beside them did not print in the gallery."""
+    found = []
+    for row in (ROOT / "README.md").read_text(encoding="utf-8").splitlines():
+        for script in re.findall(r"`examples/(\S+)\.py`", row):
+            printed = (DOCS / "gallery" / f"{script}.rst").read_text(encoding="utf-8")
+            printed = printed.partition("sphx-glr-script-out")[2]
+            found += [f"{script}: {n}" for n in re.findall(r"\d+\.\d+", row) if n not in printed]
+    return found
+
+
 def common_misspellings() -> list[str]:
     """Return what codespell finds in prose, docstrings and examples."""
     where = ["docs", "examples", "src", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "make.py"]
@@ -208,6 +219,7 @@ def main() -> None:
         "requests to elsewhere": requests(site),
         "unknown words (if right, add them to docs/words.txt)": misspelt(),
         "misspellings": common_misspellings(),
+        "numbers of README that its examples do not print": unsaid_numbers(),
         "pages that do not open or are too wide": opened(site),
     }
     if pictures is not None:

@@ -4,15 +4,23 @@ import subprocess
 import sys
 import time
 from importlib.metadata import distributions, version
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
+import foldwise
 from foldwise import StackingRegressor, __version__, load, save
 from foldwise.combine import simplex_weights
 from foldwise.diagnose import leak_audit
+
+if TYPE_CHECKING:
+    # Were the public names of no known type, nothing would be wrong with these.
+    from foldwise import StakingRegressor  # type: ignore[attr-defined]  # noqa: F401
+
+    StackingRegressor([], folds=5)  # type: ignore[call-arg]
 
 MOST_PACKAGES = 20
 TOOLS = {"pip", "setuptools", "wheel"}
@@ -50,6 +58,66 @@ def fit_and_predict() -> float:
     return float(stack.score_)
 
 
+class Predicts(Protocol):
+    """What every estimator of ours can do."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn."""
+
+    def predict(self, X: Any) -> Any:
+        """Tell."""
+
+
+def use_every_estimator() -> int:
+    """Fit every estimator, the networks but for their type; return how many there are."""
+    ridge, logistic = [("ridge", Ridge())], [("logistic", LogisticRegression())]
+    regressors: list[Predicts] = [
+        foldwise.AutoStackRegressor("fast"),
+        foldwise.AveragedCVRegressor(),
+        foldwise.BaggingRegressor(n_estimators=3),
+        foldwise.BayesianModelAveragingRegressor(),
+        foldwise.BestSubsetRegressor(),
+        foldwise.EnsembleSelectionRegressor(ridge),
+        foldwise.ForwardStagewiseRegressor(),
+        foldwise.GradientBoostingRegressor(n_estimators=3),
+        foldwise.ISLERegressor(n_estimators=5),
+        foldwise.LassoPathRegressor(),
+        foldwise.NetRegressor(),
+        foldwise.NewtonBoostingRegressor(n_estimators=3),
+        foldwise.RuleFitRegressor(n_estimators=5),
+        foldwise.StackingRegressor(ridge, "nnls"),
+    ]
+    classifiers: list[Predicts] = [
+        foldwise.AdaBoostClassifier(n_estimators=3),
+        foldwise.AutoStackClassifier("fast"),
+        foldwise.AveragedCVClassifier(),
+        foldwise.BaggingClassifier(n_estimators=3),
+        foldwise.BayesianModelAveragingClassifier(),
+        foldwise.CalibratedClassifier(LogisticRegression()),
+        foldwise.EnsembleSelectionClassifier(logistic),
+        foldwise.ForwardStagewiseClassifier(),
+        foldwise.GradientBoostingClassifier(n_estimators=3),
+        foldwise.ISLEClassifier(n_estimators=5),
+        foldwise.LassoPathClassifier(),
+        foldwise.NetClassifier(),
+        foldwise.NewtonBoostingClassifier(n_estimators=3),
+        foldwise.RuleFitClassifier(n_estimators=5),
+        foldwise.StackingClassifier(logistic, "soft_vote"),
+    ]
+    used = {type(estimator).__name__ for estimator in regressors + classifiers}
+    left_out = {n for n in foldwise.__all__ if n.endswith(("Regressor", "Classifier"))} - used
+    if left_out:
+        sys.exit(f"every estimator is used here, but not {left_out}")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    y = X["a"] + rng.normal(size=80)
+    for estimators, target in ((regressors, y), (classifiers, y > 0)):
+        for estimator in estimators:
+            if "Net" not in type(estimator).__name__:
+                estimator.fit(X, target).predict(X)
+    return len(used)
+
+
 def main() -> None:
     """Check versions, the number of packages and the time to import, then use the package."""
     if version("foldwise") != __version__:
@@ -61,6 +129,7 @@ def main() -> None:
     times = seconds_of(OURS) / seconds_of(THEIRS)
     print(f"import: {times:.2f} times as long as {THEIRS!r} (goal 1.3)")
     print(f"honest score {fit_and_predict():.3f}")
+    print(f"{use_every_estimator()} estimators used")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ SMALLER = {
     ),
     "residual_networks_are_paths": ("EPOCHS, SUBSETS = 9, 40, 12", "EPOCHS, SUBSETS = 9, 2, 2"),
     "the_seeds_procedure": ("SAMPLES = 16", "SAMPLES = 1"),
-    "variance_of_a_mean": ("SETS, LEARNERS = 60, 30", "SETS, LEARNERS = 8, 30"),
+    "variance_of_a_mean": ("SETS, LEARNERS = 120, 30", "SETS, LEARNERS = 8, 30"),
     "when_averaging_helps": ("default=40", "default=4"),
     "what_other_scores_say": ("REPEATS = 100, 20, 8", "REPEATS = 100, 20, 2"),
 }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from docs._ext.reference import without_example
+from docs._ext.reference import without_company, without_example
 from docs.pages import DOCS, pages, run_page
 
 COMING_FROM = sorted((DOCS / "coming_from").glob("*.md"))
@@ -32,3 +32,7 @@ def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:
 
 def test_every_public_name_has_an_example_or_comes_from_what_has_one() -> None:
     assert without_example() == []
+
+
+def test_every_public_name_says_what_to_see_also() -> None:
+    assert without_company() == []

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import foldwise
+from conftest import needing_posix
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "src" / "foldwise").glob("**/*.py"))
@@ -161,3 +163,18 @@ def test_no_file_names_a_path_of_a_machine() -> None:
 def test_no_file_says_what_is_to_be_done_later() -> None:
     words = re.compile(r"\b(TODO|FIXME|XXX)\b")
     assert [name_of(p) for p in MODULES if words.search(p.read_text(encoding="utf-8"))] == []
+
+
+def test_windows_is_spared_what_it_cannot_do_and_nothing_else() -> None:
+    spared = needing_posix()
+    assert "tests/engine/test_survival.py" in spared
+    assert "tests/report/test_in_a_browser.py" in spared, "its helper needs it"
+    assert "tests/cli/test_help.py" not in spared
+
+
+def test_what_is_installed_and_what_for_is_said() -> None:
+    told = (ROOT / "docs" / "how_to" / "trust.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [re.split(r"[<>=]", name)[0] for name in project["dependencies"]]
+    extras = [name for name in project["optional-dependencies"] if name not in ("dev", "docs")]
+    assert [name for name in needed + extras if f"`{name}`" not in told] == []

@@ -18,7 +18,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--save", help="write the picture to this file")
 save = parser.parse_args().save
 
-SETS, LEARNERS = 60, 30
+SETS, LEARNERS = 120, 30
 X_new, _ = make_friedman1(200, random_state=999)
 counts = [1, 2, 5, 10, 20, 30]
 seen = {}
@@ -29,13 +29,14 @@ for name, features in (("trees on all columns", None), ("trees on 3 random colum
         bag = BaggingRegressor(n_estimators=LEARNERS, split_features=features, random_state=seed)
         bag.fit(X, y)
         answers.append([tree.predict(X_new) for tree in bag.estimators_])
-    # Axes: training sets, learners, new rows.
-    answers = np.array(answers)
-    centred = answers - answers.mean(axis=(0, 1))
+    # Axes: training sets, learners, new rows. One half of the sets gives σ² and ρ, the other is
+    # measured: on the same sets the formula would hold by algebra.
+    known, fresh = np.array(answers)[::2], np.array(answers)[1::2]
+    centred = known - known.mean(axis=(0, 1))
     sigma2 = (centred**2).mean()
     pairs = (centred.sum(axis=1) ** 2 - (centred**2).sum(axis=1)) / (LEARNERS * (LEARNERS - 1))
     rho = pairs.mean() / sigma2
-    measured = [centred[:, :n].mean(axis=1).var(axis=0).mean() for n in counts]
+    measured = [fresh[:, :n].mean(axis=1).var(axis=0, ddof=1).mean() for n in counts]
     formula = [variance_of_mean(sigma2, rho, n) for n in counts]
     seen[name] = measured, formula, rho * sigma2
     print(f"{name}: σ² {sigma2:.2f}, ρ {rho:.2f}, floor ρσ² {rho * sigma2:.2f}")

@@ -4,49 +4,16 @@
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 __version__ = "0.1.0"
 
-_HOMES: dict[str, str] = {
-    "AdaBoostClassifier": "foldwise.boost",
-    "AutoStackClassifier": "foldwise.auto",
-    "AutoStackRegressor": "foldwise.auto",
-    "AveragedCVClassifier": "foldwise.subset",
-    "AveragedCVRegressor": "foldwise.subset",
-    "BaggingClassifier": "foldwise.resample",
-    "BaggingRegressor": "foldwise.resample",
-    "BayesianModelAveragingClassifier": "foldwise.subset",
-    "BayesianModelAveragingRegressor": "foldwise.subset",
-    "BestSubsetRegressor": "foldwise.subset",
-    "CalibratedClassifier": "foldwise.stack",
-    "EnsembleSelectionClassifier": "foldwise.stack",
-    "EnsembleSelectionRegressor": "foldwise.stack",
-    "ForwardStagewiseClassifier": "foldwise.paths",
-    "ForwardStagewiseRegressor": "foldwise.paths",
-    "GradientBoostingClassifier": "foldwise.boost",
-    "GradientBoostingRegressor": "foldwise.boost",
-    "ISLEClassifier": "foldwise.isle",
-    "ISLERegressor": "foldwise.isle",
-    "LassoPathClassifier": "foldwise.paths",
-    "LassoPathRegressor": "foldwise.paths",
-    "NetClassifier": "foldwise.nets",
-    "NetRegressor": "foldwise.nets",
-    "NewtonBoostingClassifier": "foldwise.boost",
-    "NewtonBoostingRegressor": "foldwise.boost",
-    "RuleFitClassifier": "foldwise.rules",
-    "RuleFitRegressor": "foldwise.rules",
-    "StackingClassifier": "foldwise.stack",
-    "StackingRegressor": "foldwise.stack",
-    "TableEncoder": "foldwise.auto.tables",
-    "column_kinds": "foldwise.auto.tables",
-    "read_table": "foldwise.auto.tables",
-    "load": "foldwise.files",
-    "save": "foldwise.files",
-    "write_report": "foldwise.report",
-}
+# The stub, which type checkers and editors read, is the list of the public names.
+_STUB = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8").splitlines()
+_HOMES = {line.split()[3]: line.split()[1] for line in _STUB if line.startswith("from ")}
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:

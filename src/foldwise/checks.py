@@ -80,6 +80,20 @@ def check_number(
         )
 
 
+def check_type(owner: str, name: str, value: Any, kind: type, must: str, fix: str) -> None:
+    """Raise unless the value is of a type, such as something to iterate over or a mapping."""
+    if not isinstance(value, kind):
+        raise invalid_parameter(owner, name, must=must, got=value, fix=fix)
+
+
+def check_jobs(owner: str, n_jobs: Any) -> None:
+    """Raise unless this is a number of workers as joblib counts them."""
+    whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0
+    if n_jobs is not None and not whole:
+        must, fix = "be a whole number that is not 0, or None", "Try -1 for all processors."
+        raise invalid_parameter(owner, "n_jobs", must=must, got=n_jobs, fix=fix)
+
+
 def check_lengths(owner: str, n_rows: int, **others: Any) -> None:
     """Raise unless every other input has as many rows as X."""
     for name, values in others.items():

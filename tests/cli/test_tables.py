@@ -52,6 +52,12 @@ def test_rules_are_few_whole_and_honest(typed, flats):
 
 
 @pytest.mark.usefixtures("few_trees")
+def test_rules_take_a_column_for_what_they_are_told(typed, flats):
+    result = typed("rules", flats, "--target", "rent", "--kind", "listing_id=number", "--most", 1)
+    assert result.last == "Not used: listed, description, currency."
+
+
+@pytest.mark.usefixtures("few_trees")
 def test_rules_add_up_to_the_prediction_as_the_words_say(typed, flats):
     told = typed("rules", flats, "--target", "rent", "--most", 3, "--json").json
     assert 1 <= len(told["rules"]) <= 3

@@ -34,8 +34,8 @@ from foldwise.auto.portfolio import Contender, portfolio
 from foldwise.auto.portfolio.encodings import built
 from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
-from foldwise.auto.tables import Kinds, column_kinds
 from foldwise.auto.tables.frames import as_frame, factorised
+from foldwise.auto.tables.kinds import Kinds, kinds_of
 from foldwise.auto.tables.problem import TableProblem
 from foldwise.checks import (
     check_lengths,
@@ -257,7 +257,7 @@ class BaseAutoStack(BaseEstimator):
         return rows.sorted(owner, times_of(owner, frame, self.time_column))
 
     def _checked_kinds(self, frame: pd.DataFrame, known: Kinds | None) -> Kinds:
-        kinds = known or column_kinds(frame, given=self.kinds)
+        kinds = known or kinds_of(frame, self.kinds, self._owner)
         if len(kinds.dropped) == len(kinds):
             raise invalid_data(
                 self._owner,

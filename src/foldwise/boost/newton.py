@@ -1,6 +1,6 @@
 """Newton boosted trees for numbers and for classes: the BDT of the slides, on LightGBM."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -28,7 +28,7 @@ from foldwise.boost.newton_trees import (
     tree_words,
     try_words,
 )
-from foldwise.checks import check_number, check_whole
+from foldwise.checks import check_jobs, check_number, check_type, check_whole
 from foldwise.errors import Plain, invalid_parameter, warn
 from foldwise.learners.in_parts import RowsInParts, is_worth_it
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
@@ -104,8 +104,9 @@ class NewtonBoosting(LossBooster):
             check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1, try_=20)
         if self.max_seconds is not None:
             check_number(owner, "max_seconds", self.max_seconds, above=0, try_=60)
-        check_words(owner, self.lightgbm_params or {})
+        check_words(owner, {} if self.lightgbm_params is None else self.lightgbm_params)
         check_whole(owner, "max_bins", self.max_bins, 2, try_=255)
+        check_jobs(owner, self.n_jobs)
         check_whole(owner, "max_depth", self.max_depth, 1, none=True, try_=6)
         for name, usual in [("gamma", 0.0), ("reg_lambda", 1.0), ("min_hessian", 1e-3)]:
             check_number(owner, name, getattr(self, name), least=0, try_=usual)
@@ -256,6 +257,8 @@ class NewtonBoosting(LossBooster):
             unknown = [name for name in wanted if name not in names]
             signs = [wanted.get(name, 0) for name in names] if not unknown else []
         else:
+            must, fix = "be a list of -1, 0 and 1, a dict or None", "Give one number a column."
+            check_type(type(self).__name__, "monotonic_cst", wanted, Iterable, must, fix)
             signs = list(wanted)
         if len(signs) != n_features or not set(signs) <= {-1, 0, 1}:
             owner = type(self).__name__

@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +14,7 @@ import pandas as pd
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray
+from foldwise.checks import check_type
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
 from foldwise.learners.watched import Patience
@@ -43,6 +44,8 @@ def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
     if isinstance(wanted, str) and wanted == "from_dtype":
         kinds = [str(take(X, i, axis=1).dtype).lower() for i in range(len(names))]
         return [i for i, kind in enumerate(kinds) if kind.startswith(CATEGORICAL)]
+    must, fix = "be 'from_dtype', a list of columns, a mask or None", "Try 'from_dtype'."
+    check_type(owner, "categorical_features", wanted, Iterable, must, fix)
     chosen = list(wanted)
     if len(chosen) == X.shape[1] and all(isinstance(c, bool | np.bool_) for c in chosen):
         return [int(i) for i in np.flatnonzero(chosen)]
@@ -131,6 +134,8 @@ def check_monotone(owner: str, words: Words, categorical: list[int]) -> None:
 
 def check_words(owner: str, words: Words) -> None:
     """Raise unless LightGBM knows the names of the parameters; it ignores those it does not."""
+    must, fix = "be a dict of LightGBM's own parameters", "Try {'extra_trees': True}."
+    check_type(owner, "lightgbm_params", words, Mapping, must, fix)
     known = {name for aliases in _their_names().values() for name in aliases}
     for name in words:
         if name not in known:

@@ -69,36 +69,40 @@ def _how_read(read_as: dict[str, str]) -> str:
 @options.task
 @click.option("--most", type=click.IntRange(min=1), default=12, show_default=True,
               help="Most rules and linear terms.")  # fmt: skip
+@options.kind
 @options.seed
 @options.json
 @told_in_words
-def rules(table: Path, target: str, task: str, most: int, random_state: int, as_json: bool) -> None:
+def rules(table: Path, target: str, task: str, most: int, kinds: tuple[str, ...],
+          random_state: int, as_json: bool) -> None:  # fmt: skip
     """Fit a short list of readable rules to TABLE.
 
     \b
     $ foldwise rules houses.csv --target price --most 6
+    $ foldwise rules houses.csv --target price --kind code=category
     """
     from foldwise.auto.tables import read_table
     from foldwise.auto.tables.problem import table_problem
 
-    problem = table_problem(read_table(table), target, task=task, fewest_rows=FEWEST_ROWS)
+    given, frame = options.kinds_of(kinds), read_table(table)
+    problem = table_problem(frame, target, task=task, kinds=given, fewest_rows=FEWEST_ROWS)
     X = readable_columns(problem)
     if not as_json:
         _tell(problem, X)
     model = _new_model(problem.task, most, random_state)
     metric, score, error = cross_validated(model, X, problem.y, problem.task, random_state)
     model.fit(X, problem.y)
-    frame = model.rules_.drop(columns=["query", "kind", "n_conditions"])
+    terms = model.rules_.drop(columns=["query", "kind", "n_conditions"])
     if as_json:
         told = {"task": problem.task, "metric": metric, "score": score, "score_se": error}
-        rules = {"intercepts": model.model_.intercepts, "rules": frame.to_dict("records")}
+        rules = {"intercepts": model.model_.intercepts, "rules": terms.to_dict("records")}
         print_json({**told, **rules})
         return
     say(f"Honest score: {metric} {number(score)} ± {number(error, 2)}, lower is better")
     for line in _how_to_read(model):
         say(line)
     say()
-    print_frame(frame, longest=10_000)
+    print_frame(terms, longest=10_000)
 
 
 def _tell(problem: Any, X: Any) -> None:

@@ -44,6 +44,10 @@ def elimination_order(
     distance of the truth's probability from one. All errors come from one triangle of the
     predictions: O(n_samples * n_models**2), then O(n_models**2) tiny problems.
 
+    See Also
+    --------
+    foldwise.StackingRegressor : Its ``compact`` leaves learners out in this order.
+
     Examples
     --------
     >>> import numpy as np

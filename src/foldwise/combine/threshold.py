@@ -97,6 +97,10 @@ def best_threshold(
     -----
     All thresholds at once from cumulated counts, O(n_samples * log n_samples).
 
+    See Also
+    --------
+    foldwise.StackingClassifier : Finds its ``threshold`` so, anew inside every judged fold.
+
     Examples
     --------
     A missed positive that costs five false alarms:

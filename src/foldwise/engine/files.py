@@ -71,6 +71,10 @@ def write_whole(path: Path, parts: Iterable[bytes], mode: int = 0o666) -> None:
     parts : iterable of bytes
         What to write, one after the other.
 
+    See Also
+    --------
+    RunStore : Keeps fits in such files.
+
     Examples
     --------
     >>> import tempfile

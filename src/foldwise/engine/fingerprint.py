@@ -71,6 +71,10 @@ def fingerprint(obj: Any) -> str:
     -----
     Numbers are read at about 1.5 GB/s; columns of Python objects far slower.
 
+    See Also
+    --------
+    RunStore : Keeps fits under such keys.
+
     Examples
     --------
     >>> from sklearn.linear_model import Ridge

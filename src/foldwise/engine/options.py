@@ -11,7 +11,7 @@ from typing import Any
 import joblib
 from threadpoolctl import threadpool_limits
 
-from foldwise.checks import check_word
+from foldwise.checks import check_jobs, check_word
 from foldwise.engine.budget import Clock, Task, free_memory
 from foldwise.engine.events import Stream, listeners_for
 from foldwise.engine.executor import Executor, InProcess
@@ -84,6 +84,7 @@ def check_options(owner: str, options: RunOptions) -> None:
     seconds above 0, or None; got -1. Try 600.
     """
     check_word(owner, "on_interrupt", options.on_interrupt, ("raise", "keep"))
+    check_jobs(owner, options.n_jobs)
     budget, callback, run_dir = options.time_budget, options.callback, options.run_dir
     number = isinstance(budget, numbers.Real) and not isinstance(budget, bool)
     rules = {

@@ -266,7 +266,7 @@ def deal(
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
         splits = asked_splits(splitter, *(given or (np.zeros(n_rows), classes, groups)))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
-        splits = list(cv)
+        splits = _given_splits(owner, cv)
         if repeat:
             raise _cannot_repeat(owner, cv)
     else:
@@ -276,6 +276,15 @@ def deal(
     check_groups_are_whole(owner, "cv", zip(lattice.trains, lattice.tests, strict=True), groups)
     _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
     return lattice
+
+
+def _given_splits(owner: str, cv: Iterable[Any]) -> list[Any]:
+    splits = list(cv)
+    for split in splits:
+        if not hasattr(split, "__len__") or len(split) != 2:
+            must, fix = "hold pairs of (train, test) if it is an iterable", "Use cv=5."
+            raise bad_cv(owner, must, split, fix)
+    return splits
 
 
 def asked_splits(splitter: Any, *given: Any) -> list[Any]:
@@ -297,7 +306,7 @@ def users_splits(
     if hasattr(cv, "split") and not isinstance(cv, str):
         splits = asked_splits(cv, *given)
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
-        splits = list(cv)
+        splits = _given_splits(owner, cv)
     else:
         raise bad_cv(owner, "be an int, a splitter or an iterable of (train, test)", cv, "Use 5.")
     check_groups_are_whole(owner, "cv", splits, groups)

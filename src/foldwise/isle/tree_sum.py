@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.checks import check_number, check_two_classes, check_whole, check_word
+from foldwise.checks import check_jobs, check_number, check_two_classes, check_whole, check_word
 from foldwise.isle.choice import PenaltyChoice, Rivals, fitted_choice
 from foldwise.isle.data import TreeData, training_data
 from foldwise.isle.grow import Growth
@@ -73,6 +73,7 @@ class TreeSum(Scored):
             check_number(owner, "subsample", self.subsample, above=0, most=1, fix=fix)
         check_number(owner, "learning_rate", self.learning_rate, least=0, most=1, try_=0.1)
         check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1, try_=5)
+        check_jobs(owner, self.n_jobs)
         check_word(owner, "choose", self.choose, ("min", "1se"))
         check_word(owner, "dictionary", self.dictionary, ("regrown", "shared"))
 

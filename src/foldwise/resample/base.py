@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import (
+    check_jobs,
     check_number,
     check_whole,
     check_word,
@@ -76,6 +77,7 @@ class Bagging(BaseEstimator):
     def _check_parameters(self, groups: Any) -> None:
         owner = type(self).__name__
         check_whole(owner, "n_estimators", self.n_estimators, 1, try_=100)
+        check_jobs(owner, self.n_jobs)
         check_word(owner, "sampling", self.sampling, self._schemes)
         for name in ["max_samples", "max_features", "split_features"]:
             value = getattr(self, name)

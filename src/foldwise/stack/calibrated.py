@@ -14,6 +14,7 @@ from foldwise.errors import invalid_parameter
 from foldwise.scores.metric import Metric
 from foldwise.stack.classifier import StackingClassifier
 from foldwise.stack.problem import StackProblem
+from foldwise.stack.results.notebook import fitted_html
 from foldwise.stack.stackers.candidates import Candidate
 
 LEARNER = "model"
@@ -156,6 +157,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if hasattr(stack, name):
                 setattr(self, name, getattr(stack, name))
         return self
+
+    def _html_repr(self) -> str:
+        return fitted_html(self) + str(super()._html_repr())
 
     def _underneath(self) -> "_Underneath":
         if self.method is None:

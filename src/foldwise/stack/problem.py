@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.checks import as_counts, check_two_classes, check_word
+from foldwise.checks import as_counts, check_two_classes, check_type, check_word
 from foldwise.errors import (
     Plain,
     did_you_mean,
@@ -101,6 +101,9 @@ def passed_columns(owner: str, passthrough: Any, X: Any, learners: Iterable[str]
         return invalid_parameter(owner, "passthrough", must=must, got=listing(got), fix=fix)
 
     known, width = [str(name) for name in getattr(X, "columns", [])], X.shape[1]
+    if not isinstance(passthrough, str | bool):
+        must, fix = "be a bool or a list of columns", "Try True."
+        check_type(owner, "passthrough", passthrough, Iterable, must, fix)
     wanted: list[Any] = [passthrough] if isinstance(passthrough, str | bool) else [*passthrough]
     named = hasattr(X, "columns") and all(isinstance(name, str) for name in wanted)
     if passthrough is True or named:

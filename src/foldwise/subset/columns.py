@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import BoolArray, IntArray
+from foldwise.checks import check_type
 from foldwise.errors import did_you_mean, invalid_parameter
+
+LISTS = {
+    "forced": ("columns", "Try [0]."),
+    "column_groups": ("lists of columns", "Try [[0, 1]]."),
+}
 
 
 @dataclass(frozen=True)
@@ -112,8 +118,15 @@ def choose_from(
     def position(parameter: str, column: Any) -> int:
         return _position(owner, parameter, column, n_columns, names)
 
-    always = [position("forced", c) for c in forced or ()]
-    together = [[position("column_groups", c) for c in group] for group in groups or ()]
+    def each(parameter: str, values: Any) -> Iterable[Any]:
+        values = () if values is None else values
+        what, fix = LISTS[parameter]
+        check_type(owner, parameter, values, Iterable, f"be a list of {what}", fix)
+        return values
+
+    always = [position("forced", c) for c in each("forced", forced)]
+    groups = [each("column_groups", group) for group in each("column_groups", groups)]
+    together = [[position("column_groups", c) for c in group] for group in groups]
     taken = [*always, *(column for group in together for column in group)]
     for column in taken:
         if taken.count(column) > 1:

@@ -1,8 +1,9 @@
 import pandas as pd
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
 
-from foldwise import AutoStackRegressor, StackingRegressor
+from foldwise import AutoStackRegressor, CalibratedClassifier, StackingRegressor
 from foldwise.stack.results.notebook import fitted_html
 
 X, y = load_diabetes(return_X_y=True)
@@ -20,6 +21,11 @@ def test_a_fitted_stack_shows_its_score_and_leaderboard_above_the_diagram():
     assert "best single" not in before
     assert "sk-top-container" in before
     assert "sk-top-container" in shown
+
+
+def test_a_calibrated_classifier_shows_its_score_too():
+    shown = CalibratedClassifier(GaussianNB(), random_state=0).fit(X, y > 100)._repr_html_()
+    assert "<b>CalibratedClassifier</b>. Honest score: log-loss 0." in shown
 
 
 def test_a_score_with_a_positive_sign_says_that_higher_is_better():

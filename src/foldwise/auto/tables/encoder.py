@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.auto.tables.cleaning import SCALES, NumberCleaner
 from foldwise.auto.tables.frames import as_frame, is_frame
-from foldwise.auto.tables.kinds import DROPPED, ColumnKind, Kinds, column_kinds
+from foldwise.auto.tables.kinds import DROPPED, ColumnKind, Kinds, kinds_of
 from foldwise.auto.tables.levels import Levels, is_quantity, random_folds, target_columns
 from foldwise.auto.tables.sources import (
     Codes,
@@ -308,7 +308,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _kinds(self, frame: pd.DataFrame) -> Kinds:
         if not isinstance(self.kinds, Kinds):
-            return column_kinds(frame, given=self.kinds)
+            return kinds_of(frame, self.kinds, type(self).__name__)
         columns = {column.name: column for column in self.kinds}
         missing = [name for name in frame.columns if name not in columns]
         if missing:

@@ -16,7 +16,7 @@ from foldwise.auto.tables.values import (
     numbers_of,
     text_of,
 )
-from foldwise.checks import check_word
+from foldwise.checks import check_type, check_word
 
 KINDS = ("number", "category", "boolean", "date", "text", "identifier", "constant")
 DROPPED = ("identifier", "constant")
@@ -187,15 +187,21 @@ def column_kinds(
     ['date', 'category']
     """
     table = as_frame(frame, "column_kinds")
-    known = dict(given or {})
-    check_columns("column_kinds", "given", known, table.columns)
-    for kind in known.values():
-        check_word("column_kinds", "given", kind, KINDS)
     if target is not None:
         check_columns("column_kinds", "target", [target], table.columns)
-    columns = tuple(
-        _describe(table[name], known.get(name)) for name in table.columns if name != target
-    )
+    found = kinds_of(table, given, "column_kinds", "given")
+    return Kinds(tuple(column for column in found if column.name != target), len(table))
+
+
+def kinds_of(table: pd.DataFrame, given: Any, owner: str, name: str = "kinds") -> Kinds:
+    """Return what the columns hold; ``owner`` complains about kinds that cannot be."""
+    given = {} if given is None else given
+    must, fix = "be a dict of column to kind", "Try {'town': 'category'}."
+    check_type(owner, name, given, Mapping, must, fix)
+    check_columns(owner, name, given, table.columns)
+    for kind in given.values():
+        check_word(owner, name, kind, KINDS)
+    columns = tuple(_describe(table[column], given.get(column)) for column in table.columns)
     return Kinds(columns, len(table))
 
 

@@ -28,6 +28,10 @@ def probabilities_of(logits: FloatArray) -> FloatArray:
     ndarray of shape (n_samples, n_classes)
         Rows sum to one.
 
+    See Also
+    --------
+    fit_temperature : Such logits, made less sure.
+
     Examples
     --------
     >>> import numpy as np

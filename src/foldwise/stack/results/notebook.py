@@ -17,7 +17,7 @@ def fitted_html(model: Any) -> str:
     >>> fitted_html(object())
     ''
     """
-    board = getattr(model, "leaderboard_", None)
+    board = getattr(getattr(model, "stack_", model), "leaderboard_", None)
     if board is None:
         return ""
     metric = str(board.columns[1])
