@@ -149,7 +149,9 @@ class StoredCells:
         expect = getattr(store, "expect", None)
         if expect is not None:
             expect({key: about(cell) for cell, key in self.keys.items()})
-        self.run.reused += len(found)
+        if found:
+            self.run.reused += len(found)
+            self.run.stream.skip(len(found))
         return found
 
     def keep(self, job: Job, fits: Sequence[NodeFit | Exception]) -> None:
