@@ -32,6 +32,8 @@ from foldwise.wording import who_may_be_best
 
 SHOWN = 15
 FEWEST_ROWS = 10
+# What is known of who may be best.
+STANDINGS = ("model", "may_be_best", "p_stack_better")
 COLUMNS = ("target", "task", "groups", "weight", "drop")
 PARAMETERS = (
     "preset", "time_budget", "metric", "time_column", "n_jobs", "random_state", "executor",
@@ -64,9 +66,10 @@ class Fitted:
 
 
 @click.command()
-@click.argument("table", type=str)
+@click.argument("table", type=click.Path())
 @options.target
-@click.option("--out", metavar="DIR", help="Keep the model, its report and its run here.")
+@click.option("--out", type=click.Path(), metavar="DIR",
+              help="Keep the model, its report and its run here.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a model, or another fit, in DIR.")
 @click.option("--time", "time_budget", type=options.POSITIVE, metavar="SECONDS",
               help="Time for the fit, the model file and the report together.")  # fmt: skip
@@ -305,9 +308,7 @@ def score_line(model: Any) -> str:
 def standings_line(model: Any) -> str:
     """Return in words which models may be best."""
     board = model.leaderboard_.dropna(subset=["se"])
-    # Model files of before have no p-value.
-    p = getattr(model, "p_stack_better_", math.nan)
-    return who_may_be_best(list(board["model"]), list(board["may_be_best"]), p)
+    return who_may_be_best(*(list(board[name]) for name in STANDINGS))
 
 
 def show(fitted: Fitted) -> None:
