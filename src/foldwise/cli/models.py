@@ -20,7 +20,8 @@ from foldwise.cli.screen import note, number, print_frame, print_json, say, stan
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 MOST_COLUMNS_EXPLAINED = 300
-BACKGROUND_ROWS = 200
+# As many as there are orders, so that each is compared with once.
+BACKGROUND_ROWS = 100
 
 
 @click.command()
@@ -107,9 +108,12 @@ def rows_for(model: Any, frame: Any) -> Any:
     wanted = [str(name) for name in model.feature_names_in_]
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
+        fix = "Give a table like that of the fit."
+        if len(missing) < len(wanted):
+            fix = did_you_mean(missing[0], [str(c) for c in frame.columns])
         raise Failure(
             f"TABLE must have all columns the model was fitted on; got none named "
-            f"{listing(missing)}. {did_you_mean(missing[0], [str(c) for c in frame.columns])}"
+            f"{listing(missing)}. {fix}"
         )
     return frame[wanted]
 
@@ -251,6 +255,8 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     \b
     $ foldwise explain model new.csv --row 1
     """
+    import numpy as np
+
     from foldwise.auto.tables import read_table
     from foldwise.diagnose import row_effects
 
@@ -269,9 +275,9 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
             "Fit a model on fewer."
         )
     chosen = X.iloc[[row - 1]]
-    step = max(1, len(X) // BACKGROUND_ROWS)
+    compared = np.unique(np.linspace(0, len(X) - 1, BACKGROUND_ROWS).astype(int))
     respond, what = _response(fitted, chosen)
-    found = row_effects(respond, chosen, X.iloc[::step])
+    found = row_effects(respond, chosen, X.iloc[compared], n_orders=BACKGROUND_ROWS)
     if as_json:
         effects = found.to_frame().to_dict("records")
         print_json(
@@ -279,7 +285,8 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
         )
         return
     say(f"{what}: {number(found.prediction)} in row {row}, {number(found.base)} on average.")
-    say("What each column adds to the average (se: for having been sampled):")
+    say("What each column adds to the average (se: one standard error, as not all orders in which")
+    say("the columns could be added are tried):")
     say()
     print_frame(found.to_frame())
 
