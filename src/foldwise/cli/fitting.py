@@ -245,7 +245,8 @@ def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool)
     kind = AutoStackRegressor if task == "regression" else AutoStackClassifier
     asked = {name: getattr(request, name) for name in PARAMETERS}
     asked["kinds"] = options.kinds_of(request.kinds) or None
-    return kind(**asked, run_dir=run_dir, verbose=0 if quiet else 1, on_interrupt="keep")
+    folder = None if run_dir is None else str(run_dir)
+    return kind(**asked, run_dir=folder, verbose=0 if quiet else 1, on_interrupt="keep")
 
 
 def describe_columns(problem: Any) -> str:
