@@ -75,6 +75,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "foldwise"
 html_static_path = ["_static"]
 html_css_files = ["drawings.css", "foldwise.css", "report.css"]
+html_search_scorer = str(DOCS / "scorer.js")
 html_favicon = "_static/icon.svg"
 html_show_sourcelink = False
 html_copy_source = False
@@ -94,7 +95,7 @@ html_theme_options = {
     "pygments_dark_style": "github-dark",
     "navigation_with_keys": False,
 }
-html_sidebars = {"index": [], "benchmarks": [], "contributors": [], "changes": []}
+html_sidebars = {"index": [], "generated/benchmarks": [], "contributors": [], "changes": []}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True

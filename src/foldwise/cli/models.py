@@ -285,8 +285,7 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
         )
         return
     say(f"{what}: {number(found.prediction)} in row {row}, {number(found.base)} on average.")
-    say("What each column adds to the average (se: one standard error, as not all orders in which")
-    say("the columns could be added are tried):")
+    say("What each column adds to the average (se: standard error, as orders are sampled):")
     say()
     print_frame(found.to_frame())
 
