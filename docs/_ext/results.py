@@ -68,7 +68,8 @@ def picture(ratios: list[dict[str, Any]]) -> str:
             f"<div><span>{escape(entry['what'])}</span>"
             '<svg width="300" height="22" role="img"><line x1="150" x2="150" y2="22"/>'
             f'<rect class="{tone}" x="{x:.1f}" y="4" width="{width:.1f}" height="14"/>'
-            f'<text x="{at:.1f}" y="15" text-anchor="{anchor}">{entry["ratio"]:g}</text></svg></div>'
+            f'<text x="{at:.1f}" y="15" text-anchor="{anchor}">{entry["ratio"]:g}</text>'
+            "</svg></div>"
         )
     return "".join([*lines, "</div>"])
 

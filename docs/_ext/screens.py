@@ -109,7 +109,9 @@ def take_apart(page: str) -> None:
             f'<details id="{key}" class="section" open>',
             piece.group(0),
         )
-        inside = f"<style>{style} .body {{ padding: 1rem; zoom: .85; }}</style><div class='body'>{text}</div>"
+        # The report's tables and figures are made for a whole page.
+        style_here = f"<style>{style} .body {{ padding: 1rem; zoom: .85; }}</style>"
+        inside = f"{style_here}<div class='body'>{text}</div>"
         html = f'<div class="report"><template shadowrootmode="open">{inside}</template></div>\n'
         (SCREENS / f"report_{key}.html").write_text(html, encoding="utf-8")
 

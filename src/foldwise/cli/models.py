@@ -20,8 +20,8 @@ from foldwise.cli.screen import note, number, print_frame, print_json, say, stan
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 MOST_COLUMNS_EXPLAINED = 300
-# As many as there are orders, so that each is compared with once.
-BACKGROUND_ROWS = 100
+# Orders of columns in an explanation, each with a row to compare with; rows these are chosen from.
+ORDERS, MOST_RANKED = 100, 2_000
 
 
 @click.command()
@@ -255,8 +255,6 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     \b
     $ foldwise explain model new.csv --row 1
     """
-    import numpy as np
-
     from foldwise.auto.tables import read_table
     from foldwise.diagnose import row_effects
 
@@ -275,9 +273,8 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
             "Fit a model on fewer."
         )
     chosen = X.iloc[[row - 1]]
-    compared = np.unique(np.linspace(0, len(X) - 1, BACKGROUND_ROWS).astype(int))
     respond, what = _response(fitted, chosen)
-    found = row_effects(respond, chosen, X.iloc[compared], n_orders=BACKGROUND_ROWS)
+    found = row_effects(respond, chosen, _typical_rows(respond, X), n_orders=ORDERS)
     if as_json:
         effects = found.to_frame().to_dict("records")
         print_json(
@@ -288,6 +285,15 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     say("What each column adds to the average (se: standard error, as orders are sampled):")
     say()
     print_frame(found.to_frame())
+
+
+def _typical_rows(respond: Any, X: Any) -> Any:
+    """Return rows at even ranks of the prediction: their mean is nearly that of all rows."""
+    import numpy as np
+
+    spread = X.iloc[:: 1 + (len(X) - 1) // MOST_RANKED]
+    places = (np.arange(0.5, ORDERS) * len(spread) / ORDERS).astype(int)
+    return spread.iloc[np.argsort(respond(spread), kind="stable")[places]]
 
 
 def _response(model: Any, chosen: Any) -> tuple[Any, str]:
