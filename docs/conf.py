@@ -63,6 +63,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 60,
     "reset_argv": "reference.gallery_arguments",
     "image_scrapers": ("matplotlib", "screens.written_report"),
+    "reset_modules": ("matplotlib", "screens.whole_pictures"),
     "show_memory": False,
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("foldwise",),

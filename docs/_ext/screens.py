@@ -152,6 +152,13 @@ def written_report(_: Any, variables: dict[str, Any], __: Any) -> str:
     return f".. raw:: html\n\n    {frame}\n"
 
 
+def whole_pictures(_: Any, __: Any) -> None:
+    """Let every picture of an example be as large as its labels need."""
+    import matplotlib as mpl
+
+    mpl.rcParams["savefig.bbox"] = "tight"
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("config-inited", make_screens)
     app.config.html_static_path.append("generated/static")
