@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit
 
-from foldwise.boost.early_stopping import Patience, inner_splits, scaled_rounds, stop_early
+from foldwise.boost.early_stopping import inner_splits, stop_early
 from foldwise.errors import InvalidDataError, InvalidParameterError
+from foldwise.learners.watched import Patience, scaled_rounds
 
 
 class Model:
@@ -89,6 +90,7 @@ def test_patience_counts_from_the_lowest_loss() -> None:
     patience = Patience(3)
     heard = [patience.exhausted(loss) for loss in [5, 4, 4.5, 3, 3, 3.1, 3.2]]
     assert heard == [False] * 6 + [True]
+    assert patience.exhausted(1)
     assert patience.best_round == 4
 
 

@@ -107,6 +107,16 @@ def test_the_watched_loss_ends_the_boosting(rows, loss) -> None:
     assert model.best_round == 1
 
 
+def test_what_is_found_on_one_part_does_not_depend_on_another(rows) -> None:
+    parts = [rows.part(np.arange(start, start + 50)) for start in (100, 150)]
+    rows = rows.part(np.arange(100))
+    alone = [fit(Logistic(), rows, 200, part, patience=4).best_round for part in parts]
+    both = fit(Logistic(), rows, 200, parts, patience=4)
+    assert both.best_rounds == tuple(alone)
+    assert alone[0] != alone[1]
+    assert both.rounds == max(alone) + 4
+
+
 TABLE = pd.DataFrame({"a": ["x", "y", None], "b": [1.0, 2.0, np.nan], "c": [True, False, True]})
 
 

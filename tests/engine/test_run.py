@@ -137,6 +137,28 @@ def test_one_at_a_time_keeps_the_plans_order() -> None:
     assert executor.begun == ["a0", "b1", "a2", "b3"]
 
 
+@pytest.mark.parametrize("budget", [None, 60.0])
+def test_what_comes_after_others_waits_for_them_and_is_asked_for_then(budget) -> None:
+    executor, results = Fake(2), list[str]()
+    tasks = [
+        Task(lambda: f"a0 after {sorted(results)}", ("a",), after=(1, 2), size=9.0),
+        Task("a1", ("a",)),
+        Task("a2", ("a",)),
+        Task("b3", ("b",)),
+    ]
+
+    def absorb(_: int, result: Any) -> set[str]:
+        results.append(result)
+        return set()
+
+    with Run(executor, Clock(budget)) as run:
+        run.do(lambda _, job: job, None, tasks, absorb)
+    told = next(job for job in executor.begun if job.startswith("a0"))
+    assert "'a1'" in told
+    assert "'a2'" in told
+    assert len(results) == 4
+
+
 def test_what_a_failed_learner_had_to_do_is_skipped() -> None:
     executor = Fake(1)
     run_plan(executor, "abab", fails=["a0"])

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, IntArray
-from foldwise.auto.bounded import bounded, plan_in_time
+from foldwise.auto.bounded import bounded, plan_in_time, tuned_rounds
 from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
@@ -173,6 +173,7 @@ class BaseAutoStack(BaseEstimator):
             on_top = self._on_top(replace(preset, thorough=thorough and preset.thorough))
             settings = {**self._running(), **on_top, **changed}
             settings["n_repeats"] = repeats if thorough else 1
+            settings["tune"] = tuned_rounds(members) or None
             if first is not None:
                 return first._grown(list(members.items()), **settings)
             cv = splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed)

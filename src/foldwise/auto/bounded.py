@@ -25,6 +25,8 @@ from foldwise.auto.plan import (
 )
 from foldwise.boost.newton import NewtonBoosting
 from foldwise.learners import TrainingData, prepared
+from foldwise.learners.watched import finds_rounds
+from foldwise.stack.table.rounds import ROUNDS
 
 # Rows of the probes of a booster.
 PROBED_ROWS = (500, 2000, 8000)
@@ -194,6 +196,11 @@ def bounded(learner: Any, rounds: int, seconds: float) -> Any:
     """
     step = max(_last(learner).learning_rate, min(PROGRESS / rounds, LARGEST_STEP))
     return _with(learner, n_estimators=rounds, learning_rate=step, max_seconds=seconds)
+
+
+def tuned_rounds(learners: Mapping[str, Any]) -> dict[str, str]:
+    """Return how a stack tunes its boosters: by their rounds, found on the folds left out."""
+    return {name: ROUNDS for name, learner in learners.items() if finds_rounds(learner)}
 
 
 @dataclass(frozen=True)

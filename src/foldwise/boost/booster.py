@@ -1,6 +1,6 @@
 """What all boosting estimators share, and what those of a loss share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -33,6 +33,8 @@ from foldwise.learners.one_learner import (
     input_for,
     learners_tags,
 )
+from foldwise.learners.prepare import take_rows
+from foldwise.learners.watched import Part
 from foldwise.losses import Loss
 from foldwise.losses.classes import class_loss
 from foldwise.losses.loss import check_loss
@@ -64,6 +66,13 @@ class Booster(KeepsParameters):
         Self
             The fitted estimator.
         """
+        self._fit(X, y, sample_weight, groups)
+        return self
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, watched: Sequence[Part] = ()
+    ) -> None:
+        """Boost; if there are ``watched`` rows, until the loss stops falling on each part."""
         owner = type(self).__name__
         self._check_parameters(sample_weight is not None)
         X, y, given, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
@@ -81,8 +90,17 @@ class Booster(KeepsParameters):
             kept=kept,
         )
         weight = np.ones(len(y)) if given is None else as_counts(given)
-        self._boost(WeightedRows(table, y, weight, given is not None), apart)
-        return self
+        rows = WeightedRows(table, y, weight, given is not None)
+        self._boost(rows, [self._watched(*part) for part in watched] or apart)
+
+    def _watched(self, X: Any, y: Any, weight: Any) -> WeightedRows:
+        """Return rows to watch; classes that boosting did not meet cannot be."""
+        if isinstance(self, ClassifierMixin):
+            met = np.flatnonzero(np.isin(y, self.classes_))
+            X, y = take_rows(X, met), self._codes(y[met])
+            weight = None if weight is None else weight[met]
+        given = weight is not None
+        return WeightedRows(self._table(X), y, weight if given else np.ones(len(y)), given)
 
     def _learners(self) -> list[Any]:
         """Return the learners that the rounds are made of; none if they are LightGBM's trees."""
@@ -125,7 +143,7 @@ class Booster(KeepsParameters):
 
     def _run(
         self,
-        boost: Callable[[WeightedRows, WeightedRows | None, int, Callable[[int], None]], Model],
+        boost: Callable[[WeightedRows, Any, int, Callable[[int], None]], Model],
         rows: WeightedRows,
         apart: SetApart,
         split_seed: int,
@@ -139,6 +157,8 @@ class Booster(KeepsParameters):
                 watch = None if outside is None else rows.part(outside)
                 return boost(part, watch, rounds, told.reach)
 
+            if isinstance(apart, list):
+                return boost(rows, apart, self.n_estimators, told.reach)
             if not self.early_stopping:
                 return run(np.arange(n_samples), None, self.n_estimators)
             return stop_early(run, apart(seed=split_seed), n_samples, self.n_estimators, self.refit)

@@ -1,6 +1,5 @@
 """How many rounds are enough, found on rows set apart inside the training rows."""
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, Self, TypeVar
 
@@ -19,9 +18,12 @@ from foldwise.arrays import Array, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.folds import without_rows
 from foldwise.folds.lattice import asked_splits, check_groups_are_whole
+from foldwise.learners.one_learner import WeightedRows
+from foldwise.learners.watched import scaled_rounds
 
 Splits = list[tuple[IntArray, IntArray]]
-SetApart = Callable[..., Splits]  # takes the seed of the split
+# What takes the seed of the split; or rows that are watched beside the training rows.
+SetApart = Callable[..., Splits] | list[WeightedRows]
 
 
 def inner_splits(
@@ -98,46 +100,6 @@ def _splitter(
     must = "be a share between 0 and 1, a number of folds from 2 on, or a splitter"
     got = validation if validation != -1.0 else Plain("none of these")
     raise invalid_parameter(owner, "validation", must=must, got=got, fix="Try 0.1, the default.")
-
-
-def scaled_rounds(best: list[int], n_training: list[int], n_samples: int) -> int:
-    """Return the rounds for a refit on all rows: the mean of best · n_samples / n_training.
-
-    A model of more rows can afford more rounds; to first order in proportion.
-
-    Examples
-    --------
-    >>> scaled_rounds([40, 50], [80, 80], 100)
-    56
-    """
-    ratios = [b * n_samples / n for b, n in zip(best, n_training, strict=True)]
-    return max(1, math.floor(sum(ratios) / len(ratios) + 0.5))
-
-
-class Patience:
-    """Says when a loss has not fallen for some rounds.
-
-    Examples
-    --------
-    >>> patience = Patience(2)
-    >>> [patience.exhausted(loss) for loss in [3.0, 2.0, 2.5, 2.1]]
-    [False, False, False, True]
-    >>> patience.best_round
-    2
-    """
-
-    def __init__(self, rounds: int) -> None:
-        self.rounds = rounds
-        self.best_round = 0
-        self._lowest = math.inf
-        self._seen = 0
-
-    def exhausted(self, loss: float) -> bool:
-        """Take the next round's loss; return whether to stop."""
-        self._seen += 1
-        if loss < self._lowest:
-            self._lowest, self.best_round = loss, self._seen
-        return self._seen - self.best_round >= self.rounds
 
 
 class Stageable(Protocol):

@@ -1,8 +1,10 @@
 """Newton boosted trees for numbers and for classes: the BDT of the slides, on LightGBM."""
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,6 +17,7 @@ from foldwise.arrays import FloatArray, IntArray
 from foldwise.boost.booster import BoostedClassifier, BoostedRegressor, LossBooster
 from foldwise.boost.early_stopping import SetApart
 from foldwise.boost.newton_trees import (
+    NewtonTrees,
     Words,
     categorical_columns,
     check_monotone,
@@ -29,6 +32,7 @@ from foldwise.checks import check_number, check_whole
 from foldwise.errors import Plain, invalid_parameter, warn
 from foldwise.learners.in_parts import RowsInParts, is_worth_it
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
+from foldwise.learners.watched import Part
 from foldwise.losses import Huber, Loss, Quantile, Squared
 
 FAR_FROM_ZERO = 100.0
@@ -148,6 +152,8 @@ class NewtonBoosting(LossBooster):
         try:
             if self.lightgbm_params:
                 try_words(words, rows.table.X.shape[1])
+            if isinstance(apart, list):
+                apart = [replace(part, y=part.y - shift) for part in apart]
             model = self._run(boost, replace(rows, y=rows.y - shift), apart, split_seed)
         except LightGBMError as error:
             raise invalid_parameter(
@@ -157,10 +163,54 @@ class NewtonBoosting(LossBooster):
                 got=self.lightgbm_params,
                 fix=f"LightGBM says: {str(error).split(' at /')[0].strip()}",
             ) from error
-        self.model_ = replace(model, offset=model.offset + shift)
+        self._take(replace(model, offset=model.offset + shift))
+
+    def _take(self, model: NewtonTrees) -> None:
+        self.model_ = model
         self.booster_ = model.booster
         self.validation_loss_ = model.validation_loss
         self.n_estimators_ = model.rounds
+
+    def fit_watching(
+        self, X: Any, y: Any, watched: Sequence[Part], sample_weight: Any = None
+    ) -> tuple[int, ...]:
+        """Boost all rows until the loss has stopped falling on each of several parts of others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training features.
+        y : array-like of shape (n_samples,)
+            Training targets.
+        watched : sequence of (X, y, sample_weight or None)
+            The other parts. What is found on one of them does not depend on the others.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the training rows.
+
+        Returns
+        -------
+        tuple of int
+            For each part, the rounds at its lowest loss; :meth:`first` gives the model of these.
+        """
+        self._fit(X, y, sample_weight, None, watched)
+        return self.model_.best_rounds
+
+    def first(self, rounds: int) -> Self:
+        """Return the fitted model of the first rounds.
+
+        Parameters
+        ----------
+        rounds : int
+            How many.
+
+        Returns
+        -------
+        Self
+            Another estimator.
+        """
+        cut = copy(self)
+        cut._take(replace(self.model_.first(rounds), validation_loss=None))
+        return cut
 
     def _part(self, rows: WeightedRows, inside: IntArray) -> WeightedRows:
         X = rows.table.X

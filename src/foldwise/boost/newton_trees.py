@@ -3,8 +3,8 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
+from foldwise.learners.watched import Patience
 from foldwise.losses.classes import Logistic, Multinomial
 from foldwise.losses.loss import Loss, total_loss
 from foldwise.losses.numbers import Absolute, Huber, Poisson, Quantile, Squared, Tweedie
@@ -206,8 +207,13 @@ class NewtonTrees:
     offset: FloatArray  # what to add to the trees' sum: F⁰ where LightGBM does not add it itself
     rounds: int  # how many rounds count
     validation_loss: FloatArray | None  # lightGBM's metric on the rows set apart, after each round
-    best_round: int  # rounds at its lowest point
+    best_rounds: tuple[int, ...]  # rounds at its lowest point, for each part that was watched
     n_threads: int  # of predictions
+
+    @property
+    def best_round(self) -> int:
+        """Rounds at the lowest validation loss."""
+        return self.best_rounds[0]
 
     def first(self, rounds: int) -> Self:
         """Return the model of the first rounds."""
@@ -234,7 +240,7 @@ def train(
     words: Words,
     loss: Loss,
     rows: WeightedRows,
-    watch: WeightedRows | None,
+    watch: WeightedRows | Sequence[WeightedRows] | None,
     rounds: int,
     report: Callable[[int], None],
     *,
@@ -245,32 +251,58 @@ def train(
     """Return the boosted trees, of fewer rounds where their time is up.
 
     ``loss``: What to lower; one LightGBM does not know is passed to it as gradient and Hessian
-    (ones if it has no Hessian).
+    (ones if it has no Hessian). ``watch``: Rows on which it is looked at, in one part or several;
+    boosting ends once it has stopped falling on each of them.
     """
     known = objective_words(loss, rows.y, rows.weight)
     offset = np.zeros(()) if known is not None else loss.constant(rows.y, rows.weight)
     words = words | (known or _own_objective(loss))
     data = _dataset(rows, offset, categorical, words)
-    curve: dict[str, Any] = {}
+    parts = [watch] if isinstance(watch, WeightedRows) else list(watch or ())
+    watching = _Watching([Patience(patience) for _ in parts])
     callbacks: list[Any] = [lambda env: report(env.iteration + 1)]
     extra: dict[str, Any] = {}
-    if watch is not None:
-        extra = {"valid_sets": [_dataset(watch, offset, categorical, words, like=data)]}
+    if parts:
+        extra = {"valid_sets": [_dataset(part, offset, categorical, words, data) for part in parts]}
         extra |= {"feval": None if known is not None else _metric(loss)}
-        stopping = lightgbm.early_stopping(patience, verbose=False)
-        callbacks += [lightgbm.record_evaluation(curve), stopping]
+        callbacks.append(watching)
     if seconds is not None:
         callbacks.append(_Until(time.monotonic() + seconds))
     booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **extra)
-    losses = next(iter(curve["valid_0"].values())) if curve else None
     return NewtonTrees(
         booster,
         np.asarray(offset, dtype=float),
         booster.current_iteration(),
-        None if losses is None else np.array(losses),
-        1 if losses is None else int(np.argmin(np.nan_to_num(losses, nan=np.inf))) + 1,
+        np.array(watching.losses) if parts else None,
+        tuple(max(waiting.best_round, 1) for waiting in watching.waiting) or (1,),
         words["num_threads"],
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Watching:
+    """Ends boosting once the loss has stopped falling on every part of the rows set apart.
+
+    What is found on one part is then what would be found on it alone.
+    """
+
+    waiting: list[Patience]
+    losses: list[float] = field(default_factory=list)  # on the first part
+    order: int = 20  # among LightGBM's callbacks
+
+    def __call__(self, env: Any) -> None:
+        # By the first metric: there may be several where the user asked for them.
+        first: dict[str, tuple[float, float]] = {}
+        for part, _, value, higher_is_better, *_ in env.evaluation_result_list:
+            first.setdefault(part, (value, -value if higher_is_better else value))
+        if not first:
+            raise lightgbm.basic.LightGBMError("to stop early, a metric is needed")
+        self.losses.append(next(iter(first.values()))[0])
+        over = [
+            w.exhausted(loss) for w, (_, loss) in zip(self.waiting, first.values(), strict=True)
+        ]
+        if all(over):
+            raise lightgbm.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.tree import BaseDecisionTree
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.boost.early_stopping import Patience
 from foldwise.learners.one_learner import (
     LearnerInput,
     WeightedRows,
@@ -17,6 +16,7 @@ from foldwise.learners.one_learner import (
     fit_learner,
     seeded,
 )
+from foldwise.learners.watched import Patience
 from foldwise.losses.loss import Loss, total_loss
 from foldwise.losses.numbers import leaf_sums
 from foldwise.losses.steps import leaf_steps, line_step, newton_steps

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.boost.early_stopping import Patience
 from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, ask, fit_learner, seeded
+from foldwise.learners.watched import Patience
 
 FitRound = Callable[[int, FloatArray], Any]
 

@@ -60,13 +60,15 @@ class Task:
     Attributes
     ----------
     job : object
-        What the work is called with.
+        What the work is called with; of a task ``after`` others, a function that returns it.
     owners : tuple of str
         Whose it is: learners. It is skipped once all of them have failed.
     fits : int
         How many fits it is.
     size : float
         What its cost is in proportion to, within an owner: rows times fits.
+    after : tuple of int
+        Which tasks of the plan, of the same owners, must be done before.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Task:
     owners: tuple[str, ...]
     fits: int = 1
     size: float = 1.0
+    after: tuple[int, ...] = ()
 
 
 @dataclass

@@ -202,7 +202,9 @@ class Batch:
             self.put_back(index, -1)
             ticket = next(self.home.tickets)
             self.at_work[ticket] = index
-            self.home.executor.submit(ticket, self.tasks[index].job)
+            task = self.tasks[index]
+            job: Any = task.job
+            self.home.executor.submit(ticket, job() if task.after else job)
 
     def put_back(self, index: int, sign: int = 1) -> None:
         """Take a task back among those that wait, or (-1) from among them."""
@@ -225,14 +227,16 @@ class Batch:
             self.pending = [
                 i for i in self.pending if not all(self.gone(owner) for owner in tasks[i].owners)
             ]
-        if not self.pending or self.home.by_learner or self.home.executor.capacity == 1:
-            return self.pending[0] if self.pending else None
+        open_ = {*self.pending, *self.at_work.values()}
+        ready = [i for i in self.pending if open_.isdisjoint(tasks[i].after)]
+        if not ready or self.home.by_learner or self.home.executor.capacity == 1:
+            return ready[0] if ready else None
         begun = {tasks[i].owners for i in self.at_work.values()}
-        rates = {owners: costs.rate(owners) for owners in {tasks[i].owners for i in self.pending}}
-        for index in self.pending:
+        rates = {owners: costs.rate(owners) for owners in {tasks[i].owners for i in ready}}
+        for index in ready:
             if rates[tasks[index].owners] is None and tasks[index].owners not in begun:
                 return index
-        return max(self.pending, key=lambda i: ((rates[tasks[i].owners] or 0) * tasks[i].size, -i))
+        return max(ready, key=lambda i: ((rates[tasks[i].owners] or 0) * tasks[i].size, -i))
 
     def must_wait(self, index: int) -> bool:
         """Tell whether a task must be alone, or wait for memory."""

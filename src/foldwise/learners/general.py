@@ -89,7 +89,7 @@ def fit_at_node(
     """
     fits: list[NodeFit | Exception] = []
     with config_context(enable_metadata_routing=False):
-        node = _Node(data, task, alone=len(assignments) == 1)
+        node = NodeRows(data, task, alone=len(assignments) == 1)
         for assignment in assignments:
             try:
                 fits.append(node.fit(assignment))
@@ -149,7 +149,7 @@ def fit_together(
     """
     start = time.perf_counter()
     with config_context(enable_metadata_routing=False):
-        nodes = [_Node(data, task, alone=True) for task in tasks]
+        nodes = [NodeRows(data, task, alone=True) for task in tasks]
         begun = [
             node.begin(Assignment(learner, method, task.seed))
             for node, task in zip(nodes, tasks, strict=True)
@@ -169,7 +169,7 @@ class _Begun:
     called: dict[str, Any]
 
 
-class _Node:
+class NodeRows:
     """The rows of one node, and the transformers already fitted on them.
 
     ``alone``: Whether one learner only is fitted, so that nothing need be kept for another.
@@ -181,7 +181,8 @@ class _Node:
         weight = data.sample_weight
         self.weight = None if weight is None else take_rows(weight, task.train)
         # Rows that are many are asked about a block at a time.
-        cells = BLOCK_CELLS if alone and not issparse(data.X) else len(task.test) * data.X.shape[1]
+        in_parts = alone and not issparse(data.X) and not task.watched
+        cells = BLOCK_CELLS if in_parts else len(task.test) * data.X.shape[1]
         step = max(1, cells // max(data.X.shape[1], 1))
         self.blocks = [task.test[i : i + step] for i in range(0, len(task.test), step)]
         whole = take_rows(data.X, task.test) if len(self.blocks) == 1 else None
@@ -189,6 +190,7 @@ class _Node:
         self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, None, whole)}
 
     def fit(self, assignment: Assignment) -> NodeFit:
+        """Fit a learner and ask it."""
         start = time.perf_counter()
         begun = self.begin(assignment)
         called = begun.called
@@ -209,6 +211,11 @@ class _Node:
             self.transformed[key] = fitted, None, X_test
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
         data = TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups)
+        if self.task.watched:
+            # What it is watched on is no part of these rows.
+            named = weight_argument(last) or "sample_weight"
+            weight = {} if self.weight is None else {named: self.weight}
+            return _Begun(model, last, key, {"X": X_train, "y": self.y, **weight})
         called = fit_arguments(last, data, assignment.seed, in_order=self.task.in_order)
         return _Begun(model, last, key, called)
 

@@ -56,6 +56,8 @@ class NodeTask:
         Whether the fitted model is needed afterwards.
     in_order : bool
         Whether rows follow each other in time, so that rows to stop early on are the last.
+    watched : tuple of ndarray of int
+        Parts of ``test`` on which the rounds of a booster are found, one answer for each.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class NodeTask:
     seed: int | None = None
     keep_model: bool = True
     in_order: bool = False
+    watched: tuple[IntArray, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,12 @@ class NodeFit:
         The fitted model, if it was to be kept.
     fit_seconds, predict_seconds : float
         Time spent.
+    rounds : int
+        Of a booster, if they were found on other rows.
     """
 
     predictions: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     model: Any = None
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
+    rounds: int = 0

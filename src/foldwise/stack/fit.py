@@ -39,7 +39,8 @@ from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
 from foldwise.stack.table.layers import Dealt, drop_outside_domain, fit_upper
 from foldwise.stack.table.read import Cell, Features, Layer, NodeTable
-from foldwise.stack.table.tuning import check_tune, tune_learner
+from foldwise.stack.table.rounds import ROUNDS, rounds_tasks
+from foldwise.stack.table.tuning import checked_tune, tune_learner
 
 
 @dataclass(frozen=True)
@@ -164,19 +165,20 @@ def fit_stacks(
     lattices = [old.lattice for old in before]
     lattices += [_deal(problem, options, r, len(layers)) for r in range(len(before), most)]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
+    tune = {}
     if options.tune is not None:
-        check_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
+        tune = checked_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
     if not deals[0].reading.judgements:
         _warn_of_no_score(options.owner, len(layers), lattices[0].n_folds)
     if problem.labels is not None:
         warn_of_absent_classes(options.owner, problem, deals, contest.metric)
     sure = deals[:1] if options.n_repeats == "auto" else deals
-    total = _n_fits(layers, sure, options.tune or {}, before)
+    total = _n_fits(layers, sure, tune, before)
     reserve = reserved(problem, len(layers[-1]), lattices[0], contest, clock.budget)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
         settings = FitSettings(
-            options.owner, options.seed, run, options.on_error, options.tune or {}, contest.metric
+            options.owner, options.seed, run, options.on_error, tune, contest.metric
         )
         fitted = _fit_repeats(problem, layers, deals, settings, before, reserve)
         fitted = _without_failures(fitted, layers, problem, deals, settings)
@@ -252,10 +254,18 @@ def fit_layers(
         if level == 0:
             tasks = _lowest_tasks([e for e in entries if e.name not in tune], dealt, settings)
             table.take_over(before, tasks)
-            fit_cells(table, entries, problem.data, tasks, settings)
-            for entry in entries:
-                if entry.name in tune and not table.take_over_tuned(before, entry.name):
-                    tune_learner(table, entry, problem, dealt.lattice, dealt.reading, settings)
+            tuned = [e for e in entries if e.name in tune]
+            tuned = [e for e in tuned if not table.take_over_tuned(before, e.name)]
+            after = dict[Cell, tuple[Cell, ...]]()
+            rounds = [entry.name for entry in tuned if tune[entry.name] == ROUNDS]
+            for name in rounds:
+                own, told_by = rounds_tasks(name, dealt, settings)
+                tasks, after = tasks | own, after | told_by
+            fit_cells(table, entries, problem.data, tasks, settings, after=after)
+            for name in [name for name in rounds if name not in table.failures]:
+                table.choices[name] = {None: None, **{i: i for i in range(dealt.lattice.n_folds)}}
+            for entry in [entry for entry in tuned if entry.name not in rounds]:
+                tune_learner(table, entry, problem, dealt.lattice, dealt.reading, settings)
         else:
             first = first_folds(dealt.lattice, len(layers))[level - 1]
             for node in needs.rows:
@@ -378,7 +388,8 @@ def _n_fits(
         for entries, needs in zip(layers, dealt.needs, strict=True):
             pairs = sum(len(node) == 2 for node in needs.rows)
             for name in [entry.name for entry in entries if entry.name not in known]:
-                points = len(ParameterGrid(tune[name])) if name in tune else 1
+                grid = tune.get(name, ROUNDS)
+                points = 1 if grid == ROUNDS else len(ParameterGrid(grid))
                 total += len(needs.rows) + (points - 1) * pairs
     return total
 

@@ -1,8 +1,11 @@
 """Fitting cells of the table: which fits go together, in which order, and what becomes of them."""
 
 import zlib
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import joblib
@@ -22,9 +25,12 @@ from foldwise.learners import (
     shortcut_for,
     takes_long,
 )
+from foldwise.learners.watched import fit_watched, scaled_rounds, with_rounds
 from foldwise.scores.metric import Metric
 from foldwise.stack.problem import Entry
 from foldwise.stack.table.read import Cell, NodeTable, compact
+
+NONE: Mapping[Cell, tuple[Cell, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -48,12 +54,16 @@ class FitSettings:
 
 @dataclass(frozen=True)
 class Job:
-    """Learners to fit: one at many nodes by its shortcut, or several at one node."""
+    """Learners to fit: one at many nodes by its shortcut, or several at one node.
+
+    Or a booster at one node, that answers once for each part of the rows it is watched on.
+    """
 
     cells: tuple[Cell, ...]
     assignments: tuple[Assignment, ...]
     tasks: tuple[NodeTask, ...]
     shortcut: bool = False
+    after: tuple[Cell, ...] = ()  # the cells that tell its rounds
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,11 +74,33 @@ class Job:
     def size(self) -> float:
         """What its cost is in proportion to, for one learner."""
         rows = sum(len(task.train) for task in self.tasks)
-        return float(max(rows * len(self.cells) / len(self.tasks), 1))
+        return float(max(rows * self.n_fits / len(self.tasks), 1))
+
+    @property
+    def n_fits(self) -> int:
+        """How many fits it is."""
+        return 1 if self.watched else len(self.cells)
+
+    @property
+    def watched(self) -> bool:
+        """Whether its rounds are found on other rows."""
+        return bool(self.tasks[0].watched)
+
+    def of_rounds(self, fits: Mapping[Cell, Any], tasks: Mapping[Cell, NodeTask]) -> "Job":
+        """Return the job with the rounds that fits before it tell."""
+        rounds, sizes = zip(
+            *((fits[c].rounds, len(tasks[c].train)) for c in self.after), strict=True
+        )
+        wanted = scaled_rounds(rounds, sizes, len(self.tasks[0].train))
+        (assignment,) = self.assignments
+        learner = with_rounds(assignment.learner, wanted)
+        return replace(self, assignments=(replace(assignment, learner=learner),), after=())
 
 
 def do_job(data: TrainingData, job: Job) -> list[NodeFit | Exception]:
     """Return one result a cell of the job."""
+    if job.watched:
+        return fit_watched(job.assignments[0], data, job.tasks[0])
     if not job.shortcut:
         return fit_at_node(job.assignments, data, job.tasks[0])
     (assignment,) = job.assignments
@@ -85,18 +117,22 @@ def plan_jobs(
     tasks: Mapping[Cell, NodeTask],
     *,
     by_learner: bool = False,
+    after: Mapping[Cell, tuple[Cell, ...]] = NONE,
 ) -> list[Job]:
     """Return the jobs of some cells: shortcuts first, then the others.
 
-    ``by_learner``: Whether one learner is to be finished before the next, in the user's order,
-    because the run may end early; then a shortcut that takes long waits for its turn. If not, jobs
-    go node by node, and learners that share their first step are one job.
+    ``after``: For some cells, those that tell their rounds. ``by_learner``: Whether one learner is
+    to be finished before the next, in the user's order, because the run may end early; then a
+    shortcut that takes long waits for its turn. If not, jobs go node by node, and learners that
+    share their first step are one job.
     """
     by_shortcut: dict[tuple[str, int | None], list[Cell]] = {}
     by_node: dict[tuple[Node, str], list[Cell]] = {}
     for cell, learner in learners.items():
         name, node, point = cell
-        if shortcut_for(learner, data) is not None:
+        if tasks[cell].watched or cell in after:
+            by_node.setdefault((node, name), []).append(cell)
+        elif shortcut_for(learner, data) is not None:
             by_shortcut.setdefault((name, point), []).append(cell)
         else:
             together = repr(cell) if by_learner else _first_step(learner, cell)
@@ -113,7 +149,12 @@ def plan_jobs(
     single = [cells for cells in by_shortcut.values() if len(cells) == 1]
     # Every learner is asked about the same rows at a node, so one task serves them all.
     jobs = [
-        Job(tuple(cells), tuple(assignment(cell) for cell in cells), (tasks[cells[0]],))
+        Job(
+            tuple(cells),
+            tuple(assignment(cell) for cell in cells),
+            (tasks[cells[0]],),
+            after=after.get(cells[0], ()),
+        )
         for cells in [*single, *by_node.values()]
     ]
     if by_learner:
@@ -136,7 +177,7 @@ class StoredCells:
     """Finds and keeps the finished fits of some jobs in the run directory, if there is one."""
 
     def __init__(self, run: Run, data: TrainingData, jobs: Sequence[Job]) -> None:
-        self.run = run
+        self.run, self.jobs = run, jobs
         self.keys = {} if run.store is None else keys_of(data, jobs)
 
     def find(self) -> dict[Cell, NodeFit]:
@@ -149,9 +190,10 @@ class StoredCells:
         expect = getattr(store, "expect", None)
         if expect is not None:
             expect({key: about(cell) for cell, key in self.keys.items()})
+        done = [min(sum(cell in found for cell in job.cells), job.n_fits) for job in self.jobs]
         if found:
-            self.run.reused += len(found)
-            self.run.stream.skip(len(found))
+            self.run.reused += sum(done)
+            self.run.stream.skip(sum(done))
         return found
 
     def keep(self, job: Job, fits: Sequence[NodeFit | Exception]) -> None:
@@ -165,12 +207,12 @@ class StoredCells:
 
 
 def keys_of(data: TrainingData, jobs: Sequence[Job]) -> dict[Cell, str]:
-    """Return the key of each cell: all that its result depends on."""
+    """Return the key of each cell: all that its result depends on; jobs before those after them."""
     whole = fingerprint(data)
     # The same rows are asked for by every learner.
     rows = {id(r): r for job in jobs for task in job.tasks for r in (task.train, task.test)}
     prints = {key: fingerprint(r) for key, r in rows.items()}
-    keys = {}
+    keys = dict[Cell, str]()
     for job in jobs:
         for position, cell in enumerate(job.cells):
             assignment = job.assignments[0 if job.shortcut else position]
@@ -178,7 +220,11 @@ def keys_of(data: TrainingData, jobs: Sequence[Job]) -> dict[Cell, str]:
             seed = task.seed if job.shortcut else assignment.seed
             asked = assignment.learner, assignment.method
             between = prints[id(task.train)], prints[id(task.test)]
-            keys[cell] = fingerprint((whole, *asked, *between, seed, task.keep_model, job.shortcut))
+            told: list[Any] = [keys[before] for before in job.after]
+            told += [cell[2], *task.watched] if job.watched else []
+            keys[cell] = fingerprint(
+                (whole, *asked, *between, seed, task.keep_model, job.shortcut, *told)
+            )
     return keys
 
 
@@ -196,16 +242,18 @@ def fit_cells(
     tasks: Mapping[Cell, NodeTask],
     settings: FitSettings,
     learners: Mapping[Cell, Any] | None = None,
+    after: Mapping[Cell, tuple[Cell, ...]] = NONE,
 ) -> None:
     """Fit learners at some cells and put predictions and models into the table.
 
     Without ``learners`` it is the entries' own, at the cells that the table does not have yet.
+    ``after``: For some cells, those that tell their rounds.
     """
     by_name = {entry.name: entry for entry in entries}
     if learners is None:
         learners = {cell: by_name[cell[0]].learner for cell in tasks if not table.has(cell)}
     run = settings.run
-    jobs = plan_jobs(by_name, learners, data, tasks, by_learner=run.by_learner)
+    jobs = plan_jobs(by_name, learners, data, tasks, by_learner=run.by_learner, after=after)
     stored = StoredCells(run, data, jobs)
     known = stored.find()
     jobs_left = [job for job in jobs if any(cell not in known for cell in job.cells)]
@@ -224,10 +272,20 @@ def fit_cells(
             raise error
         return {cell[0] for cell in failed}
 
-    plan = [
-        Task(job, job.names, sum(cell not in known for cell in job.cells), job.size)
-        for job in jobs_left
-    ]
+    place = {cell: index for index, job in enumerate(jobs_left) for cell in job.cells}
+
+    def task(job: Job) -> Task:
+        fits = job.n_fits - sum(cell in known for cell in job.cells)
+        if not job.after:
+            return Task(job, job.names, max(fits, 1), job.size)
+        before = {place[cell] for cell in job.after if cell in place}
+        # With no task to wait for, all that it waits for is there.
+        told = partial(job.of_rounds, ChainMap(results, known), tasks)
+        if not before:
+            return Task(told(), job.names, fits, job.size)
+        return Task(told, job.names, fits, job.size, tuple(sorted(before)))
+
+    plan = [task(job) for job in jobs_left]
     run.do(do_job, data, plan, absorb)
     # In plan order, whatever order they came in: one run, one result.
     for cell in [cell for job in jobs for cell in job.cells]:
@@ -260,7 +318,8 @@ def _record(
         table.models[cell] = fit.model
     table.fit_seconds[entry.name] += fit.fit_seconds
     table.predict_seconds[entry.name] += fit.predict_seconds
-    table.n_fits[entry.name] += 1
+    # One fit may answer for two folds.
+    table.n_fits[entry.name] += not task.watched or cell[2] == min(cell[1])
 
 
 def _node_words(node: Node) -> str:

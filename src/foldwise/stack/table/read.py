@@ -33,8 +33,8 @@ class NodeTable:
     predictions: dict[Cell, tuple[IntArray, FloatArray]] = field(default_factory=dict)
     # maps the same cells to fitted models, where these are needed
     models: dict[Cell, Any] = field(default_factory=dict)
-    # for a tuned learner, the grid point each owner chose
-    choices: dict[str, dict[int | None, int]] = field(default_factory=dict)
+    # for a tuned learner, the grid point each owner chose; where rounds are tuned, the owner
+    choices: dict[str, dict[int | None, int | None]] = field(default_factory=dict)
     # time spent, by learner
     fit_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     # time spent, by learner

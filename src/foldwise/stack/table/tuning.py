@@ -16,18 +16,20 @@ from sklearn.model_selection import ParameterGrid
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
 from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, rows_inside
 from foldwise.learners import NodeTask
+from foldwise.learners.watched import finds_rounds
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, fit_cells
 from foldwise.stack.table.read import Cell, Layer, NodeTable, fold_numbers, rows_of
+from foldwise.stack.table.rounds import ROUNDS, can_find_rounds
 
 
-def check_tune(
+def checked_tune(
     owner: str, tune: Any, layers: list[list[Entry]], lattice: Lattice, score_se: str
-) -> None:
-    """Refuse what cannot be tuned inside the lattice."""
-    if score_se == "nested":
-        must, fix = "be 'learners' with tune", "Wrap the learner in GridSearchCV instead."
-        raise invalid_parameter(owner, "score_se", must=must, got="nested", fix=fix)
+) -> dict[str, Any]:
+    """Return what is tuned inside the lattice, or refuse what cannot be.
+
+    Where no rounds can be found there, a booster stops by itself.
+    """
 
     def wrong(must: str, got: Any, fix: str) -> Exception:
         return invalid_parameter(owner, "tune", must=must, got=got, fix=fix)
@@ -35,6 +37,31 @@ def check_tune(
     if not isinstance(tune, Mapping):
         fix = "Use e.g. {'ridge': {'alpha': [0.1, 1, 10]}}."
         raise wrong("be a dict from learner names to grids", tune, fix)
+    known = {entry.name: entry.learner for layer in layers for entry in layer}
+    for name in tune:
+        if name not in known:
+            raise wrong("name learners of the stack", name, did_you_mean(name, known))
+    rounds = {name for name, grid in tune.items() if isinstance(grid, str)}
+    for name in rounds:
+        if tune[name] != ROUNDS or not finds_rounds(known[name]):
+            must = f"be a grid for {name!r}; 'rounds' is for boosters that stop early"
+            raise wrong(must, tune[name], "Use e.g. {'max_leaf_nodes': [8, 31]}.")
+    grids = {name: grid for name, grid in tune.items() if name not in rounds}
+    if grids:
+        _check_grids(owner, grids, layers, lattice, score_se)
+    return {**tune} if can_find_rounds(lattice, len(layers), score_se) else grids
+
+
+def _check_grids(
+    owner: str, tune: Any, layers: list[list[Entry]], lattice: Lattice, score_se: str
+) -> None:
+    if score_se == "nested":
+        must, fix = "be 'learners' with tune", "Wrap the learner in GridSearchCV instead."
+        raise invalid_parameter(owner, "score_se", must=must, got="nested", fix=fix)
+
+    def wrong(must: str, got: Any, fix: str) -> Exception:
+        return invalid_parameter(owner, "tune", must=must, got=got, fix=fix)
+
     wrap = "Wrap the learner in GridSearchCV, which is honest at every node."
     if len(layers) > 1:
         raise wrong("be None with several layers", dict(tune), wrap)
@@ -45,8 +72,6 @@ def check_tune(
         raise wrong(must, Plain(f"{dict(tune)!r} with {what}"), wrap)
     known = {entry.name: entry.learner for entry in layers[0]}
     for name, grid in tune.items():
-        if name not in known:
-            raise wrong("name learners of the stack", name, did_you_mean(name, known))
         parameters = known[name].get_params()
         strange = {key for point in ParameterGrid(grid) for key in point} - set(parameters)
         if strange:
@@ -72,7 +97,7 @@ def tune_learner(
     search.fit_everywhere(pairs.values(), keep=bool(reading.kept & set(pairs.values())))
     if entry.name in table.failures:
         return
-    chosen: dict[int | None, int] = {}
+    chosen: dict[int | None, int | None] = {}
     for i in folds:
         inside = [
             Block(rows_inside(lattice.tests[j], lattice.trains[i]), (Ref(pairs[i, j]),))
