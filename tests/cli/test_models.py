@@ -232,6 +232,7 @@ def test_the_report_is_written_again(typed, prices, tmp_path):
     result = typed("report", prices[0], "-o", out)
     assert result.code == 0, result.err
     assert out.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert "<h1><bdi>rent, from flats.csv<" in out.read_text("utf-8")
 
 
 def test_effects_add_up_to_the_prediction(typed, prices, flats):

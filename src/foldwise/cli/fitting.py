@@ -186,9 +186,8 @@ def fit_and_keep(request: Request, read: Read, folder: Path, *, quiet: bool) -> 
     with continued_by(f"foldwise resume {folder}"):
         model = fit_model(request, read, folder / RUN, after=True, quiet=quiet)
         save(model, folder / RUN / MODEL)
-    title = f"{request.target}, from {Path(request.table).name}"
     try:
-        report_in_time(model, folder / RUN / REPORT, title, clock)
+        report_in_time(model, folder / RUN / REPORT, request.title, clock)
     except BaseException:
         (written,) = finish(folder)
         note(f"Written: {written}, without a report. To have one: foldwise report {folder}")

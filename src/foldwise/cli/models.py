@@ -10,6 +10,7 @@ from foldwise.cli.failures import Failure, Misuse, check_place
 from foldwise.cli.fitting import board_to_show, standings_line
 from foldwise.cli.model_folder import (
     REPORT,
+    REQUEST,
     check_same_table,
     load_model,
     request_in,
@@ -228,13 +229,15 @@ def report(model: Path, out: Path | None, table: Path | None, as_json: bool) -> 
         )
     check_place(out or model / REPORT, "-o")
     fitted, X, y = load_model(model), None, None
-    if table is not None:
-        request, _ = request_in(model)
+    asked = table is not None or (model / REQUEST).is_file()
+    request = request_in(model)[0] if asked else None
+    if table is not None and request is not None:
         problem = table_problem(
             read_table(table, like=_read_as(fitted)), request.target, task=request.task
         )
         X, y = rows_for(fitted, problem.X), problem.y
-    written = write_report(fitted, out or model / REPORT, X, y)
+    title = None if request is None else request.title
+    written = write_report(fitted, out or model / REPORT, X, y, title=title)
     if as_json:
         print_json({"written": str(written)})
         return
