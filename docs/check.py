@@ -24,7 +24,8 @@ WIDTHS = (400, 1400)
 PAGES_AT_ONCE, FEWEST_LETTERS = 12, 50
 LOADS = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 CODE = re.compile(
-    r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\{[^}]*\}|\]\([^)]*\)|<[^>]*>", re.DOTALL
+    r"\A---\n.*?\n---\n|```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\{[^}]*\}|\]\([^)]*\)|<[^>]*>",
+    re.DOTALL,
 )
 WORD = re.compile(r"[A-Za-z][a-z]{2,}(?:'[a-z]+)?")
 

@@ -63,6 +63,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 60,
     "reset_argv": "reference.gallery_arguments",
     "image_scrapers": ("matplotlib", "screens.written_report"),
+    "reset_modules": ("matplotlib", "screens.whole_pictures"),
     "show_memory": False,
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("foldwise",),
@@ -75,6 +76,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "foldwise"
 html_static_path = ["_static"]
 html_css_files = ["drawings.css", "foldwise.css", "report.css"]
+html_search_scorer = str(DOCS / "scorer.js")
 html_favicon = "_static/icon.svg"
 html_show_sourcelink = False
 html_copy_source = False
@@ -94,7 +96,7 @@ html_theme_options = {
     "pygments_dark_style": "github-dark",
     "navigation_with_keys": False,
 }
-html_sidebars = {"index": [], "benchmarks": [], "contributors": [], "changes": []}
+html_sidebars = {"index": [], "generated/benchmarks": [], "contributors": [], "changes": []}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True

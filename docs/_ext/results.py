@@ -1,6 +1,8 @@
 """The page of benchmarks, made from the files that ``benchmarks/record.py`` wrote."""
 
 import json
+from html import escape
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,9 @@ Bars of less than 2 % either way are grey. Tables of real data are not part of t
 """
 # What belongs together on the page; a script that is in none of them stands in the last part.
 PARTS = {
-    "Accuracy": ("accuracy", "portfolio", "combiners", "calibration", "nets", "isle"),
-    "Honesty": ("scores", "real_scores", "honesty", "coverage", "bagging_intervals"),
-    "Speed": (
+    "How accurate?": ("accuracy", "portfolio", "combiners", "calibration", "nets", "isle"),
+    "How honest?": ("scores", "real_scores", "honesty", "coverage", "bagging_intervals"),
+    "How fast?": (
         "nested_stacking",
         "shortcuts",
         "engine",
@@ -27,8 +29,8 @@ PARTS = {
         "subsets",
         "rules",
     ),
-    "Scale": ("memory", "budgets"),
-    "What goes wrong": (
+    "How large?": ("memory", "budgets"),
+    "What if it breaks?": (
         "kill_and_resume",
         "kill_command_line",
         "dask_faults",
@@ -47,30 +49,29 @@ Not recorded yet, so no number is shown. The command records it:
 
 
 def picture(ratios: list[dict[str, Any]]) -> str:
-    """Return bars of ratios on a scale of doublings, 1 in the middle line."""
-    from math import log2
+    """Return bars of ratios on a scale of doublings, 1 in the middle line.
 
+    Names are text beside the bars, so that they wrap on any screen and none is cut.
+    """
     shown = [entry for entry in ratios if entry["ratio"] > 0]
     if not shown:
         return ""
     far = max(1.0, *(abs(log2(entry["ratio"])) for entry in shown))
-    size = f"0 0 640 {26 * len(shown) + 8}"
-    lines = [f'<svg class="ratios" viewBox="{size}" role="img" aria-label="ratios">']
-    for k, entry in enumerate(shown):
-        y, step = 26 * k + 4, 130 * log2(entry["ratio"]) / far
+    lines = ['<div class="ratios">']
+    for entry in shown:
+        step = 85 * log2(entry["ratio"]) / far
         even = abs(entry["ratio"] - 1) < EVEN
         tone = "even" if even else "good" if entry["ratio"] > 1 else "bad"
-        x, width = (460 + min(step, 0), max(abs(step), 1.5))
-        label = entry["what"] if len(entry["what"]) <= 46 else entry["what"][:45] + "…"
-        escaped = label.replace("&", "&amp;").replace("<", "&lt;")
+        x, width = 150 + min(step, 0), max(abs(step), 1.5)
         at, anchor = (x + width + 5, "start") if step >= 0 else (x - 5, "end")
-        lines += [
-            f'<text x="318" y="{y + 14}" text-anchor="end">{escaped}</text>',
-            f'<rect class="{tone}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}" height="14"/>',
-            f'<text x="{at:.1f}" y="{y + 14}" text-anchor="{anchor}">{entry["ratio"]:g}</text>',
-        ]
-    lines.append(f'<line x1="460" x2="460" y1="0" y2="{26 * len(shown) + 8}"/></svg>')
-    return "".join(lines)
+        lines.append(
+            f"<div><span>{escape(entry['what'])}</span>"
+            '<svg width="300" height="22" role="img"><line x1="150" x2="150" y2="22"/>'
+            f'<rect class="{tone}" x="{x:.1f}" y="4" width="{width:.1f}" height="14"/>'
+            f'<text x="{at:.1f}" y="15" text-anchor="{anchor}">{entry["ratio"]:g}</text>'
+            "</svg></div>"
+        )
+    return "".join([*lines, "</div>"])
 
 
 def part(result: dict[str, Any]) -> str:

@@ -109,7 +109,9 @@ def take_apart(page: str) -> None:
             f'<details id="{key}" class="section" open>',
             piece.group(0),
         )
-        inside = f"<style>{style} .body {{ padding: 1rem; }}</style><div class='body'>{text}</div>"
+        # The report's tables and figures are made for a whole page.
+        style_here = f"<style>{style} .body {{ padding: 1rem; zoom: .85; }}</style>"
+        inside = f"{style_here}<div class='body'>{text}</div>"
         html = f'<div class="report"><template shadowrootmode="open">{inside}</template></div>\n'
         (SCREENS / f"report_{key}.html").write_text(html, encoding="utf-8")
 
@@ -148,6 +150,13 @@ def written_report(_: Any, variables: dict[str, Any], __: Any) -> str:
     (folder / "report_thumb.svg").write_text(thumb, encoding="utf-8")
     frame = '<iframe class="page" src="../../_static/example_report.html" title="report"></iframe>'
     return f".. raw:: html\n\n    {frame}\n"
+
+
+def whole_pictures(_: Any, __: Any) -> None:
+    """Let every picture of an example be as large as its labels need."""
+    import matplotlib as mpl
+
+    mpl.rcParams["savefig.bbox"] = "tight"
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -11,6 +11,8 @@ LONGEST_NAME = 60
 NOTHING = "–"
 # A difference that chance alone makes more often than this is not called one.
 CHANCE = 0.05
+# The rows of a leaderboard that are no learner.
+MADE = ("stack", "best single", "plain mean")
 UNITS = ((9, "G"), (6, "M"))
 LARGE = 1e7
 METRICS = {
@@ -264,30 +266,47 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
-def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: float) -> str:
-    """Return in words whether the stack beats every learner, and which models may be best.
-
-    ``inside``: Which models cannot be told from the best one at 95 %. ``p``: The p-value of the
-    stack being better than the best single learner.
+def closest_learner(models: Sequence[str], p: Sequence[float]) -> tuple[str, float]:
+    """Return the learner that the stack leads with the largest p-value; "" if none has one.
 
     Examples
     --------
-    >>> who_may_be_best(["stack", "a", "b"], [True, True, False], 0.02)
-    'The stack beats the best single learner (p = 0.02). The stack and a may be best; b is not.'
-    >>> who_may_be_best(["a", "stack"], [True, True], 0.6).split(". ")
-    ['The stack cannot be told from the best single learner (p = 0.6)', 'Any model may be best.']
-    >>> who_may_be_best(["tree", "stack"], [True, False], float("nan"))
+    >>> closest_learner(["tree", "stack", "ridge", "best single"], [0.3, math.nan, 0.6, 0.6])
+    ('ridge', 0.6)
+    """
+    known = [
+        (value, model)
+        for model, value in zip(models, p, strict=True)
+        if model not in MADE and not math.isnan(value)
+    ]
+    value, model = max(known, key=lambda pair: pair[0], default=(math.nan, ""))
+    return model, value
+
+
+def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: Sequence[float]) -> str:
+    """Return in words whether the stack beats every learner, and which models may be best.
+
+    ``inside``: Which models cannot be told from the best one at 95 %. ``p``: The p-values of the
+    stack being better than each.
+
+    Examples
+    --------
+    >>> who_may_be_best(["stack", "a", "b"], [True, True, False], [math.nan, 0.02, 0.01])
+    'The stack beats every learner (p = 0.02). The stack and a may be best; b is not.'
+    >>> who_may_be_best(["a", "stack"], [True, True], [0.6, math.nan])
+    'The stack cannot be told from a (p = 0.6). Any model may be best.'
+    >>> who_may_be_best(["tree", "stack"], [True, False], [math.nan, math.nan])
     'tree may be best; the stack is not.'
     """
-    unclear = "cannot be told from" if p < 1 - CHANCE else "is no better than"
-    told = "beats" if p <= CHANCE else unclear
-    said = "" if math.isnan(p) else f"The stack {told} the best single learner ({p_value(p)}). "
-    named = {"stack": "the stack", "plain mean": "the plain mean"}
+    rival, worst = closest_learner(models, p)
+    unclear = "cannot be told from" if worst < 1 - CHANCE else "is no better than"
+    told = "beats every learner" if worst <= CHANCE else f"{unclear} {shortened(rival)}"
+    said = f"The stack {told} ({p_value(worst)}). " if rival else ""
     sides: dict[bool, list[str]] = {True: [], False: []}
     for model, may in zip(models, inside, strict=True):
         # It is one of the learners, chosen for each fold.
         if model != "best single":
-            sides[bool(may)].append(named.get(model, shortened(model)))
+            sides[bool(may)].append(f"the {model}" if model in MADE else shortened(model))
     if not sides[False]:
         return f"{said}Any model may be best."
     best, others = (enumerated(sides[side]) for side in (True, False))

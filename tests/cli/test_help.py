@@ -4,7 +4,9 @@ import subprocess
 import sys
 
 import pytest
+from click.shell_completion import get_completion_class
 
+from foldwise.cli.app import app
 from tests.cli.test_app import COMMANDS
 
 
@@ -22,7 +24,28 @@ def test_completion_can_be_sourced(shell, word, typed):
     assert word in typed("completion", shell).out
 
 
-def test_a_completed_word_is_a_command():
+@pytest.mark.parametrize(
+    ("typed_so_far", "completed"),
+    [
+        ("le", "plain,leaderboard"),
+        ("fit table.csv --tar", "plain,--target"),
+        ("fit t.csv --preset f", "plain,fast"),
+        ("fit ta", "file,ta"),
+        ("fit table.csv --out mod", "file,mod"),
+        ("predict mod", "file,mod"),
+        ("predict model ne", "file,ne"),
+        ("resume mod", "file,mod"),
+    ],
+)
+def test_commands_options_and_files_are_completed(typed_so_far, completed, monkeypatch):
+    words = f"foldwise {typed_so_far}"
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    shell = get_completion_class("bash")(app, {}, "foldwise", "_FOLDWISE_COMPLETE")
+    assert shell.complete().splitlines() == [completed]
+
+
+def test_the_shell_asks_the_command_itself():
     begun = "_FOLDWISE_COMPLETE='zsh_complete', COMP_WORDS='foldwise le', COMP_CWORD='1'"
     ask = f"import os; os.environ.update({begun}); from foldwise.cli import main; main()"
     found = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)

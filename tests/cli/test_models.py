@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from foldwise import BaggingRegressor, BayesianModelAveragingRegressor, files
-from foldwise.cli.models import harmless, write_predictions
+from foldwise.cli.models import _typical_rows, harmless, write_predictions
 from foldwise.cli.screen import say
 from foldwise.errors import FoldwiseWarning
 from tests.cli.conftest import CLASSES
@@ -232,6 +232,7 @@ def test_the_report_is_written_again(typed, prices, tmp_path):
     result = typed("report", prices[0], "-o", out)
     assert result.code == 0, result.err
     assert out.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert "<h1><bdi>rent, from flats.csv<" in out.read_text("utf-8")
 
 
 def test_effects_add_up_to_the_prediction(typed, prices, flats):
@@ -240,6 +241,14 @@ def test_effects_add_up_to_the_prediction(typed, prices, flats):
     told = result.json
     added = told["base"] + sum(column["adds"] for column in told["columns"])
     assert added == pytest.approx(told["prediction"])
+
+
+@pytest.mark.parametrize("n_rows", [5, 500, 5000])
+def test_rows_compared_with_have_the_average_of_the_table(n_rows):
+    X = pd.DataFrame({"a": np.random.default_rng(0).lognormal(0, 1.0, n_rows)})
+    rows = _typical_rows(lambda X: X["a"].to_numpy(), X)
+    assert len(rows) == 100
+    assert rows["a"].mean() == pytest.approx(X["a"].mean(), rel=0.05)
 
 
 @pytest.mark.parametrize("row", [0, 81])

@@ -33,6 +33,12 @@ def test_effects_add_up_exactly(frame):
     assert found.prediction == model(frame.iloc[[3]])[0]
 
 
+@pytest.mark.parametrize("n_orders", [20, 40])
+def test_the_average_is_that_of_every_row_compared_with(frame, n_orders):
+    found = row_effects(model, frame.iloc[[3]], frame, n_orders=n_orders)
+    assert_allclose(found.base, model(frame).mean(), rtol=1e-12)
+
+
 def test_a_column_that_is_not_used_adds_nothing(frame):
     assert row_effects(model, frame.iloc[[3]], frame).effects[3] == 0.0
 

@@ -15,7 +15,7 @@ from lightgbm import LGBMClassifier, LGBMRegressor
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, TransformerMixin, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import make_column_transformer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     ExtraTreesRegressor,
@@ -201,7 +201,10 @@ def test_frames_with_categories_keep_their_names(tmp_path: Path) -> None:
     encode = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), ["city"]), remainder="passthrough"
     )
+    numbers = make_column_selector("a|b", dtype_include=np.number)
+    scale = make_column_transformer((StandardScaler(), numbers))
     learners = [("ridge", make_pipeline(encode, Ridge())), ("two", Ridge(), ["a", "b"])]
+    learners.append(("numbers", make_pipeline(scale, Ridge())))
     stack = StackingRegressor(learners, cv=3, random_state=0).fit(frame, Y)
     assert_same(stack, tmp_path / "stack", frame)
     assert load(tmp_path / "stack").feature_names_in_.tolist() == list(frame.columns)

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.errors import InvalidParameterError, NoScoreWarning
+from foldwise.errors import InvalidDataError, InvalidParameterError, NoScoreWarning
 
 X, Y = make_regression(72, 4, noise=20, random_state=0)
 XC, YC = make_classification(90, 6, n_informative=4, n_classes=3, random_state=0)
@@ -163,6 +163,15 @@ def test_the_model_of_all_rows_is_fitted_once_for_all_repeats() -> None:
 def test_folds_that_are_always_the_same_cannot_be_repeated() -> None:
     with pytest.raises(InvalidParameterError, match="n_repeats must be 1 when cv deals the same"):
         StackingRegressor(LEARNERS, cv=GroupKFold(3), n_repeats=2).fit(X, Y, groups=np.arange(72))
+
+
+def test_a_splitter_of_groups_asks_for_them() -> None:
+    with pytest.raises(InvalidDataError) as error:
+        StackingRegressor(LEARNERS, cv=GroupKFold(3)).fit(X, Y)
+    assert str(error.value) == (
+        "StackingRegressor: groups must be given for cv=GroupKFold; got None. "
+        "Use fit(X, y, groups=...)."
+    )
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [5, 7, 11], ["a", "b", "c"]])

@@ -46,6 +46,14 @@ def test_a_callback_hears_the_whole_run_in_order() -> None:
     assert events[0].owner == "StackingRegressor"
 
 
+def test_what_an_earlier_run_has_done_is_said_and_not_counted(tmp_path: Path) -> None:
+    events: list[Event] = []
+    stack(run_dir=tmp_path).set_params(tree="drop").fit(X, Y)
+    stack(run_dir=tmp_path, callback=events.append).fit(X, Y)
+    assert events[1].line == "StackingRegressor: 6 of them were done before, 6 left"
+    assert [(e.done, e.total) for e in events[-2:]] == [(6, 6), (6, 6)]
+
+
 def test_what_a_callback_raises_ends_the_fit_and_leaves_the_stack_as_it_was() -> None:
     def stop(event: Event) -> None:
         raise LookupError(event.kind)

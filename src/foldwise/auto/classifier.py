@@ -66,7 +66,7 @@ class AutoStackClassifier(ClassifierMixin, BaseAutoStack):
         The honest score, greater is better, and its standard error.
     score_interval_, score_note_, p_stack_better_ : tuple of float, str, float
         Its 95 % interval, which rows it rests on if few, and the p-value of the stack being
-        better than the best single learner.
+        better than every learner.
     score_uncorrected_, score_correction_ : float, ScoreCorrection
         The score of the judged models, which saw fewer rows, and what was done about it.
     leaderboard_ : DataFrame

@@ -62,7 +62,7 @@ def inner_splits(
 
 def _asked(owner: str, validation: Any, splitter: Any, y: Array, groups: Array | None) -> Splits:
     try:
-        return asked_splits(splitter, np.zeros((len(y), 1)), y, groups)
+        return asked_splits(owner, splitter, np.zeros((len(y), 1)), y, groups)
     except ValueError as error:
         must = f"leave rows to fit and rows to judge out of n_samples={len(y)}"
         fix = f"Set early_stopping=False ({error})"

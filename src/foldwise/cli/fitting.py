@@ -32,6 +32,8 @@ from foldwise.wording import who_may_be_best
 
 SHOWN = 15
 FEWEST_ROWS = 10
+# What is known of who may be best.
+STANDINGS = ("model", "may_be_best", "p_stack_better")
 COLUMNS = ("target", "task", "groups", "weight", "drop")
 PARAMETERS = (
     "preset", "time_budget", "metric", "time_column", "n_jobs", "random_state", "executor",
@@ -64,9 +66,10 @@ class Fitted:
 
 
 @click.command()
-@click.argument("table", type=str)
+@click.argument("table", type=click.Path())
 @options.target
-@click.option("--out", metavar="DIR", help="Keep the model, its report and its run here.")
+@click.option("--out", type=click.Path(), metavar="DIR",
+              help="Keep the model, its report and its run here.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace a model, or another fit, in DIR.")
 @click.option("--time", "time_budget", type=options.POSITIVE, metavar="SECONDS",
               help="Time for the fit, the model file and the report together.")  # fmt: skip
@@ -183,9 +186,8 @@ def fit_and_keep(request: Request, read: Read, folder: Path, *, quiet: bool) -> 
     with continued_by(f"foldwise resume {folder}"):
         model = fit_model(request, read, folder / RUN, after=True, quiet=quiet)
         save(model, folder / RUN / MODEL)
-    title = f"{request.target}, from {Path(request.table).name}"
     try:
-        report_in_time(model, folder / RUN / REPORT, title, clock)
+        report_in_time(model, folder / RUN / REPORT, request.title, clock)
     except BaseException:
         (written,) = finish(folder)
         note(f"Written: {written}, without a report. To have one: foldwise report {folder}")
@@ -242,7 +244,8 @@ def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool)
     kind = AutoStackRegressor if task == "regression" else AutoStackClassifier
     asked = {name: getattr(request, name) for name in PARAMETERS}
     asked["kinds"] = options.kinds_of(request.kinds) or None
-    return kind(**asked, run_dir=run_dir, verbose=0 if quiet else 1, on_interrupt="keep")
+    folder = None if run_dir is None else str(run_dir)
+    return kind(**asked, run_dir=folder, verbose=0 if quiet else 1, on_interrupt="keep")
 
 
 def describe_columns(problem: Any) -> str:
@@ -305,9 +308,7 @@ def score_line(model: Any) -> str:
 def standings_line(model: Any) -> str:
     """Return in words which models may be best."""
     board = model.leaderboard_.dropna(subset=["se"])
-    # Model files of before have no p-value.
-    p = getattr(model, "p_stack_better_", math.nan)
-    return who_may_be_best(list(board["model"]), list(board["may_be_best"]), p)
+    return who_may_be_best(*(list(board[name]) for name in STANDINGS))
 
 
 def show(fitted: Fitted) -> None:

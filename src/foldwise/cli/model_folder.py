@@ -35,6 +35,11 @@ class Request:
     n_jobs: int = 1  # as typed
     executor: str | None = None  # as typed
 
+    @property
+    def title(self) -> str:
+        """What the report is called."""
+        return f"{self.target}, from {Path(self.table).name}"
+
 
 def check_out(request: Request, *, force: bool) -> bool:
     """Refuse a folder with what is not ours or may not be replaced; return whether to continue."""

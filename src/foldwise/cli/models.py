@@ -10,6 +10,7 @@ from foldwise.cli.failures import Failure, Misuse, check_place
 from foldwise.cli.fitting import board_to_show, standings_line
 from foldwise.cli.model_folder import (
     REPORT,
+    REQUEST,
     check_same_table,
     load_model,
     request_in,
@@ -20,7 +21,8 @@ from foldwise.cli.screen import note, number, print_frame, print_json, say, stan
 
 RISKY = ("=", "+", "-", "@", "\t", "\r")
 MOST_COLUMNS_EXPLAINED = 300
-BACKGROUND_ROWS = 200
+# Orders of columns in an explanation, each with a row to compare with; rows these are chosen from.
+ORDERS, MOST_RANKED = 100, 2_000
 
 
 @click.command()
@@ -107,9 +109,12 @@ def rows_for(model: Any, frame: Any) -> Any:
     wanted = [str(name) for name in model.feature_names_in_]
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
+        fix = "Give a table like that of the fit."
+        if len(missing) < len(wanted):
+            fix = did_you_mean(missing[0], [str(c) for c in frame.columns])
         raise Failure(
             f"TABLE must have all columns the model was fitted on; got none named "
-            f"{listing(missing)}. {did_you_mean(missing[0], [str(c) for c in frame.columns])}"
+            f"{listing(missing)}. {fix}"
         )
     return frame[wanted]
 
@@ -224,13 +229,15 @@ def report(model: Path, out: Path | None, table: Path | None, as_json: bool) -> 
         )
     check_place(out or model / REPORT, "-o")
     fitted, X, y = load_model(model), None, None
-    if table is not None:
-        request, _ = request_in(model)
+    asked = table is not None or (model / REQUEST).is_file()
+    request = request_in(model)[0] if asked else None
+    if table is not None and request is not None:
         problem = table_problem(
             read_table(table, like=_read_as(fitted)), request.target, task=request.task
         )
         X, y = rows_for(fitted, problem.X), problem.y
-    written = write_report(fitted, out or model / REPORT, X, y)
+    title = None if request is None else request.title
+    written = write_report(fitted, out or model / REPORT, X, y, title=title)
     if as_json:
         print_json({"written": str(written)})
         return
@@ -269,9 +276,8 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
             "Fit a model on fewer."
         )
     chosen = X.iloc[[row - 1]]
-    step = max(1, len(X) // BACKGROUND_ROWS)
     respond, what = _response(fitted, chosen)
-    found = row_effects(respond, chosen, X.iloc[::step])
+    found = row_effects(respond, chosen, _typical_rows(respond, X), n_orders=ORDERS)
     if as_json:
         effects = found.to_frame().to_dict("records")
         print_json(
@@ -279,9 +285,18 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
         )
         return
     say(f"{what}: {number(found.prediction)} in row {row}, {number(found.base)} on average.")
-    say("What each column adds to the average (se: for having been sampled):")
+    say("What each column adds to the average (se: standard error, as orders are sampled):")
     say()
     print_frame(found.to_frame())
+
+
+def _typical_rows(respond: Any, X: Any) -> Any:
+    """Return rows at even ranks of the prediction: their mean is nearly that of all rows."""
+    import numpy as np
+
+    spread = X.iloc[:: 1 + (len(X) - 1) // MOST_RANKED]
+    places = (np.arange(0.5, ORDERS) * len(spread) / ORDERS).astype(int)
+    return spread.iloc[np.argsort(respond(spread), kind="stable")[places]]
 
 
 def _response(model: Any, chosen: Any) -> tuple[Any, str]:

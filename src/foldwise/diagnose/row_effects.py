@@ -29,7 +29,7 @@ class RowEffects:
     effects : ndarray of shape (n_columns,)
         What each column adds.
     errors : ndarray of shape (n_columns,)
-        The standard error of that, for having been sampled.
+        The standard error of that, since not all orders are tried.
     base : float
         Mean prediction of the rows compared with.
     prediction : float
@@ -60,7 +60,7 @@ def row_effects(
     row: pd.DataFrame,
     background: pd.DataFrame,
     *,
-    n_orders: int = 30,
+    n_orders: int = 100,
     random_state: int = 0,
 ) -> RowEffects:
     """Return what each column of a row adds to its prediction.
@@ -73,7 +73,7 @@ def row_effects(
         The row to explain.
     background : DataFrame
         Rows to compare with.
-    n_orders : int, default=30
+    n_orders : int, default=100
         Random orders of the columns, each taken forwards and backwards.
     random_state : int, default=0
         Draws orders and background rows.
@@ -111,7 +111,8 @@ def row_effects(
     pool = pd.concat([row, background], ignore_index=True)
     orders = [rng.permutation(row.shape[1]) for _ in range(n_orders)]
     ways = [way for order in orders for way in (order, order[::-1])]
-    starts = np.repeat(rng.integers(1, len(pool), n_orders), 2)
+    # Every row of the background in its turn: the base is then their mean, not that of a draw.
+    starts = np.repeat(1 + np.resize(rng.permutation(len(background)), n_orders), 2)
     paths = _predict_paths(predict, pool, ways, starts)
     changes = np.empty((len(ways), row.shape[1]))
     for change, way, path in zip(changes, ways, paths, strict=True):

@@ -28,8 +28,8 @@ class Event:
     Attributes
     ----------
     kind : {"started", "planned", "fitted", "failed", "dropped", "finished"}
-        The run began; its cost is known after the first fits; something was fitted; a
-        learner failed; a learner was left out for want of time; the run is over.
+        The run began; more is known of what is to do; something was fitted; a learner failed;
+        one was left out for want of time; the run is over.
     owner : str
         The estimator at work.
     what : str
@@ -131,6 +131,13 @@ class Stream:
     def expect(self, fits: float) -> None:
         """Count on so many fits more at least."""
         self.total = max(self.total, self.done + fits)
+
+    def skip(self, fits: int) -> None:
+        """Say that so many of the fits were done by an earlier run."""
+        self.total = max(self.total - fits, self.done)
+        self.tell(
+            "planned", f"{fits:,d} of them were done before, {self.total - self.done:,d} left"
+        )
 
     def tell(
         self,

@@ -35,6 +35,7 @@ EXTRA = {
     "catboost.core.CatBoostRegressor",
     "foldwise.engine.run.RunSummary",
     "sklearn.calibration._CalibratedClassifier",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.metrics._scorer._Scorer",
@@ -57,7 +58,10 @@ FACTORIES: dict[str, Any] = {
 } | {"None": None}
 TYPES: dict[str, type] = {
     f"builtins.{kind.__name__}": kind for kind in (bool, bytes, float, int, object, str)
-} | {f"numpy.{kind.__name__}": kind for kind in {np.dtype(c).type for c in "?bhilqBHILQefdgFDSU"}}
+} | {
+    f"numpy.{kind.__name__}": kind
+    for kind in {np.dtype(c).type for c in "?bhilqBHILQefdgFDSU"} | {np.number}
+}
 
 
 def name_of(cls: Any) -> str:

@@ -25,6 +25,7 @@ from foldwise.errors import (
     FoldsWarning,
     InvalidParameterError,
     Plain,
+    invalid_data,
     invalid_parameter,
     listing,
     warn,
@@ -264,7 +265,7 @@ def deal(
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
-        splits = asked_splits(splitter, *(given or (np.zeros(n_rows), classes, groups)))
+        splits = asked_splits(owner, splitter, *(given or (np.zeros(n_rows), classes, groups)))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = _given_splits(owner, cv)
         if repeat:
@@ -287,12 +288,16 @@ def _given_splits(owner: str, cv: Iterable[Any]) -> list[Any]:
     return splits
 
 
-def asked_splits(splitter: Any, *given: Any) -> list[Any]:
+def asked_splits(owner: str, splitter: Any, X: Any, y: Any, groups: Any) -> list[Any]:
     """Return a splitter's splits of X, y and groups."""
+    kind = type(splitter).__name__
+    if groups is None and "Group" in kind and type(splitter).__module__.startswith("sklearn."):
+        must, fix = f"be given for cv={kind}", "Use fit(X, y, groups=...)."
+        raise invalid_data(owner, "groups", must=must, got=None, fix=fix)
     with warnings.catch_warnings():
         # A splitter that does not look at groups may still keep them whole: that is checked.
         warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
-        return list(splitter.split(*given))
+        return list(splitter.split(X, y, groups))
 
 
 def users_splits(
@@ -304,7 +309,7 @@ def users_splits(
     """
     cv = cv if kept is None else without_rows(cv, kept)
     if hasattr(cv, "split") and not isinstance(cv, str):
-        splits = asked_splits(cv, *given)
+        splits = asked_splits(owner, cv, *given)
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = _given_splits(owner, cv)
     else:

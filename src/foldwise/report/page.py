@@ -83,7 +83,7 @@ def render(
     clock = Clock(time_budget)
     check_is_fitted(model)
     X, y = _checked_rows(X, y)
-    heading = shortened(title or f"Report on a {type(model).__name__}", LONGEST_TITLE)
+    heading = shortened(title or f"Report: {type(model).__name__}", LONGEST_TITLE)
     return page(heading, sections_of(model, X, y, rules, clock), type(model).__name__)
 
 

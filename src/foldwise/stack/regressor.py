@@ -104,7 +104,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     score_correction_ : ScoreCorrection
         What was done about that: ``kind`` ("step", "limited" or "none"), ``reason``, ``size``.
     p_stack_better_ : float
-        One-sided p-value of the stack being better than the best single learner.
+        One-sided p-value of the stack being better than every learner: the largest of theirs.
     score_note_ : str
         Which rows carry more than half of the uncertainty, if few do; else empty.
     fold_scores_ : ndarray

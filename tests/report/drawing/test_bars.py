@@ -82,3 +82,8 @@ def test_weights_move_the_shares_of_a_histogram() -> None:
 @pytest.mark.parametrize("values", [[1.0] * 9, [], [np.nan, np.inf], [0.0, 1e300]])
 def test_a_histogram_of_odd_numbers_can_be_drawn(values: list[float]) -> None:
     assert "NaN" not in histogram(np.array(values), x_title="x", title="t").replace("nan", "NaN")
+
+
+@pytest.mark.parametrize("name", ["patient_id", "boosted_random", "ridge_spline", "s1"])
+def test_a_name_that_has_room_is_not_cut(name: str) -> None:
+    assert name in texts(bars([name], [1.0], title="t"))

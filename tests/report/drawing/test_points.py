@@ -57,3 +57,13 @@ def test_names_of_points_do_not_lie_on_each_other() -> None:
     )
     assert len(places) == 6
     assert min(np.diff(places)) >= 12
+
+
+def test_a_name_without_room_is_a_tooltip_alone() -> None:
+    names = [f"model {i}" for i in range(12)]
+    svg = named_points([0.0, *[0.5] * 11], [9.0, *[1.0] * 11], names, axes=("x", "y"), title="t")
+    assert all(f"<title>{name}</title>" in svg for name in names)
+    shown = zip(marks(svg, "text"), texts(svg), strict=True)
+    places = sorted(float(m["y"]) for m, text in shown if text in names)
+    assert 2 < len(places) < 12
+    assert min(np.diff(places)) >= 12

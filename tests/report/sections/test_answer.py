@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.report.sections.answer import stack_answer_section
-from foldwise.report.stack_values import BEST, stack_values
+from foldwise.report.stack_values import stack_values
 from foldwise.wording import who_may_be_best
 from tests.report.conftest import CLASSIFIERS, classes, friedman
 
@@ -25,11 +25,11 @@ def test_the_score_comes_first_with_its_interval(regression: StackingRegressor) 
     assert tiles[0].meaning.startswith(f"95 % interval {low:.2f} to {high:.2f}, over rows.")
 
 
-def test_it_is_compared_with_the_best_single_model_and_a_naive_guess(
+def test_it_is_compared_with_the_closest_learner_and_a_naive_guess(
     regression: StackingRegressor,
 ) -> None:
     labels = [tile.label for tile in answer(regression).blocks[0].tiles]
-    assert labels[1:3] == ["Against the best single model", "Against a naive guess"]
+    assert labels[1:3] == ["Against the closest learner", "Against a naive guess"]
     assert "clearly better than a naive guess" in answer(regression).lead
 
 
@@ -72,19 +72,22 @@ def test_no_score_is_said_with_its_reason(unscored: StackingRegressor) -> None:
     )
 
 
-def test_one_learner_alone_is_the_same_as_the_best_single() -> None:
+def test_one_learner_alone_is_the_same_as_the_stack() -> None:
     stack = StackingRegressor([("ridge", Ridge())], "best", cv=3, random_state=0).fit(*friedman())
     assert answer(stack).blocks[0].tiles[1].value == "the same"
 
 
 def test_a_difference_within_its_error_is_about_the_same(regression: StackingRegressor) -> None:
-    values = stack_values(regression)
+    values, board = stack_values(regression), regression.leaderboard_.set_index("model")
+    # The learner whose p-value is the one that is shown, in tile and sentence alike.
+    closest = board["p_stack_better"].drop(["stack", "best single", "plain mean"]).idxmax()
     board = [
-        replace(s, gain=0.1, gain_error=0.2) if s.model == BEST else s for s in values.standings
+        replace(s, gain=0.1, gain_error=0.2) if s.model == closest else s for s in values.standings
     ]
     tile = stack_answer_section(replace(values, standings=board)).blocks[0].tiles[1]
     assert (tile.value, tile.tone) == ("about the same", "")
-    assert tile.meaning.startswith("The best single model has ")
+    assert tile.meaning.startswith(f"{closest} has ")
+    assert f"cannot be told from {closest} (p" in answer(regression).lead
     assert tile.meaning.endswith(f"; p = {regression.p_stack_better_:.2g}.")
 
 
@@ -101,7 +104,7 @@ def test_a_difference_that_chance_may_have_made_is_not_coloured(
     changed = replace(values, fitted=fitted, standings=board)
     _, best, naive, *_ = stack_answer_section(changed).blocks[0].tiles
     assert best.tone == tone
-    # The p-value is the best single model's; the naive guess is told apart by its own error.
+    # The p-value is the closest learner's; the naive guess is told apart by its own error.
     assert naive.tone == ("" if abs(gain) < 2 else "good" if gain > 0 else "bad")
 
 
@@ -109,7 +112,7 @@ def test_who_may_be_best_and_few_rows_that_matter_are_said(regression: StackingR
     values = stack_values(regression)
     board = regression.leaderboard_
     told = who_may_be_best(
-        list(board["model"]), list(board["may_be_best"]), regression.p_stack_better_
+        list(board["model"]), list(board["may_be_best"]), list(board["p_stack_better"])
     )
     assert stack_answer_section(values).lead.endswith(told)
     noted = copy(regression)

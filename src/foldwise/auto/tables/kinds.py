@@ -277,7 +277,7 @@ def _guess_numbers(column: Any) -> Guess:
     if n_rows < FEWEST_ROWS_OF_AN_IDENTIFIER or not column.is_unique or column.hasnans:
         return Guess("number", "whole numbers")
     if ID_NAME.search(str(column.name)) or ID_CAMEL.search(str(column.name)):
-        return Guess("identifier", "another number in every row, and named like one")
+        return Guess("identifier", "another in every row, and named so")
     if TIME_NAME.search(str(column.name)):
         return Guess("number", "whole numbers")
     values = column.to_numpy(dtype=np.float64)

@@ -77,7 +77,7 @@ def bars(
         marks.append(svg.label(heading, 2.0, 11.0, room=WIDTH - 4, class_="a"))
     for i, (name, value, half, text) in enumerate(zip(names, values, halves, shown, strict=True)):
         y, tone = top + ROW * i + 3, "c1" if not value < 0 else "c2"
-        marks.append(svg.label(name, names_room - 6, y + 13, room=names_room - 8, class_="t end"))
+        marks.append(svg.label(name, names_room - 6, y + 13, room=names_room - 6, class_="t end"))
         if math.isfinite(value):
             x1, x2 = sorted((scale(0.0), scale(value)))
             marks.append(

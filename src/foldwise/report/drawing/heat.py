@@ -34,7 +34,7 @@ def heat(
     """
     values = np.asarray(values, dtype=np.float64)
     n_rows, n_columns = values.shape
-    room = min(125.0, max(svg.width_of(shortened(name, 30)) for name in rows) + 26)
+    room = min(145.0, max(svg.width_of(shortened(name, 30)) for name in rows) + 26)
     largest = LARGEST_OF_FEW if n_columns <= FEW else LARGEST_CELL
     size = min(largest, (WIDTH - room - 4) / n_columns)
     numbered = size < max(svg.width_of(shortened(name, 30)) for name in columns)

@@ -11,6 +11,8 @@ from foldwise.report.drawing import svg
 WIDTH, HEIGHT = 360.0, 300.0
 MOST_POINTS = 1_000
 N_CELLS = 36
+# How far from its point a name may stand, in steps to either side.
+MOST_STEPS = 6
 N_LEVELS = 7
 OUTSIDE = 0.002
 LONGEST_LABEL = 120.0
@@ -81,18 +83,21 @@ def named_points(
     axes: tuple[str, str],
     title: str,
 ) -> Markup:
-    """Return points with their names, which make room for each other."""
+    """Return points with their names, which make room for each other; a tooltip where none is."""
     panel = _panel(x, y)
     marks = [panel.axes(axes)]
     taken: list[tuple[float, float, float]] = []
     for i in np.argsort(y, kind="stable"):
         place = panel.x(x[i]), panel.y(y[i])
-        marks.append(svg.mark("circle", cx=place[0], cy=place[1], r=4, class_="f c1"))
+        tip = svg.mark("title", names[i])
+        marks.append(svg.mark("circle", tip, cx=place[0], cy=place[1], r=4, class_="f c1"))
         text = svg.fitted(names[i], LONGEST_LABEL)
         width = svg.width_of(text)
         right = place[0] + 8 + width < panel.width
         start = place[0] + 8 if right else place[0] - 8 - width
         height = _free(start, place[1] + 4, width, taken)
+        if height is None:
+            continue
         taken.append((start, height, width))
         x_text, anchor = (start, "t") if right else (place[0] - 8, "t end")
         marks.append(svg.mark("text", text, x=x_text, y=height, class_=anchor))
@@ -101,13 +106,13 @@ def named_points(
 
 def _free(
     start: float, wanted: float, width: float, taken: Sequence[tuple[float, float, float]]
-) -> float:
-    """Return the height next to the wanted one where no other text stands."""
-    for step in range(2 * len(taken) + 1):
+) -> float | None:
+    """Return the height next to the wanted one where no other text stands, if there is one."""
+    for step in range(2 * MOST_STEPS + 1):
         height = wanted + 6.0 * ((step + 1) // 2) * (1 if step % 2 else -1)
         clash = any(
             abs(height - h) < 12 and start < s + w and s < start + width for s, h, w in taken
         )
         if not clash and 12 < height < HEIGHT - 42:
             return height
-    return wanted
+    return None

@@ -16,6 +16,7 @@ from foldwise.scores.metric import Metric
 from foldwise.wording import (
     CHANCE,
     article,
+    closest_learner,
     counted,
     decimals_for,
     direction,
@@ -23,12 +24,13 @@ from foldwise.wording import (
     number,
     p_value,
     percent,
+    shortened,
     verdict,
     who_may_be_best,
     with_error,
 )
 
-RIVALS = {BEST: "the best single model", NAIVE: "a naive guess"}
+GUESS = "a naive guess"
 
 
 def stack_answer_section(stack: StackValues) -> Section:
@@ -38,7 +40,8 @@ def stack_answer_section(stack: StackValues) -> Section:
     if not math.isfinite(own.value):
         return Section("answer", "The answer", "", [Prose(_no_score(stack), warning=True)])
     metric, units = stack.metric, "rows" if stack.groups is None else "groups"
-    rivals = [by_name[n] for n in RIVALS if n in by_name and math.isfinite(by_name[n].value)]
+    names = [_closest(stack), NAIVE]
+    rivals = [by_name[n] for n in names if n in by_name and math.isfinite(by_name[n].value)]
     label = f"Honest {metric_name(metric.name)} of the stack"
     ends = getattr(stack.fitted, "score_interval_", (math.nan, math.nan))
     tile = _score_tile(label, own.value, own.error, ends, metric, f", over {units}")
@@ -47,7 +50,7 @@ def stack_answer_section(stack: StackValues) -> Section:
         [replace(tile, meaning=f"{tile.meaning} {note[0].upper()}{note[1:]}.")] if note else [tile]
     )
     p = getattr(stack.fitted, "p_stack_better_", math.nan)
-    tiles += [_rival_tile(rival, RIVALS[rival.model], metric, p) for rival in rivals]
+    tiles += [_rival_tile(rival, metric, p) for rival in rivals]
     tiles += _typical_tile(stack.judged)
     return Section("answer", "The answer", _lead(own, rivals, stack), [Tiles(tiles)])
 
@@ -61,12 +64,20 @@ def _lead(own: Standing, rivals: Sequence[Standing], stack: StackValues) -> str:
     )
     for rival in rivals:
         if rival.model == NAIVE:
-            said += f" The stack is {verdict(rival.gain, rival.gain_error)} {RIVALS[NAIVE]}."
+            said += f" The stack is {verdict(rival.gain, rival.gain_error)} {GUESS}."
     board = stack.fitted.leaderboard_.dropna(subset=["se"])
     if "may_be_best" not in board:
         return said
-    p = stack.fitted.p_stack_better_
-    return f"{said} {who_may_be_best(list(board['model']), list(board['may_be_best']), p)}"
+    standings = (list(board[name]) for name in ("model", "may_be_best", "p_stack_better"))
+    return f"{said} {who_may_be_best(*standings)}"
+
+
+def _closest(stack: StackValues) -> str:
+    """Return the learner that the p-value is about; the best single where there is none."""
+    board = stack.fitted.leaderboard_
+    if "p_stack_better" not in board:
+        return BEST
+    return closest_learner(list(board["model"]), list(board["p_stack_better"]))[0] or BEST
 
 
 def _score_tile(
@@ -86,19 +97,21 @@ def _score_tile(
     return Tile(label, with_error(value, error), meaning)
 
 
-def _rival_tile(rival: Standing, words: str, metric: Metric, p: float) -> Tile:
-    value, label = with_error(rival.value, rival.error), f"Against {words}"
+def _rival_tile(rival: Standing, metric: Metric, p: float) -> Tile:
+    guess, value = rival.model == NAIVE, with_error(rival.value, rival.error)
+    label = f"Against {GUESS}" if guess else "Against the closest learner"
     if rival.gain == 0:
         return Tile(label, "the same", f"Both predict alike: {value}.")
     apart = f"a paired difference of {with_error(abs(rival.gain), rival.gain_error)}"
-    meaning = f"{_how_sure(rival)}: {words} has {value}, {apart}."
-    if rival.model == BEST and math.isfinite(p):
-        meaning = f"{words[0].upper()}{words[1:]} has {value}, {apart}; {p_value(p)}."
+    meaning = f"{_how_sure(rival)}: {GUESS} has {value}, {apart}."
+    if not guess:
+        chance = f"; {p_value(p)}" if math.isfinite(p) else ""
+        meaning = f"{shortened(rival.model)} has {value}, {apart}{chance}."
     if abs(rival.gain) < rival.gain_error:
         return Tile(label, "about the same", meaning)
     sign = "+" if rival.gain >= 0 else ""
     difference = sign + number(rival.gain, decimals_for(rival.gain_error))
-    tone = _tone(rival, p if rival.model == BEST else math.nan)
+    tone = _tone(rival, math.nan if guess else p)
     return Tile(label, _share_of_loss(rival, metric) or difference, meaning, tone)
 
 

@@ -39,7 +39,7 @@ CURVES_COST = MOST_CURVES * N_VALUES * CURVE_ROWS // MOST_ROWS
 TITLE = "What the predictions rest on"
 NO_TIME = (
     "Left out: asking the model often enough would have taken longer than the time budget. "
-    "foldwise report, or write_report without time_budget, has it."
+    "To have it: foldwise report MODEL --table TABLE, or write_report without time_budget."
 )
 
 

@@ -13,7 +13,6 @@ from foldwise.wording import (
     decimals_for,
     metric_name,
     number,
-    percent,
     shortened,
     with_error,
 )
@@ -162,8 +161,8 @@ def _chosen(stack: StackValues) -> str:
     if not others:
         return ""
     return (
-        f" (the same was chosen without the fold in {percent(names.count(own) / len(names))} of "
-        f"the judged folds; elsewhere {shortened(', '.join(others))})"
+        f" (also chosen without the fold in {names.count(own)} of {len(names)} judged folds; "
+        f"elsewhere {shortened(', '.join(others))})"
     )
 
 

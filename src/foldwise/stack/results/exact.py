@@ -242,7 +242,8 @@ def heavy_tails(stack: FittedStack) -> str:
     if not len(rows):
         return ""
     named = f"row {rows[0]}" if len(rows) == 1 else f"the rows {listing(rows.tolist())}"
-    return f"more than half of the uncertainty is in {named}: it may be greater than it looks"
+    said = "it may be greater than it looks (rows are counted from 0)"
+    return f"more than half of the uncertainty is in {named}: {said}"
 
 
 def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreCorrection:

@@ -190,8 +190,10 @@ class StoredCells:
         expect = getattr(store, "expect", None)
         if expect is not None:
             expect({key: about(cell) for cell, key in self.keys.items()})
-        for job in self.jobs:
-            self.run.reused += min(sum(cell in found for cell in job.cells), job.n_fits)
+        done = [min(sum(cell in found for cell in job.cells), job.n_fits) for job in self.jobs]
+        if found:
+            self.run.reused += sum(done)
+            self.run.stream.skip(sum(done))
         return found
 
     def keep(self, job: Job, fits: Sequence[NodeFit | Exception]) -> None:
