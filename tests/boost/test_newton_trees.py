@@ -117,6 +117,16 @@ def test_what_is_found_on_one_part_does_not_depend_on_another(rows) -> None:
     assert both.rounds == max(alone) + 4
 
 
+def test_models_of_the_first_rounds_answer_as_if_they_were_alone(rows) -> None:
+    model = fit(Logistic(), rows, 200)
+    found = model.firsts([10, 64, 150, 10], rows.table)
+    assert list(found) == [10, 64, 150]
+    for rounds, cut in found.items():
+        assert np.allclose(cut.raw(rows.table), model.first(rounds).raw(rows.table), atol=1e-12)
+        alone = model.firsts([rounds], rows.table)[rounds]
+        assert np.array_equal(cut.raw(rows.table), alone.raw(rows.table))
+
+
 TABLE = pd.DataFrame({"a": ["x", "y", None], "b": [1.0, 2.0, np.nan], "c": [True, False, True]})
 
 

@@ -196,6 +196,27 @@ class NewtonBoosting(LossBooster):
         self._fit(X, y, sample_weight, None, watched)
         return self.model_.best_rounds
 
+    def answers_after(self, rounds: Sequence[int], X: Any) -> dict[int, Self]:
+        """Return models of the first rounds that answer for some rows only, quickly.
+
+        Parameters
+        ----------
+        rounds : sequence of int
+            How many of them, several times.
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        dict of int to Self
+            Other estimators, by their rounds.
+        """
+        found = self.model_.firsts(rounds, self._table(X))
+        cuts = {number: copy(self) for number in found}
+        for number, cut in cuts.items():
+            cut._take(found[number])
+        return cuts
+
     def first(self, rounds: int) -> Self:
         """Return the fitted model of the first rounds.
 

@@ -24,6 +24,7 @@ from foldwise.losses.numbers import Absolute, Huber, Poisson, Quantile, Squared,
 
 Words = dict[str, Any]
 Categories = dict[int, Array]
+BLOCK = 64  # rounds that are asked about at once
 CATEGORICAL = ("categor", "enum", "str", "utf8", "object")
 THEIR_WORDS = {
     "learning_rate": "learning_rate",
@@ -214,6 +215,7 @@ class NewtonTrees:
     validation_loss: FloatArray | None  # lightGBM's metric on the rows set apart, after each round
     best_rounds: tuple[int, ...]  # rounds at its lowest point, for each part that was watched
     n_threads: int  # of predictions
+    told: FloatArray | None = None  # F of the only rows that are asked about
 
     @property
     def best_round(self) -> int:
@@ -231,7 +233,25 @@ class NewtonTrees:
 
     def raw(self, table: LearnerInput) -> FloatArray:
         """Return F."""
-        return self._sums(table) + self.offset
+        return self._sums(table) + self.offset if self.told is None else self.told
+
+    def firsts(self, rounds: Iterable[int], table: LearnerInput) -> dict[int, Self]:
+        """Return models of the first rounds that can be asked about these rows only.
+
+        Every tree is asked about once for most of them, in blocks: so that no answer depends, to
+        the last bit, on which other models there are.
+        """
+        raw, whole = np.asarray(self.offset), 0
+        found = dict[int, Self]()
+        for last in sorted(set(rounds)):
+            while whole + BLOCK <= last:
+                raw = raw + self._sums(table, start_iteration=whole, num_iteration=BLOCK)
+                whole += BLOCK
+            told = raw
+            if last > whole:
+                told = raw + self._sums(table, start_iteration=whole, num_iteration=last - whole)
+            found[last] = replace(self, told=told, rounds=last)
+        return found
 
     def staged_raw(self, table: LearnerInput) -> Iterator[FloatArray]:
         """Yield F after each round."""

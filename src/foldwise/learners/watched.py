@@ -125,6 +125,14 @@ def _of_classes(part: Part, classes: Array) -> Part:
     return take_rows(X, met), y[met], None if weight is None else weight[met]
 
 
+def _cuts(model: Any, found: Sequence[int], X: Any, *, keep: bool) -> dict[int, Any]:
+    """Return the models of the first rounds; those that are not kept are good for X only."""
+    if hasattr(model, "answers_after") and not keep:
+        cuts: dict[int, Any] = model.answers_after(found, X)
+        return cuts
+    return {rounds: _first(model, rounds) for rounds in found}
+
+
 def _first(model: Any, rounds: int) -> Any:
     """Return the fitted model of the first rounds."""
     if hasattr(model, "first"):
@@ -212,10 +220,10 @@ def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> 
     found = _watch(begun.last, patience, called.pop("X"), called.pop("y"), parts, **called)
     called.clear()
     seconds, fits = time.perf_counter() - start, dict[int, NodeFit]()
-    for rounds in set(found):
-        start, last = time.perf_counter(), _first(begun.last, rounds)
+    start, cuts = time.perf_counter(), _cuts(begun.last, found, X, keep=task.keep_model)
+    for rounds, last in cuts.items():
         predictions = respond(last, X, assignment.method, data, len(task.train))
         model = _with_last(begun.model, last) if task.keep_model else None
-        took = time.perf_counter() - start
+        took, start = time.perf_counter() - start, time.perf_counter()
         fits[rounds] = NodeFit(predictions, model, seconds / len(found), took, rounds)
     return [fits[rounds] for rounds in found]

@@ -1,5 +1,6 @@
 """From a fitted model to one HTML page: which sections it has, and the page itself."""
 
+import contextlib
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -31,6 +32,7 @@ from foldwise.report.sections.quality import quality_section
 from foldwise.report.sections.run import reproduce_section, time_section, warnings_section
 from foldwise.report.stack_values import StackValues, stack_in, stack_values
 from foldwise.scores.metric import as_metric
+from foldwise.stack.results.notebook import REPORTS
 from foldwise.wording import clean, shortened
 
 LONGEST_TITLE = 120
@@ -138,6 +140,9 @@ def write_report(
         raise invalid_parameter("write_report", "path", must=must, got=Plain(str(path)), fix=fix)
     content = render(model, X, y, title, rules=rules, time_budget=time_budget)
     write_whole(target, [content.encode()])
+    # Somebody else's model may not be one that can be noted.
+    with contextlib.suppress(TypeError):
+        REPORTS[model] = target
     return target
 
 

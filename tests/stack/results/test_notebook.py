@@ -1,9 +1,16 @@
+import html
+
 import pandas as pd
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from foldwise import AutoStackRegressor, CalibratedClassifier, StackingRegressor
+from foldwise import (
+    AutoStackRegressor,
+    CalibratedClassifier,
+    StackingRegressor,
+    write_report,
+)
 from foldwise.stack.results.notebook import fitted_html
 
 X, y = load_diabetes(return_X_y=True)
@@ -38,3 +45,10 @@ def test_kinds_that_are_given_are_not_guessed():
     frame = pd.DataFrame({"code": [1, 2, 3] * 10, "size": range(30)})
     kinds = AutoStackRegressor(kinds={"code": "category"})._checked_kinds(frame, None)
     assert [column.kind for column in kinds] == ["category", "identifier"]
+
+
+def test_a_report_that_was_written_is_linked(tmp_path):
+    stack = StackingRegressor([("ridge", Ridge())], cv=3, random_state=0).fit(X, y)
+    assert "write_report" in fitted_html(stack)
+    path = write_report(stack, tmp_path / "a & b.html")
+    assert f'<a href="{html.escape(str(path))}"' in fitted_html(stack)

@@ -1,12 +1,16 @@
-"""What a notebook shows of a fitted stack: its score and its leaderboard."""
+"""What a notebook shows of a fitted stack: its score, its leaderboard, the way to its report."""
 
 import html
 import math
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from foldwise.wording import direction, metric_name, number, with_error
 
 SHOWN = ("model", "se", "difference", "difference_se", "weight")
+# Where the last report on a model was written; a model itself knows nothing of reports.
+REPORTS: WeakKeyDictionary[Any, Path] = WeakKeyDictionary()
 
 
 def fitted_html(model: Any) -> str:
@@ -31,4 +35,7 @@ def fitted_html(model: Any) -> str:
     table = shown.to_html(index=False, border=0, float_format=number, na_rep="")
     title, owner = html.escape(said), type(model).__name__
     more = 'The whole story: <code>foldwise.write_report(model, "report.html")</code>'
+    if model in REPORTS:
+        place = html.escape(str(REPORTS[model]))
+        more = f'The whole story: <a href="{place}" target="_blank">{place}</a>'
     return f"<p><b>{owner}</b>. {title}</p>{table}<p>{more}</p>"
