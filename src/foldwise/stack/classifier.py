@@ -93,8 +93,9 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         without it and one more. "auto" repeats what is deployed;
         anything else is taken at its word, and the score is not corrected.
     tune : dict or None, default=None
-        Maps names of learners to grids, searched inside the folds. Of Newton boosting "rounds"
-        finds how many of them are enough: for each fold on the others, with no rows set apart.
+        Maps names of learners to grids, searched inside the folds. Of boosters that stop early
+        (Newton boosting, XGBoost, CatBoost) "rounds" finds how many are enough: for each fold on
+        the others, with no rows set apart.
     calibrate : None, "auto", str or list of str, default=None
         How the stack's probabilities are calibrated on its own out-of-fold predictions: by
         "temperature", "platt", "beta", "quadratic", "isotonic", "venn_abers", "vector",

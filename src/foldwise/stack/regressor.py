@@ -42,8 +42,9 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         without it and one more. "auto" repeats what is deployed;
         anything else is taken at its word, and the score is not corrected.
     tune : dict or None, default=None
-        Maps names of learners to grids, searched inside the folds. Of Newton boosting "rounds"
-        finds how many of them are enough: for each fold on the others, with no rows set apart.
+        Maps names of learners to grids, searched inside the folds. Of boosters that stop early
+        (Newton boosting, XGBoost, CatBoost) "rounds" finds how many are enough: for each fold on
+        the others, with no rows set apart.
     scoring : None, str or callable, default=None
         What the score is and what choices maximise; None is the root mean squared error.
     prune : float, default=0.0
