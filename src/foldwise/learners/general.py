@@ -89,7 +89,7 @@ def fit_at_node(
     """
     fits: list[NodeFit | Exception] = []
     with config_context(enable_metadata_routing=False):
-        node = NodeRows(data, task, alone=len(assignments) == 1)
+        node = NodeInput(data, task, alone=len(assignments) == 1)
         for assignment in assignments:
             try:
                 fits.append(node.fit(assignment))
@@ -149,7 +149,7 @@ def fit_together(
     """
     start = time.perf_counter()
     with config_context(enable_metadata_routing=False):
-        nodes = [NodeRows(data, task, alone=True) for task in tasks]
+        nodes = [NodeInput(data, task, alone=True) for task in tasks]
         begun = [
             node.begin(Assignment(learner, method, task.seed))
             for node, task in zip(nodes, tasks, strict=True)
@@ -169,7 +169,7 @@ class _Begun:
     called: dict[str, Any]
 
 
-class NodeRows:
+class NodeInput:
     """The rows of one node, and the transformers already fitted on them.
 
     ``alone``: Whether one learner only is fitted, so that nothing need be kept for another.

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.engine.executor import without_frames
-from foldwise.learners.general import Assignment, NodeRows, steps_of
+from foldwise.learners.general import Assignment, NodeInput, steps_of
 from foldwise.learners.prepare import (
     EARLY_STOPPING,
     respond,
@@ -205,7 +205,7 @@ def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> 
         patience = int(last.get_params()["early_stopping_rounds"])
         learner = _with_last(assignment.learner, _unstopped(last))
         assignment = replace(assignment, learner=learner)
-    node = NodeRows(data, task, alone=True)
+    node = NodeInput(data, task, alone=True)
     begun = node.begin(assignment)
     (X,) = node.asked(begun.model, begun.last, begun.key)
     parts = [

@@ -165,7 +165,9 @@ def fit_stacks(
     lattices = [old.lattice for old in before]
     lattices += [_deal(problem, options, r, len(layers)) for r in range(len(before), most)]
     deals = [_read(lattice, problem, options, len(layers)) for lattice in lattices]
-    tune = checked_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
+    tune: dict[str, Any] = {}
+    if options.tune is not None:
+        tune = checked_tune(options.owner, options.tune, layers, lattices[0], options.score_se)
     if not deals[0].reading.judgements:
         warn_of_no_score(options.owner, len(layers), lattices[0].n_folds)
     if problem.labels is not None:
@@ -255,7 +257,7 @@ def fit_layers(
             tuned = [e for e in entries if e.name in tune]
             tuned = [e for e in tuned if not table.take_over_tuned(before, e.name)]
             rounds = [entry.name for entry in tuned if tune[entry.name] == ROUNDS]
-            own, after = rounds_tasks(table, rounds, dealt, settings)
+            own, after = rounds_tasks(table, rounds, dealt, settings) if rounds else ({}, {})
             fit_cells(table, entries, problem.data, tasks | own, settings, after=after)
             for entry in [entry for entry in tuned if entry.name not in rounds]:
                 tune_learner(table, entry, problem, dealt.lattice, dealt.reading, settings)

@@ -34,8 +34,6 @@ def checked_tune(
     def wrong(must: str, got: Any, fix: str) -> Exception:
         return invalid_parameter(owner, "tune", must=must, got=got, fix=fix)
 
-    if tune is None:
-        return {}
     if not isinstance(tune, Mapping):
         fix = "Use e.g. {'ridge': {'alpha': [0.1, 1, 10]}}."
         raise wrong("be a dict from learner names to grids", tune, fix)
