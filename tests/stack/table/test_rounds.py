@@ -130,6 +130,7 @@ def test_processes_repeats_and_a_run_that_is_continued_change_nothing(tmp_path):
     begun, done = fitted(run_dir=tmp_path), fitted(**how, run_dir=tmp_path)
     assert np.array_equal(stack.predict(X), elsewhere.predict(X))
     assert np.array_equal(stack.predict(X), done.predict(X))
+    assert stack.score_ == elsewhere.score_ == done.score_
     assert begun.run_.fits == 20
     assert (done.run_.reused, done.run_.fits) == (20, 20)
 
@@ -148,7 +149,9 @@ def test_a_run_that_was_interrupted_is_continued(tmp_path, number):
     stack = fitted(run_dir=tmp_path)
     # The linear learner's ten fits are one job, and two events are no fits.
     assert stack.run_.reused >= 10 + number - 3
-    assert np.array_equal(stack.predict(X), fitted().predict(X))
+    whole = fitted()
+    assert np.array_equal(stack.predict(X), whole.predict(X))
+    assert stack.score_ == whole.score_
 
 
 def test_learners_can_be_added():
