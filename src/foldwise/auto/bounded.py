@@ -25,7 +25,7 @@ from foldwise.auto.plan import (
 )
 from foldwise.boost.newton import NewtonBoosting
 from foldwise.learners import TrainingData, prepared
-from foldwise.learners.watched import finds_rounds
+from foldwise.learners.watched import finds_rounds, package_of
 from foldwise.stack.table.rounds import ROUNDS
 
 # Rows of the probes of a booster.
@@ -259,7 +259,7 @@ def speeds_of(
         return found
     rounds = ROUNDS_GROW * found[first].rounds(len(rows), time.perf_counter() - now)
     usual = {
-        name: CATBOOST_STOPS * rounds if _package(_last(learners[name])) == "catboost" else rounds
+        name: CATBOOST_STOPS * rounds if package_of(_last(learners[name])) == "catboost" else rounds
         for name in found
     }
     return {
@@ -317,15 +317,11 @@ def _probe(learner: Any, data: TrainingData, rows: IntArray, seed: int, rounds: 
 def _rounds_name(learner: Any) -> str:
     """Return what a booster, of whatever library, calls its number of rounds; "" for others."""
     last = _last(learner)
-    if isinstance(last, NewtonBoosting) or _package(last) == "xgboost":
+    if isinstance(last, NewtonBoosting) or package_of(last) == "xgboost":
         return "n_estimators"
     # With categories, what CatBoost does in a round grows faster than its rows: it is tried whole.
-    plain = _package(last) == "catboost" and "cat_features" not in last.get_params()
+    plain = package_of(last) == "catboost" and "cat_features" not in last.get_params()
     return "iterations" if plain else ""
-
-
-def _package(model: Any) -> str:
-    return type(model).__module__.partition(".")[0]
 
 
 def _is_booster(learner: Any) -> bool:

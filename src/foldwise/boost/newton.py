@@ -172,67 +172,26 @@ class NewtonBoosting(LossBooster):
         self.validation_loss_ = model.validation_loss
         self.n_estimators_ = model.rounds
 
-    def fit_watching(
+    def _fit_watching(
         self, X: Any, y: Any, watched: Sequence[Part], sample_weight: Any = None
     ) -> tuple[int, ...]:
-        """Boost all rows until the loss has stopped falling on each of several parts of others.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training features.
-        y : array-like of shape (n_samples,)
-            Training targets.
-        watched : sequence of (X, y, sample_weight or None)
-            The other parts. What is found on one of them does not depend on the others.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the training rows.
-
-        Returns
-        -------
-        tuple of int
-            For each part, the rounds at its lowest loss; :meth:`first` gives the model of these.
-        """
+        """Boost until the loss has stopped falling on each watched part; return where it did."""
         self._fit(X, y, sample_weight, None, watched)
         return self.model_.best_rounds
 
-    def answers_after(self, rounds: Sequence[int], X: Any) -> dict[int, Self]:
-        """Return models of the first rounds that answer for some rows only, quickly.
-
-        Parameters
-        ----------
-        rounds : sequence of int
-            How many of them, several times.
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        dict of int to Self
-            Other estimators, by their rounds.
-        """
+    def _answering(self, rounds: Sequence[int], X: Any) -> dict[int, Self]:
+        """Return models of the first rounds, by their number, that can be asked about X only."""
         found = self.model_.firsts(rounds, self._table(X))
-        cuts = {number: copy(self) for number in found}
-        for number, cut in cuts.items():
-            cut._take(found[number])
-        return cuts
+        return {number: self._with_model(model) for number, model in found.items()}
 
-    def first(self, rounds: int) -> Self:
-        """Return the fitted model of the first rounds.
+    def _first(self, rounds: int) -> Self:
+        """Return the fitted model of the first rounds."""
+        return self._with_model(replace(self.model_.first(rounds), validation_loss=None))
 
-        Parameters
-        ----------
-        rounds : int
-            How many.
-
-        Returns
-        -------
-        Self
-            Another estimator.
-        """
-        cut = copy(self)
-        cut._take(replace(self.model_.first(rounds), validation_loss=None))
-        return cut
+    def _with_model(self, model: NewtonTrees) -> Self:
+        other = copy(self)
+        other._take(model)
+        return other
 
     def _part(self, rows: WeightedRows, inside: IntArray) -> WeightedRows:
         X = rows.table.X

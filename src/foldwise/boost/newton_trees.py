@@ -308,7 +308,8 @@ def train(
 class _Watching:
     """Ends boosting once the loss has stopped falling on every part of the rows set apart.
 
-    What is found on one part is then what would be found on it alone.
+    What is found on one part is then what would be found on it alone; LightGBM's own way ends with
+    the first of them.
     """
 
     waiting: list[Patience]

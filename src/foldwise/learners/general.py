@@ -211,11 +211,6 @@ class NodeInput:
             self.transformed[key] = fitted, None, X_test
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
         data = TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups)
-        if self.task.watched:
-            # What it is watched on is no part of these rows.
-            named = weight_argument(last) or "sample_weight"
-            weight = {} if self.weight is None else {named: self.weight}
-            return _Begun(model, last, key, {"X": X_train, "y": self.y, **weight})
         called = fit_arguments(last, data, assignment.seed, in_order=self.task.in_order)
         return _Begun(model, last, key, called)
 

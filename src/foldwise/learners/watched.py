@@ -58,7 +58,7 @@ class Patience:
 def finds_rounds(learner: Any) -> bool:
     """Tell whether a learner is a booster that stops early and can be watched on other rows."""
     last = steps_of(learner)[-1]
-    if hasattr(last, "fit_watching"):
+    if hasattr(last, "_fit_watching"):
         return bool(last.early_stopping)
     parameters = last.get_params(deep=False)
     known = package_of(last) in ROUNDS_NAMES and stops_early_on_given_rows(last)
@@ -82,7 +82,7 @@ def with_rounds(learner: Any, rounds: int) -> Any:
 def _unstopped(last: Any, **changed: Any) -> Any:
     """Return a booster that does not stop early, with some parameters changed."""
     parameters = last.get_params(deep=False)
-    if hasattr(last, "fit_watching"):
+    if hasattr(last, "_fit_watching"):
         return type(last)(**{**parameters, "early_stopping": False, **changed})
     # Not by None, with which CatBoost stops early and cannot be cloned.
     kept = {key: value for key, value in parameters.items() if key not in EARLY_STOPPING}
@@ -101,8 +101,8 @@ def _watch(
     model: Any, patience: int, X: Any, y: Array, parts: Sequence[Part], **called: Any
 ) -> tuple[int, ...]:
     """Fit a booster until its loss has stopped falling on each part; return the rounds of each."""
-    if hasattr(model, "fit_watching"):
-        found: tuple[int, ...] = model.fit_watching(X, y, parts, **called)
+    if hasattr(model, "_fit_watching"):
+        found: tuple[int, ...] = model._fit_watching(X, y, parts, **called)
         return found
     if is_classifier(model):
         parts = [_of_classes(part, np.unique(y)) for part in parts]
@@ -127,16 +127,16 @@ def _of_classes(part: Part, classes: Array) -> Part:
 
 def _cuts(model: Any, found: Sequence[int], X: Any, *, keep: bool) -> dict[int, Any]:
     """Return the models of the first rounds; those that are not kept are good for X only."""
-    if hasattr(model, "answers_after") and not keep:
-        cuts: dict[int, Any] = model.answers_after(found, X)
+    if hasattr(model, "_answering") and not keep:
+        cuts: dict[int, Any] = model._answering(found, X)
         return cuts
     return {rounds: _first(model, rounds) for rounds in found}
 
 
 def _first(model: Any, rounds: int) -> Any:
     """Return the fitted model of the first rounds."""
-    if hasattr(model, "first"):
-        return model.first(rounds)
+    if hasattr(model, "_first"):
+        return model._first(rounds)
     if package_of(model) == "xgboost":
         cut = copy(model)
         cut._Booster = model.get_booster()[:rounds]
@@ -201,7 +201,7 @@ def fit_watched(
 def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> list[NodeFit]:
     start, weight, patience = time.perf_counter(), data.sample_weight, 0
     last = steps_of(assignment.learner)[-1]
-    if not hasattr(last, "fit_watching"):
+    if not hasattr(last, "_fit_watching"):
         patience = int(last.get_params()["early_stopping_rounds"])
         learner = _with_last(assignment.learner, _unstopped(last))
         assignment = replace(assignment, learner=learner)

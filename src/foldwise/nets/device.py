@@ -41,11 +41,17 @@ def device_named(torch: Any, name: str) -> str:
 
 
 @contextlib.contextmanager
-def one_thread(torch: Any, device: str) -> Iterator[None]:
-    """Let the processor work in one thread: sums that several share end in other bits."""
+def working_on(torch: Any, device: str) -> Iterator[None]:
+    """Let the processor work in one thread: sums that several share end in other bits.
+
+    Of several cards, this one is the one that steps are captured on.
+    """
+    if device.startswith("cuda"):
+        with torch.cuda.device(device):
+            yield
+        return
     before = torch.get_num_threads()
-    if device == "cpu":
-        torch.set_num_threads(1)
+    torch.set_num_threads(1)
     try:
         yield
     finally:

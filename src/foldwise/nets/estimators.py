@@ -31,7 +31,7 @@ from foldwise.learners import (
     register,
     rows_to_stop_on,
 )
-from foldwise.nets.device import device_named, imported_torch, one_thread
+from foldwise.nets.device import device_named, imported_torch, working_on
 from foldwise.nets.inputs import Inputs, inputs_of
 from foldwise.nets.network import Shape
 from foldwise.nets.train import NodeRows, Recipe, Trained, answers, train
@@ -300,7 +300,7 @@ def _train(models: Sequence[Net], plans: Sequence[_Plan]) -> list[Trained]:
     torch = imported_torch(owner)
     with (
         progress(owner, plan.recipe.epochs, models[0].verbose, "epochs") as told,
-        one_thread(torch, plan.device),
+        working_on(torch, plan.device),
     ):
         rows = [each.rows for each in plans]
         return train(torch, rows, plan.recipe, plan.device, told.reach)

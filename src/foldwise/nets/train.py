@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.nets.device import one_thread
+from foldwise.nets.device import working_on
 from foldwise.nets.network import Drop, Shape, Weights, first_weights, numpy_silu, respond
 
 BETAS = (0.9, 0.95)
@@ -122,17 +122,16 @@ class _Steps:
         self.number = torch.zeros(1, dtype=torch.int64, device=device)
         self.orders: Any = None
         self.groups = self._groups(shares, device)
+        self.captures = device.startswith("cuda")
+        self.graph: Any = None
         # One pass over all weights of a group: there are many small ones.
-        on_card = device != "cpu"
         self.optimiser = torch.optim.AdamW(
             [{"params": group.weights, "lr": group.rate} for group in self.groups],
             betas=BETAS,
             weight_decay=0.0,
             fused=True,
-            capturable=on_card,
+            capturable=self.captures,
         )
-        self.graph: Any = None
-        self.captures = device.startswith("cuda")
 
     def _groups(self, shares: FloatArray, device: str) -> "list[_Group]":
         """Return the weights of each rate; biases do not decay."""
@@ -193,10 +192,13 @@ class _Steps:
         with torch.cuda.stream(stream):
             for _ in range(3):
                 self._do()
+                # There may be fewer steps than these.
+                self.number.zero_()
         torch.cuda.current_stream().wait_stream(stream)
         self.optimiser.zero_grad()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        # Other threads may use the card meanwhile.
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             self._do()
         with torch.no_grad():
             for name, values in self.weights.items():
@@ -399,7 +401,7 @@ def answers(
         return np.concatenate(said, axis=1)
     there = {name: torch.as_tensor(values).to(device) for name, values in double.items()}
     said = []
-    with torch.no_grad(), one_thread(torch, device):
+    with torch.no_grad(), working_on(torch, device):
         for part in parts:
             on = torch.as_tensor(np.ascontiguousarray(part)).to(device)
             answer = respond(torch, torch.nn.functional.silu, shape, there, on, drop)

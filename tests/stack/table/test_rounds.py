@@ -162,7 +162,7 @@ def test_learners_can_be_added():
 
 
 class Fails(NewtonBoostingRegressor):
-    def fit_watching(self, X, y, watched, sample_weight=None):
+    def _fit_watching(self, X, y, watched, sample_weight=None):
         raise ValueError("no")
 
 

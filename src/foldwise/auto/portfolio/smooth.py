@@ -21,6 +21,15 @@ from foldwise.learners.linear import fit_ridge_grid
 from foldwise.learners.prepare import BLOCK_BYTES
 
 PENALTIES = tuple(np.logspace(-2, 4, 13).tolist())
+# Of the time, what networks on a graphics card may take, and what those of a lattice of five folds
+# took on one (an H200): seconds a row, and the size. Measured on california_housing, satimage,
+# higgs_sample and adult.
+CARD_SHARE = 0.4
+CARD_SIZES: list[tuple[float, dict[str, Any]]] = [
+    (1.8e-3, {}),
+    (0.9e-3, {"n_members": 8}),
+    (0.3e-3, {"n_members": 8, "width": 128, "n_layers": 2, "epochs": 60}),
+]
 
 
 class RidgeInBlocks(RidgeCV):
@@ -36,17 +45,6 @@ class RidgeInBlocks(RidgeCV):
             return super().fit(X, y, sample_weight)
         self.__dict__ |= vars(fits[0].model)
         return self
-
-
-# Of the time, what networks on a graphics card may take, and what those of a lattice of five folds
-# took on one (an H200): seconds a row, and the size. Measured on california_housing, satimage,
-# higgs_sample and adult.
-CARD_SHARE = 0.4
-CARD_SIZES: list[tuple[float, dict[str, Any]]] = [
-    (1.8e-3, {}),
-    (0.9e-3, {"n_members": 8}),
-    (0.3e-3, {"n_members": 8, "width": 128, "n_layers": 2, "epochs": 60}),
-]
 
 
 def ridge(_profile: TableProfile) -> Any:

@@ -2,7 +2,8 @@
 
 The settings of boosted trees are those published by Holzmüller et al. (2024, "Better by default")
 and the characters of AutoGluon's portfolio (Erickson et al. 2020), with the number of rounds found
-on rows set apart inside each node; patience is 60 rounds instead of 300.
+on the folds left out, or where there are none for it on rows set apart; patience is 60 rounds
+instead of 300.
 """
 
 from typing import Any
@@ -31,7 +32,7 @@ def newton(profile: TableProfile, learning_rate: float = 0.05, **parameters: Any
         learning_rate=learning_rate,
         early_stopping=True,
         n_iter_no_change=PATIENCE,
-        # Growing again with all rows pays where rows are few.
+        # Where rows are set apart, growing again with all of them pays if they are few.
         refit="scaled" if profile.n_rows <= SMALL else None,
         n_jobs=1,
         **parameters,
