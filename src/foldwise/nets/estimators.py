@@ -372,7 +372,8 @@ class NetRegressor(RegressorMixin, Net):
         At most so many networks of a stack are trained as one tensor. Larger is quicker and takes
         more memory; the last bits may depend on it.
     device : str, default="auto"
-        Where torch works: "auto" is "cuda" where there is one, else "cpu".
+        Where torch works: "auto" is "cuda" where there is one, else "cpu". As training begins on a
+        card, no other thread may synchronise the whole of it.
     random_state : int, RandomState or None
         Draws first weights, batches and the units left out.
     verbose : int, default=0
@@ -487,7 +488,8 @@ class NetClassifier(ClassifierMixin, Net):
         At most so many networks of a stack are trained as one tensor. Larger is quicker and takes
         more memory; the last bits may depend on it.
     device : str, default="auto"
-        Where torch works: "auto" is "cuda" where there is one, else "cpu".
+        Where torch works: "auto" is "cuda" where there is one, else "cpu". As training begins on a
+        card, no other thread may synchronise the whole of it.
     random_state : int, RandomState or None
         Draws first weights, batches and the units left out.
     verbose : int, default=0

@@ -171,6 +171,7 @@ def test_a_booster_that_failed_is_left_out_when_others_are_added():
     learners = [("boosted", Fails(early_stopping=True)), ("ridge", Ridge())]
     stack = StackingRegressor(learners, cv=4, tune={"boosted": "rounds"}, random_state=0).fit(X, Y)
     assert list(stack.failures_) == ["boosted"]
+    assert stack.deals_[0].top.table.choices == {}
     assert list(stack.add("other", Ridge(10.0)).failures_) == ["boosted"]
 
 
