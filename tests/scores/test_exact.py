@@ -29,6 +29,9 @@ def test_for_equal_folds_the_step_is_all_but_two_of_the_folds(n_folds) -> None:
     alone, pairs = n - n // n_folds, n - 2 * n // n_folds
     found = next_step([alone] * n_folds, [[pairs] * (n_folds - 1)] * n_folds, n)
     assert found == pytest.approx((n_folds - 2) / n_folds)
+    # Of the mean of fold models, the middle between that and the whole step.
+    found = next_step([alone] * n_folds, [[pairs] * (n_folds - 1)] * n_folds, n, averaged=True)
+    assert found == pytest.approx((n_folds - 1) / n_folds)
 
 
 def test_folds_of_any_size_step_along_one_over_n() -> None:
@@ -41,7 +44,7 @@ def test_folds_of_any_size_step_along_one_over_n() -> None:
         for i in range(4)
     ]
     assert next_step(alone, pairs, 100) == pytest.approx(np.mean(each))
-    assert next_step([5, 5], [[5], [5]], 10) == 0.0
+    assert next_step([5, 5], [[5], [5]], 10) == next_step([5], [[5]], 10, averaged=True) == 0.0
 
 
 @pytest.mark.parametrize("n_folds", [4, 5, 7])
@@ -80,6 +83,21 @@ def test_the_step_is_at_least_nothing_and_at_most_a_quarter_of_the_loss() -> Non
     # A share of 0.9 correct is a loss of 0.1.
     high = stepped(Evaluation(0.9, judged.contributions), worse, better, (0.6, 0.6), 1.0)
     assert high.evaluation.score == pytest.approx(0.925)
+
+
+def test_hits_and_ranks_step_backwards_as_far_as_forwards() -> None:
+    own, low, high = (Evaluation(score, np.zeros(2)) for score in (0.6, 0.5, 0.52))
+    up, down = (
+        stepped(own, *two, (0.6, 0.6), 1.0, backwards=True) for two in ((low, high), (high, low))
+    )
+    assert up.evaluation.score - 0.6 == pytest.approx(0.012)
+    assert 0.6 - down.evaluation.score == pytest.approx(0.012)
+    far = Evaluation(-1.0, low.contributions), Evaluation(1.0, low.contributions)
+    for score, lowest in ((0.6, 0.5), (0.1, 0.0), (-0.2, -0.5)):
+        judged = Evaluation(score, low.contributions)
+        back = stepped(judged, far[1], far[0], (0.6, 0.6), 1.0, backwards=True)
+        assert back.evaluation.score == pytest.approx(lowest)
+        assert back.more == 0.0
 
 
 def test_a_root_is_taken_after_the_step() -> None:
@@ -124,6 +142,9 @@ def test_it_says_when_the_step_was_limited() -> None:
     assert told(1.0, averaged=True).startswith(
         "the mean of more models is deployed than was judged"
     )
+    less = Evaluation(own.score - 1.0, own.contributions)
+    worse = correction_of([Exact(less, own, -1.0, 1.25)], metric)
+    assert worse.reason == "models of more rows judged worse here, by 1 of root mean squared error"
     assert told(-1.0, averaged=True).startswith("means of models did not judge better")
 
 

@@ -3,6 +3,8 @@
 The models that predict a judged fold saw fewer rows than the deployed ones. How much that costs
 is read from models one fold smaller still: their loss B, minus the loss C of the models without
 the judged fold alone, is one step of the learning curve, and the next one is ``kappa`` times it.
+Where the mean of models without a fold each is deployed, it has the variance of a model of all rows
+but the bias of its members: ``kappa`` of the one part, the whole step of the other is to come.
 Where all models miss two folds, the mean of more of them is deployed than is judged (A): what that
 is worth is read from what their mean gains on each alone, B minus A.
 
@@ -51,7 +53,7 @@ class ScoreCorrection:
 
     kind: str  # "step", "limited" (the step had left its limits) or "none"
     reason: str  # one sentence
-    size: float = 0.0  # corrected minus uncorrected score, in the scorer's sign; never negative
+    size: float = 0.0  # corrected minus uncorrected score, in the scorer's sign
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,19 @@ class Exact:
     more: float = 0.0  # how much better still it may be, where the step is known to a range only
 
 
-def next_step(alone: Sequence[int], pairs: Sequence[Sequence[int]], everything: int) -> float:
+def next_step(
+    alone: Sequence[int],
+    pairs: Sequence[Sequence[int]],
+    everything: int,
+    *,
+    averaged: bool = False,
+) -> float:
     """Return kappa: the next step of a 1/n learning curve, in units of the one that was seen.
 
     ``alone``: Training rows of the models without fold i. ``pairs``: for each i those of the models
     without i and one more. ``everything``: all rows. Folds that show no step are left out.
+    ``averaged``: Whether the mean of models without a fold is deployed. How much of the step is
+    their bias does not show, so it is the middle between kappa and the whole step.
 
     Examples
     --------
@@ -81,7 +91,8 @@ def next_step(alone: Sequence[int], pairs: Sequence[Sequence[int]], everything: 
         seen = float(np.mean([1.0 / m for m in smaller])) - 1.0 / without
         if seen > 0:
             steps.append((1.0 / without - 1.0 / everything) / seen)
-    return float(np.mean(steps)) if steps else 0.0
+    kappa = float(np.mean(steps)) if steps else 0.0
+    return (1.0 + kappa) / 2 if averaged and steps else kappa
 
 
 def next_mean(n_folds: int) -> tuple[float, float]:
@@ -123,19 +134,23 @@ def stepped(
     alone: Evaluation,
     kappa: tuple[float, float],
     best: float,
+    *,
+    backwards: bool = False,
 ) -> Exact:
     """Return the score after the step ``kappa * (alone - pairs)``, kept within its limits.
 
     ``kappa``: the least and the most it may be; the least is taken. ``best``: the best score there
     can be; the loss is what is missing to it, and the step is at least nothing and at most a
-    quarter of that.
+    quarter of that. ``backwards``: whether it may be as large to the worse, but not below zero.
     """
     least, most = kappa
     raw = least * (alone.score - pairs.score)
     limit = MOST * abs(best - judged.score)
-    if not np.isfinite(raw) or raw <= 0:
+    back = min(limit, judged.score) if judged.score > 0 else limit
+    step = float(np.clip(raw, -back if backwards else 0.0, limit))
+    if not np.isfinite(raw) or step == 0:
         return Exact(judged, judged, raw, limit)
-    share = least * min(1.0, limit / raw)
+    share = least * step / raw
     moved = Evaluation(
         judged.score + share * (alone.score - pairs.score),
         judged.contributions + share * (alone.contributions - pairs.contributions),
@@ -168,6 +183,9 @@ def correction_of(
             "a quarter of the loss, so only a quarter was taken off"
         )
         return ScoreCorrection("limited", reason, size)
+    if size < 0:
+        words = f"models of more rows judged worse here, by {-size:.3g}"
+        return ScoreCorrection("step", f"{words} of {metric.name.replace('_', ' ')}", size)
     if all(not e.raw > 0 for e in each):
         better = "means of models" if averaged else "models of more rows"
         reason = f"{better} did not judge better here, so nothing was taken off"

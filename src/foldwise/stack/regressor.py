@@ -149,7 +149,9 @@ class StackingRegressor(RegressorMixin, BaseStacking):
     left is a slight pessimism, since judged stacks saw fewer rows. It is taken out of ``score_``
     and ``leaderboard_``: with the stacker judged for a fold, B the loss by single models without
     the fold and one more, C the loss by models without the fold, the next step of the learning
-    curve is ``(K - 2) / K * (B - C)``; it is kept between zero and a quarter of the loss. The
+    curve is ``(K - 2) / K * (B - C)`` with ``"refit"``, and ``(K - 1) / K * (B - C)`` with
+    ``"folds"``, where a mean keeps the bias of its members; it is kept between zero and a quarter
+    of the loss (scores of classes that grow with quality may become worse by as much). The
     stacker learns from better learners too, which only ``score_se="nested"`` can see: with it B is
     the loss of whole stacks without two folds, C the judged loss itself.
     With ``"pairs"``, where models of one size are averaged, squared errors are taken a step of

@@ -138,7 +138,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     >>> selection.weights_.round(2).to_dict()
     {'ridge': 0.83, '5nn': 0.0, '20nn': 0.17}
     >>> print(f"{-selection.score_:.1f} ± {selection.score_se_:.1f}")
-    55.3 ± 1.8
+    55.2 ± 1.8
     """
 
     def __init__(

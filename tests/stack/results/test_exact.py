@@ -91,16 +91,16 @@ class ByHand:
 
         own = self.c if predict_with == "refit" else self.a
         larger = self.a if predict_with == "pairs" else self.c
-        kappa = 1 / self.K if predict_with == "pairs" else self.kappa()
+        kappa = {"folds": (1 + self.kappa()) / 2, "refit": self.kappa(), "pairs": 1 / self.K}
         d = np.concatenate([errors(own[i], i) for i in range(self.K)])
         c = np.concatenate([errors(larger[i], i) for i in range(self.K)])
         b = np.concatenate(
             [np.mean([errors(one, i) for one in self.b[i]], axis=0) for i in range(self.K)]
         )
         weight = np.ones(N) if self.weight is None else self.weight[self.rows]
-        step = kappa * np.average(b - c, weights=weight)
+        step = kappa[predict_with] * np.average(b - c, weights=weight)
         limited = np.clip(step, 0, np.average(d, weights=weight) / 4)
-        return d, d - kappa * (b - c) * limited / step, weight
+        return d, d - kappa[predict_with] * (b - c) * limited / step, weight
 
     def inflation(self, shares) -> float:
         """Return the factor of the standard error, from the learners' squared errors."""
@@ -320,7 +320,7 @@ def test_classes_are_corrected_by_rows_and_ranks_by_folds(predict_with, scoring,
            - 1 / sizes[frozenset({i})])
         for i in range(5)
     ])  # fmt: skip
-    d = a if predict_with == "folds" else c
+    d, kappa = (a, (1 + kappa) / 2) if predict_with == "folds" else (c, kappa)
     expected = d - np.clip(kappa * (b - c), 0, d / 4)
     best = 0 if scoring == "neg_log_loss" else 1
     assert best - stack.score_ == pytest.approx(expected, rel=1e-9)
@@ -398,3 +398,23 @@ def test_two_layers_and_labels_are_corrected() -> None:
     trees = [("a", DecisionTreeClassifier(max_depth=2)), ("b", LogisticRegression())]
     stack = StackingClassifier(trees, scoring="accuracy", random_state=0).fit(X, CLASSES)
     assert 0 <= stack.score_uncorrected_ <= stack.score_ <= 1
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "roc_auc"])
+def test_chance_moves_hits_and_ranks_up_and_down(scoring) -> None:
+    steps = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y, noise = np.arange(40) % 2, rng.normal(size=(40, 3))
+        stack = StackingClassifier(
+            [("nb", GaussianNB()), ("tree", DecisionTreeClassifier(max_depth=3, random_state=0))],
+            "mean",
+            scoring=scoring,
+            random_state=seed,
+        ).fit(noise, y)
+        exact = board_of(stack.deals_[0]).rows["stack"]
+        steps.append(stack.score_correction_.size)
+        assert steps[-1] == pytest.approx(exact.raw)
+        worse = stack.score_correction_.reason.startswith("models of more rows judged worse")
+        assert worse == (exact.raw < 0)
+    assert min(steps) < 0 < max(steps)

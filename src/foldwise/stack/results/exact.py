@@ -93,7 +93,9 @@ def board_of(stack: FittedStack) -> Board:
     for title, own in judged.items():
         # Taken out one by one: each holds a number a row.
         pairs, alone = curve.pairs.pop(title), curve.alone.pop(title)
-        exact = stepped(own, pairs, alone, kappa, metric.best)
+        # Of hits and ranks a step is mostly chance, which may not only help.
+        backwards = _is_bounded(stack)
+        exact = stepped(own, pairs, alone, kappa, metric.best, backwards=backwards)
         rows[title] = exact if metric is stack.metric else rooted(exact)
     return board
 
@@ -234,8 +236,7 @@ def heavy_tails(stack: FittedStack) -> str:
     """Say in one sentence which few rows carry the uncertainty; nothing if no few do."""
     verdict = stack.verdict
     # Hits and ranks have no tail.
-    bounded = stack.problem.labels is not None and stack.metric.sign > 0
-    if verdict.response is None or verdict.target is None or bounded:
+    if verdict.response is None or verdict.target is None or _is_bounded(stack):
         return ""
     losses = stack.metric.row_losses(verdict.response, verdict.target)
     rows = verdict.rows[heavy_rows(losses, verdict.target.weight)]
@@ -309,6 +310,11 @@ def _before_the_root(stack: FittedStack) -> Metric:
     return replace(metric, function=metrics.mean_squared_error, scorer=scorer)
 
 
+def _is_bounded(stack: FittedStack) -> bool:
+    """Tell whether hits or ranks of classes are judged, no losses."""
+    return stack.problem.labels is not None and stack.metric.sign > 0
+
+
 def _is_quadratic(stack: FittedStack) -> bool:
     """Tell whether the mean of many models is as much better as their variance is smaller."""
     squares = (metrics.mean_squared_error, metrics.r2_score, metrics.brier_score_loss)
@@ -338,5 +344,6 @@ def _kappa(stack: FittedStack) -> tuple[float, float]:
     pairs = [[size(ref.node) for ref in j.pairs] for j in judgements]
     if min(alone, default=0) == 0 or min(map(min, pairs), default=0) == 0:
         return 0.0, 0.0
-    kappa = next_step(alone, pairs, size(EVERYTHING))
+    averaged = stack.reading.predict_with == "folds" and not stack.reading.nested
+    kappa = next_step(alone, pairs, size(EVERYTHING), averaged=averaged)
     return kappa, kappa
