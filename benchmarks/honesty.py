@@ -6,6 +6,9 @@ seeds, the mean of (best possible loss - reported loss) must not exceed two stan
 The same data through the naive way, the best of a grid of stackers on plain out-of-fold
 features scored on the very folds that chose it, show what is avoided.
 
+Hits and ranks: accuracy, balanced accuracy and AUC of noise, two and three classes of 60 rows;
+their mean over ten times as many seeds must not exceed chance by two standard errors.
+
 Fresh rows: `score_` against the loss on 100,000 fresh rows, for each `predict_with`.
 
     python benchmarks/honesty.py [--quick] [--estimators [--first SEED] [--file LOSSES]]
@@ -155,6 +158,28 @@ def noise(n_seeds):
     return all_honest, worst
 
 
+def hits_and_ranks(n_seeds):
+    """Print scores of noise over chance; return whether none is better, and the least ratio."""
+    all_honest, worst, n_seeds = True, np.inf, 10 * n_seeds
+    print(f"pure noise, n = 60, {n_seeds} seeds: uncorrected and reported score - chance")
+    scorings = ("accuracy", "balanced_accuracy", "roc_auc_ovr")
+    for n_classes, scoring in itertools.product((2, 3), scorings):
+        chance = 1 / n_classes if "accuracy" in scoring else 0.5
+        found = []
+        for seed in range(n_seeds):
+            rng = np.random.default_rng(seed)
+            X, y = rng.normal(size=(60, 6)), rng.integers(n_classes, size=60)
+            stack = StackingClassifier(classifiers(), "nnls", scoring=scoring, random_state=seed)
+            stack.fit(X, y)
+            found.append([stack.score_uncorrected_ - chance, stack.score_ - chance])
+        before, _ = np.mean(found, axis=0)
+        mean, error, honest = verdict([own for _, own in found])
+        all_honest, worst = all_honest and honest, min(worst, 1 - mean / (1 - chance))
+        word = "honest" if honest else "OPTIMISTIC"
+        print(f"  {n_classes} {scoring:<18} {before:7.4f} {mean:7.4f} +- {error:.4f}  {word}")
+    return all_honest, worst
+
+
 PROBLEMS = {
     "Friedman 1": (make_friedman1, 1.0),
     "Friedman 2": (make_friedman2, 125.0),
@@ -206,7 +231,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer seeds")
     parser.add_argument("--seeds", type=int, help="number of seeds")
-    parser.add_argument("--only", choices=["noise", "fresh"], help="one part")
+    parser.add_argument("--only", choices=["noise", "hits", "fresh"], help="one part")
     parser.add_argument("--estimators", action="store_true", help="every estimator's own score")
     parser.add_argument("--first", type=int, default=0, help="first seed, with --estimators")
     parser.add_argument("--file", type=Path, default=Path("own_scores.jsonl"), help="their losses")
@@ -219,7 +244,7 @@ def main():
         print(f"the least of all and two standard errors  ratio: {ratio:.3f}")
         raise SystemExit(not good)
     results = {}
-    for part, measure in (("noise", noise), ("fresh", fresh_rows)):
+    for part, measure in (("noise", noise), ("hits", hits_and_ranks), ("fresh", fresh_rows)):
         if arguments.only not in (None, part):
             continue
         start = time.perf_counter()
