@@ -162,8 +162,8 @@ def hits_and_ranks(n_seeds):
     """Print scores of noise over chance; return whether none is better, and the least ratio."""
     all_honest, worst, n_seeds = True, np.inf, 10 * n_seeds
     print(f"pure noise, n = 60, {n_seeds} seeds: uncorrected and reported score - chance")
-    scorings = ("accuracy", "balanced_accuracy", "roc_auc_ovr")
-    for n_classes, scoring in itertools.product((2, 3), scorings):
+    hits, ranks = ("accuracy", "balanced_accuracy"), {2: "roc_auc", 3: "roc_auc_ovr"}
+    for n_classes, scoring in ((c, name) for c in ranks for name in (*hits, ranks[c])):
         chance = 1 / n_classes if "accuracy" in scoring else 0.5
         found = []
         for seed in range(n_seeds):
