@@ -118,16 +118,7 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.weighting = weighting
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.refit = refit
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _learners(self) -> list[Any]:
         return [DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator]

@@ -38,19 +38,7 @@ class GradientBoosting(LossBooster):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.step = step
-        self.subsample = subsample
-        self.max_features = max_features
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.refit = refit
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _learners(self) -> list[Any]:
         if self.estimator is None:

@@ -69,29 +69,7 @@ class NewtonBoosting(LossBooster):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.gamma = gamma
-        self.reg_lambda = reg_lambda
-        self.subsample = subsample
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.min_hessian = min_hessian
-        self.max_bins = max_bins
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.max_seconds = max_seconds
-        self.refit = refit
-        self.lightgbm_params = lightgbm_params
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__

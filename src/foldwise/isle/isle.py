@@ -52,22 +52,7 @@ class ISLEBase(TreeSum):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.ensemble = ensemble
-        self.n_estimators = n_estimators
-        self.max_leaf_nodes = max_leaf_nodes
-        self.subsample = subsample
-        self.learning_rate = learning_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.trees = trees
-        self.linear_terms = linear_terms
-        self.post = post
-        self.non_negative = non_negative
-        self.choose = choose
-        self.cv = cv
-        self.dictionary = dictionary
-        self.cv_score = cv_score
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     @classmethod
     def from_fitted(cls, model: Any, **parameters: Any) -> Self:

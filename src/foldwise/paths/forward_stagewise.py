@@ -102,12 +102,7 @@ class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
         cv: Any = 5,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.max_steps = max_steps
-        self.choose = choose
-        self.standardize = standardize
-        self.cv = cv
-        self.random_state = random_state
+        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         check_number(owner, "epsilon", self.epsilon, least=0, try_=0.01)
@@ -176,12 +171,7 @@ class ForwardStagewiseClassifier(LinearPathClassifier, ForwardStagewise):
         cv: Any = 5,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.max_steps = max_steps
-        self.choose = choose
-        self.standardize = standardize
-        self.cv = cv
-        self.random_state = random_state
+        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         check_number(owner, "epsilon", self.epsilon, above=0, try_=0.01)

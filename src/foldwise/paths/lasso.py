@@ -31,16 +31,7 @@ class LassoPath(LinearPath):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.variant = variant
-        self.l1_ratio = l1_ratio
-        self.n_lambdas = n_lambdas
-        self.lambda_min_ratio = lambda_min_ratio
-        self.choose = choose
-        self.non_negative = non_negative
-        self.standardize = standardize
-        self.cv = cv
-        self.tol = tol
-        self.random_state = random_state
+        self._keep(locals())
 
     @property
     def lambda_(self) -> float:

@@ -8,13 +8,14 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import check_two_classes, check_word, checked_groups, without_weightless
+from foldwise.parameters import KeepsParameters
 from foldwise.paths.cross_validation import CVPath
 from foldwise.paths.dealing import deal_folds
 from foldwise.paths.gram import mean_and_variance, moved_to_zero
@@ -30,7 +31,7 @@ class ScaledRows:
     folds: IntArray
 
 
-class Scored(BaseEstimator):
+class Scored(KeepsParameters):
     """An estimator whose predictions come from one or several sums a row; takes sparse rows."""
 
     def _linear(self, X: Any) -> FloatArray:

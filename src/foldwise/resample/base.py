@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,6 +29,7 @@ from foldwise.learners.one_learner import (
     require_task,
     require_weights,
 )
+from foldwise.parameters import KeepsParameters
 from foldwise.resample.bag import (
     BagPlan,
     accuracy_with_error,
@@ -57,7 +58,7 @@ POINTS_AT_ONCE = 5_000
 POINTS_KEPT = 200  # training rows that tell how much predictions vary
 
 
-class Bagging(BaseEstimator):
+class Bagging(KeepsParameters):
     """Draws, fits, and asks the learners.
 
     A subclass has a ``_default_learner`` and a ``_tally`` of what a member answers.

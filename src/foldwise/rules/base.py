@@ -51,23 +51,7 @@ class RuleFitBase(TreeSum):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.ensemble = ensemble
-        self.n_estimators = n_estimators
-        self.mean_leaves = mean_leaves
-        self.max_conditions = max_conditions
-        self.subsample = subsample
-        self.learning_rate = learning_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.linear_terms = linear_terms
-        self.winsorize = winsorize
-        self.max_terms = max_terms
-        self.l1_ratio = l1_ratio
-        self.choose = choose
-        self.cv = cv
-        self.dictionary = dictionary
-        self.cv_score = cv_score
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         super()._check_parameters(owner)

@@ -72,16 +72,7 @@ class AveragedCV(LinearModel):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        self.cv = cv
-        self.refit = refit
-        self.candidates = candidates
-        self.max_size = max_size
-        self.forced = forced
-        self.column_groups = column_groups
-        self.empty_model = empty_model
-        self.n_alphas = n_alphas
-        self.time_limit = time_limit
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose a model on every fold and average them.

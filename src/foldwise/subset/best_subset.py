@@ -141,17 +141,7 @@ class BestSubsetRegressor(LinearRegressor):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        self.criterion = criterion
-        self.cv = cv
-        self.max_size = max_size
-        self.forced = forced
-        self.column_groups = column_groups
-        self.empty_model = empty_model
-        self.fit_intercept = fit_intercept
-        self.each_size = each_size
-        self.keep_all = keep_all
-        self.time_limit = time_limit
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Find the best subset and fit it on all rows.

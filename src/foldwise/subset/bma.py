@@ -128,15 +128,7 @@ class BayesianModelAveraging(LinearModel):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        self.model_prior = model_prior
-        self.occam_ratio = occam_ratio
-        self.strict = strict
-        self.method = method
-        self.max_size = max_size
-        self.forced = forced
-        self.max_models = max_models
-        self.time_limit = time_limit
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the models and average them.

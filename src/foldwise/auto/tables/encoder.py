@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
@@ -25,6 +25,7 @@ from foldwise.auto.tables.sources import (
 )
 from foldwise.checks import check_lengths, check_whole, check_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter, listing
+from foldwise.parameters import KeepsParameters
 
 OWNER = "TableEncoder"
 N_FOLDS = 5
@@ -35,7 +36,7 @@ CHOICES = {
 }
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, KeepsParameters):
     """Turn a table of numbers, words, dates and texts into numbers for a learner.
 
     Put it first in a Pipeline: the stack then fits it inside every node, and learners with the
@@ -125,14 +126,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         task: str = "auto",
         random_state: int = 0,
     ) -> None:
-        self.kinds = kinds
-        self.numbers = numbers
-        self.categories = categories
-        self.scale = scale
-        self.high_cardinality = high_cardinality
-        self.text_width = text_width
-        self.task = task
-        self.random_state = random_state
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn levels, medians, scales and means.
