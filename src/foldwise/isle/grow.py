@@ -139,13 +139,9 @@ def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
 def grow_sklearn_trees(owner: str, data: TreeData, growth: Growth) -> list[Any]:
     """Return trees grown as :func:`grow_trees` grows them, by scikit-learn's gradient boosting."""
     if data.loss == "poisson":
-        raise invalid_parameter(
-            owner,
-            "trees",
-            must='be "lightgbm" with loss="poisson"',
-            got="sklearn",
-            fix="scikit-learn's gradient boosting has no Poisson loss.",
-        )
+        must = 'be "lightgbm" with loss="poisson"'
+        fix = "scikit-learn's gradient boosting has no Poisson loss."
+        raise invalid_parameter(owner, "trees", must=must, got="sklearn", fix=fix)
     common: dict[str, Any] = {
         "n_estimators": len(growth.leaves),
         "learning_rate": growth.memory,
@@ -177,11 +173,6 @@ def fitted_ensemble(owner: str, ensemble: Any, data: TreeData) -> Any:
         weights = {} if (data.weight == 1).all() else {"sample_weight": data.weight}
         model = clone(ensemble).fit(X, target, **weights)
     if getattr(model, "n_features_in_", X.shape[1]) != X.shape[1]:
-        raise invalid_data(
-            owner,
-            "X",
-            must=f"have the {model.n_features_in_} columns the ensemble was fitted on",
-            got=X.shape[1],
-            fix="Pass the same columns.",
-        )
+        must = f"have the {model.n_features_in_} columns the ensemble was fitted on"
+        raise invalid_data(owner, "X", must=must, got=X.shape[1], fix="Pass the same columns.")
     return model

@@ -291,26 +291,7 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            ensemble,
-            n_estimators=n_estimators,
-            max_leaf_nodes=max_leaf_nodes,
-            subsample=subsample,
-            learning_rate=learning_rate,
-            min_samples_leaf=min_samples_leaf,
-            trees=trees,
-            linear_terms=linear_terms,
-            post=post,
-            non_negative=non_negative,
-            choose=choose,
-            cv=cv,
-            dictionary=dictionary,
-            cv_score=cv_score,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.loss = loss
-        self.huber_delta = huber_delta
+        self._keep(locals())
 
 
 class ISLEClassifier(TreeSumClassifier, ISLEBase):

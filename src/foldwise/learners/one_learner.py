@@ -112,13 +112,8 @@ def check_features(estimator: Any, X: Any, learners: list[Any], *, reset: bool) 
 def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> Array:
     """Return ``y`` as a checked one-dimensional array."""
     if y is None:
-        raise invalid_data(
-            type(estimator).__name__,
-            "y",
-            must="be given (fit requires y to be passed, but the target y is None)",
-            got=None,
-            fix="Call fit(X, y).",
-        )
+        must, got = "be given (fit requires y to be passed, but the target y is None)", None
+        raise invalid_data(type(estimator).__name__, "y", must=must, got=got, fix="Call fit(X, y).")
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     if classes:
@@ -149,13 +144,8 @@ def weight_keyword(learner: Any) -> str | None:
 def require_weights(owner: str, learner: Any, why: str, fix: str) -> None:
     """Raise unless the learner can be weighted."""
     if weight_keyword(learner) is None:
-        raise unsupported(
-            owner,
-            "estimator",
-            must=f"take sample_weight in fit {why}",
-            got=Plain(type(learner).__name__),
-            fix=fix,
-        )
+        must = f"take sample_weight in fit {why}"
+        raise unsupported(owner, "estimator", must=must, got=Plain(type(learner).__name__), fix=fix)
 
 
 def require_task(owner: str, name: str, learner: Any, *, classes: bool) -> None:
@@ -165,13 +155,9 @@ def require_task(owner: str, name: str, learner: Any, *, classes: bool) -> None:
         fix = "Use one of scikit-learn's."
         raise invalid_parameter(owner, name, must=f"be a {wanted}", got=learner, fix=fix)
     if (is_regressor if classes else is_classifier)(learner):
-        raise unsupported(
-            owner,
-            name,
-            must=f"be a {wanted}",
-            got=Plain(f"the {other} {type(learner).__name__}"),
-            fix=f"Use the {wanted} of the same kind.",
-        )
+        got = Plain(f"the {other} {type(learner).__name__}")
+        fix = f"Use the {wanted} of the same kind."
+        raise unsupported(owner, name, must=f"be a {wanted}", got=got, fix=fix)
 
 
 def seeded(learner: Any, seed: int) -> Any:
@@ -223,11 +209,6 @@ def ask(learner: Any, table: LearnerInput, method: str = "predict") -> Array:
     # width at all, and would read beyond the rows.
     width = getattr(learner, "n_features_in_", None)
     if width != table.X.shape[1]:
-        raise invalid_data(
-            type(learner).__name__,
-            "X",
-            must=f"have the columns that it was fitted on, {width}",
-            got=table.X.shape[1],
-            fix="Give the columns of fit.",
-        )
+        must, fix = f"have the columns that it was fitted on, {width}", "Give the columns of fit."
+        raise invalid_data(type(learner).__name__, "X", must=must, got=table.X.shape[1], fix=fix)
     return np.asarray(getattr(learner, method)(table.X, check_input=False))

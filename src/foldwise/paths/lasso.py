@@ -50,13 +50,8 @@ class LassoPath(LinearPath):
             return
         name, needed = refused[self.variant]
         if getattr(self, name) != needed:
-            raise unsupported(
-                owner,
-                name,
-                must=f"be {needed} with variant={self.variant!r}",
-                got=getattr(self, name),
-                fix="Use variant='plain'.",
-            )
+            must, got = f"be {needed} with variant={self.variant!r}", getattr(self, name)
+            raise unsupported(owner, name, must=must, got=got, fix="Use variant='plain'.")
 
     def _judged(self, rows: ScaledRows) -> CVPath:
         shared: dict[str, Any] = {
@@ -148,19 +143,7 @@ class LassoPathRegressor(LinearPathRegressor, LassoPath):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            variant=variant,
-            l1_ratio=l1_ratio,
-            n_lambdas=n_lambdas,
-            lambda_min_ratio=lambda_min_ratio,
-            choose=choose,
-            non_negative=non_negative,
-            standardize=standardize,
-            cv=cv,
-            tol=tol,
-            random_state=random_state,
-        )
-        self.loss = loss
+        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "poisson", "huber"))

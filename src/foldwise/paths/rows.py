@@ -144,11 +144,7 @@ def checked_folds(fold_of: Any, n: int) -> IntArray:
     """Return the fold of each row, or say what is wrong with it."""
     folds = np.asarray(fold_of)
     if folds.shape != (n,) or folds.dtype.kind not in "iu" or len(np.unique(folds)) < 2:
-        raise invalid_parameter(
-            "cross_validated_path",
-            "fold_of",
-            must=f"be {n} integers, at least two of them different",
-            got=fold_of,
-            fix="Number the folds 0, 1, 2, ...",
-        )
+        must = f"be {n} integers, at least two of them different"
+        fix = "Number the folds 0, 1, 2, ..."
+        raise invalid_parameter("cross_validated_path", "fold_of", must=must, got=fold_of, fix=fix)
     return folds

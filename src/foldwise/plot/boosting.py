@@ -14,13 +14,8 @@ def staged_losses(model: Any, X: Any, y: Any) -> Any:
         return model.staged_loss(X, y)
     if is_classifier(model) and hasattr(model, "staged_predict"):
         return np.array([np.mean(stage != np.asarray(y)) for stage in model.staged_predict(X)])
-    raise unsupported(
-        "plot_staged_loss",
-        "model",
-        must="be boosted in rounds",
-        got=Plain(type(model).__name__),
-        fix="Pass a fitted booster.",
-    )
+    got, fix = Plain(type(model).__name__), "Pass a fitted booster."
+    raise unsupported("plot_staged_loss", "model", must="be boosted in rounds", got=got, fix=fix)
 
 
 def plot_staged_loss(model: Any, *sets: tuple[str, Any, Any], ax: Any = None) -> Any:

@@ -85,13 +85,8 @@ def _read(model: Any, X: Any) -> tuple[Array, Any, Any, Any, Any]:
     check_is_fitted(model)
     coef = np.atleast_1d(np.squeeze(np.asarray(getattr(model, "coef_", np.empty((2, 2))))))
     if coef.ndim != 1:
-        raise unsupported(
-            "plot_coefficients",
-            "model",
-            must="have one coefficient a column, in coef_",
-            got=model,
-            fix="Pass a linear model for one target.",
-        )
+        must, fix = "have one coefficient a column, in coef_", "Pass a linear model for one target."
+        raise unsupported("plot_coefficients", "model", must=must, got=model, fix=fix)
     unit = np.ones(len(coef)) if X is None else np.asarray(X, dtype=float).std(axis=0)
     names = np.asarray(getattr(model, "feature_names_in_", np.arange(len(coef))))
     sd, folds = getattr(model, "coef_sd_", None), getattr(model, "fold_coef_", None)

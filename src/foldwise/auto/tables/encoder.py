@@ -212,13 +212,10 @@ class TableEncoder(TransformerMixin, KeepsParameters):
         self.kinds_ = self._kinds(frame)
         used = [column for column in self.kinds_ if column.kind not in DROPPED]
         if not used:
-            raise invalid_data(
-                OWNER,
-                "X",
-                must="hold a column that is neither constant nor an identifier",
-                got=Plain(f"{len(frame)} sample{'s' if len(frame) > 1 else ''} of none"),
-                fix="Give more rows or columns, or say in kinds what a column is.",
-            )
+            must = "hold a column that is neither constant nor an identifier"
+            got = Plain(f"{len(frame)} sample{'s' if len(frame) > 1 else ''} of none")
+            fix = "Give more rows or columns, or say in kinds what a column is."
+            raise invalid_data(OWNER, "X", must=must, got=got, fix=fix)
         target = None if y is None else _checked_target(y, len(frame))
         sources = self._sources(used, frame, target)
         self._binary = [source for source in sources if isinstance(source, OneHot)]
@@ -274,13 +271,9 @@ class TableEncoder(TransformerMixin, KeepsParameters):
     ) -> tuple[FloatArray, list[str], IntArray]:
         """Return what is averaged in each level, its names, and the fold of each row."""
         if y is None:
-            raise invalid_data(
-                OWNER,
-                "y",
-                must=f"be given to encode the {len(levels)} levels of {name!r} by the target",
-                got=None,
-                fix="Pass y to fit, or raise high_cardinality.",
-            )
+            must = f"be given to encode the {len(levels)} levels of {name!r} by the target"
+            fix = "Pass y to fit, or raise high_cardinality."
+            raise invalid_data(OWNER, "y", must=must, got=None, fix=fix)
         columns, titles = target_columns(y, is_quantity(y, self.task))
         folds = random_folds(len(y), max(1, min(N_FOLDS, len(y))), self._seed)
         return columns, titles, folds
@@ -291,13 +284,9 @@ class TableEncoder(TransformerMixin, KeepsParameters):
             self, X if is_frame(X) else frame.to_numpy(), reset=reset, skip_check_array=True
         )
         if len(frame) == 0:
-            raise invalid_data(
-                OWNER,
-                "X",
-                must="have at least one row (0 samples given, minimum of 1 is required)",
-                got=Plain("0"),
-                fix="Check how the table was read.",
-            )
+            must = "have at least one row (0 samples given, minimum of 1 is required)"
+            fix = "Check how the table was read."
+            raise invalid_data(OWNER, "X", must=must, got=Plain("0"), fix=fix)
         return frame
 
     def _kinds(self, frame: pd.DataFrame) -> Kinds:
@@ -306,13 +295,9 @@ class TableEncoder(TransformerMixin, KeepsParameters):
         columns = {column.name: column for column in self.kinds}
         missing = [name for name in frame.columns if name not in columns]
         if missing:
-            raise invalid_parameter(
-                OWNER,
-                "kinds",
-                must="tell the kind of every column",
-                got=Plain(f"none for {listing(missing)}"),
-                fix="Call column_kinds on the same table.",
-            )
+            must, got = "tell the kind of every column", Plain(f"none for {listing(missing)}")
+            fix = "Call column_kinds on the same table."
+            raise invalid_parameter(OWNER, "kinds", must=must, got=got, fix=fix)
         return Kinds(tuple(columns[str(name)] for name in frame.columns), self.kinds.n_rows)
 
     def _output(self, cleaned: FloatArray, frame: pd.DataFrame) -> Any:

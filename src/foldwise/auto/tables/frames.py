@@ -42,13 +42,9 @@ def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
     ['x0', 'x1']
     """
     if sparse.issparse(X):
-        raise unsupported(
-            owner,
-            "X",
-            must="be a dense table (sparse data is not supported)",
-            got=Plain("a sparse matrix"),
-            fix="Give sparse columns to the learners directly, or use X.toarray().",
-        )
+        must = "be a dense table (sparse data is not supported)"
+        fix = "Give sparse columns to the learners directly, or use X.toarray()."
+        raise unsupported(owner, "X", must=must, got=Plain("a sparse matrix"), fix=fix)
     if isinstance(X, pd.DataFrame):
         frame = X
     elif is_frame(X):
@@ -106,13 +102,8 @@ def check_names(owner: str, names: list[Any]) -> None:
     counts = Counter(str(name) for name in names)
     twice = [text for text, count in counts.items() if count > 1]
     if twice:
-        raise invalid_data(
-            owner,
-            "column names",
-            must="differ",
-            got=Plain(f"{listing(twice)} more than once"),
-            fix="Rename or drop all but one.",
-        )
+        got, fix = Plain(f"{listing(twice)} more than once"), "Rename or drop all but one."
+        raise invalid_data(owner, "column names", must="differ", got=got, fix=fix)
 
 
 def check_columns(owner: str, option: str, wanted: Iterable[str], names: Iterable[Any]) -> None:
@@ -120,31 +111,19 @@ def check_columns(owner: str, option: str, wanted: Iterable[str], names: Iterabl
     known = [str(name) for name in names]
     unknown = [column for column in wanted if column not in known]
     if unknown:
-        raise invalid_parameter(
-            owner,
-            option,
-            must="name a column of the table",
-            got=listing(unknown),
-            fix=did_you_mean(unknown[0], known),
-        )
+        must, fix = "name a column of the table", did_you_mean(unknown[0], known)
+        raise invalid_parameter(owner, option, must=must, got=listing(unknown), fix=fix)
 
 
 def _check_flat(owner: str, column: "pd.Series[Any]") -> None:
     """Raise if a column of no plain type holds lists, dictionaries or complex numbers."""
     types = {type(value) for value in column} if column.dtype == object else set()
     if column.dtype.kind == "c" or types & COMPLEX:
-        raise invalid_data(
-            owner,
-            "X",
-            must="hold real numbers (Complex data not supported)",
-            got=Plain(f"complex numbers in column {column.name!r}"),
-            fix="Give real and imaginary parts as columns of their own.",
-        )
+        must = "hold real numbers (Complex data not supported)"
+        got = Plain(f"complex numbers in column {column.name!r}")
+        fix = "Give real and imaginary parts as columns of their own."
+        raise invalid_data(owner, "X", must=must, got=got, fix=fix)
     if types & NESTED:
-        raise unsupported(
-            owner,
-            "X",
-            must="hold numbers or strings (each argument must be a string or a number)",
-            got=Plain(f"a {(types & NESTED).pop().__name__} in column {column.name!r}"),
-            fix="Spread it over columns of its own.",
-        )
+        must = "hold numbers or strings (each argument must be a string or a number)"
+        got = Plain(f"a {(types & NESTED).pop().__name__} in column {column.name!r}")
+        raise unsupported(owner, "X", must=must, got=got, fix="Spread it over columns of its own.")
