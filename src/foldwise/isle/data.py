@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import checked_groups, without_weightless
 from foldwise.errors import invalid_data, unsupported
+from foldwise.learners.one_learner import is_frame
 from foldwise.paths.rows import robust_delta
 
 _RULES = {"accept_sparse": "csc", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
@@ -136,11 +137,6 @@ def new_table(estimator: Any, X: Any) -> CodedTable:
 def _known_to_lightgbm(values: Any) -> Any:
     """Return sparse arrays as sparse matrices, the only ones LightGBM takes."""
     return sparse.csc_matrix(values) if sparse.issparse(values) else values
-
-
-def is_frame(X: Any) -> bool:
-    """Say whether X is a data frame (pandas or polars)."""
-    return hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "shape")
 
 
 def frame_levels(X: Any, owner: str) -> dict[int, tuple[Any, ...]]:

@@ -12,11 +12,10 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from foldwise.arrays import FloatArray
-from foldwise.learners.linear import is_plain_target
 from foldwise.learners.moments import factored, solved_by
 from foldwise.learners.prepare import fitted, take_rows
 from foldwise.learners.rows import matrix_of
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData, holds_numbers
 
 KERNELS = ("linear", "rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine")
 MAX_BYTES = 2**28
@@ -58,7 +57,7 @@ def _small_and_plain(data: TrainingData) -> bool:
     return (
         8 * len(data.y) ** 2 <= MAX_BYTES
         and np.asarray(take_rows(data.X, np.arange(1))).dtype == np.float64
-        and is_plain_target(data)
+        and holds_numbers(data)
     )
 
 

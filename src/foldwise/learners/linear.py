@@ -36,7 +36,7 @@ from foldwise.learners.rows import (
     node_fits,
     predict_blocks,
 )
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData, holds_numbers
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ Solver = Callable[[Any, NormalEquations, IntArray], Solution | None]
 
 def handles_least_squares(learner: Any, data: TrainingData) -> bool:
     """Tell whether a LinearRegression is one that moments are enough for."""
-    return not learner.positive and is_plain_target(data)
+    return not learner.positive and holds_numbers(data)
 
 
 def handles_ridge(learner: Any, data: TrainingData) -> bool:
@@ -83,13 +83,8 @@ def handles_ridge(learner: Any, data: TrainingData) -> bool:
         and (isinstance(learner.alpha, Real) or alpha.shape in {(1,), (n_targets,)})
         and alpha.dtype.kind in "fiu"
         and bool(np.isfinite(alpha).all() and (alpha >= 0).all())
-        and is_plain_target(data)
+        and holds_numbers(data)
     )
-
-
-def is_plain_target(data: TrainingData) -> bool:
-    """Tell whether y is finite numbers."""
-    return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
 
 
 def fit_least_squares(
@@ -278,7 +273,7 @@ def handles_ridge_grid(learner: Any, data: TrainingData) -> bool:
         and alphas.size > 0
         and alphas.dtype.kind in "fiu"
         and bool(np.isfinite(alphas).all() and (alphas > 0).all())
-        and is_plain_target(data)
+        and holds_numbers(data)
     )
 
 

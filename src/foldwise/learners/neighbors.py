@@ -17,7 +17,7 @@ from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.learners.moments import EPSILON
 from foldwise.learners.prepare import aligned, prepared, take_rows
 from foldwise.learners.rows import Atoms, Matrix, atoms_of, matrix_of, predict_blocks
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData, holds_codes, holds_numbers
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
 ANGLES = ("cosine", "correlation")
@@ -35,14 +35,8 @@ def handles_neighbors(learner: Any, data: TrainingData) -> bool:
         and int(learner.n_neighbors) > 0
         and data.sample_weight is None
         and np.asarray(take_rows(data.X, np.arange(1))).dtype == np.float64
-        and _plain_target(learner, data)
+        and (holds_codes if hasattr(learner, "predict_proba") else holds_numbers)(data)
     )
-
-
-def _plain_target(learner: Any, data: TrainingData) -> bool:
-    if hasattr(learner, "predict_proba"):
-        return data.n_classes is not None and data.y.ndim == 1 and data.y.dtype.kind in "iu"
-    return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
 
 
 def fit_neighbors(
@@ -68,11 +62,10 @@ def fit_neighbors(
         found = search.nearest(rows, np.any(atoms.members[numbers], axis=0))
         responses = []
         for number in numbers:
-            if number in unsure:
-                responses.append(np.zeros((len(rows), vote.width)))
-                continue
-            near = found.within(atoms.members[number], wanted)
-            response = vote.of(near, number) if search.is_sure(near) else None
+            response = None
+            if number not in unsure:
+                near = found.within(atoms.members[number], wanted)
+                response = vote.of(near, number) if search.is_sure(near) else None
             if response is None:
                 unsure.add(number)
                 response = np.zeros((len(rows), vote.width))
@@ -80,29 +73,17 @@ def fit_neighbors(
         return responses
 
     predictions = predict_blocks(tasks, matrix.shape, respond)
-    shares = (
-        (searched - start) / max(len(tasks), 1),
-        (time.perf_counter() - searched) / max(len(tasks), 1),
-    )
-    return [
-        None if number in unsure else _finished(learner, data, task, values, shares)
-        for number, (task, values) in enumerate(zip(tasks, predictions, strict=True))
-    ]
-
-
-def _finished(
-    learner: Any,
-    data: TrainingData,
-    task: NodeTask,
-    values: FloatArray,
-    shares: tuple[float, float],
-) -> NodeFit:
-    start = time.perf_counter()
-    model = None
-    if task.keep_model:
-        model = prepared(learner, task.seed)
-        model.fit(take_rows(data.X, task.train), data.y[task.train])
-    return NodeFit(values, model, shares[0] + time.perf_counter() - start, shares[1])
+    share = (searched - start) / max(len(tasks), 1)
+    asking = (time.perf_counter() - searched) / max(len(tasks), 1)
+    fits: list[NodeFit | None] = [None] * len(tasks)
+    for number, (task, values) in enumerate(zip(tasks, predictions, strict=True)):
+        if number not in unsure:
+            start, model = time.perf_counter(), None
+            if task.keep_model:
+                model = prepared(learner, task.seed)
+                model.fit(take_rows(data.X, task.train), data.y[task.train])
+            fits[number] = NodeFit(values, model, share + time.perf_counter() - start, asking)
+    return fits
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.isle.data import CodedTable, is_frame, new_table
+from foldwise._sklearn import take
+from foldwise.arrays import BoolArray, FloatArray
+from foldwise.isle.data import CodedTable, new_table
 from foldwise.rules.fitting import RuleModel
 from foldwise.rules.text import rule_text
 
@@ -76,11 +77,12 @@ def rule_stability(
     """
     rng = check_random_state(random_state)
     table, y = new_table(model, X), np.asarray(y)
+    X = X.tocsr() if hasattr(X, "tocsr") else X
     own = _selections(model.model_, table)
     counts, indices = np.zeros(len(own)), []
     for _ in range(n_resamples):
         rows = np.sort(rng.permutation(len(y))[: max(2, round(share * len(y)))])
-        refit = clone(model).set_params(cv_score=False).fit(_rows(X, rows), y[rows])
+        refit = clone(model).set_params(cv_score=False).fit(take(X, rows), y[rows])
         other = _selections(refit.model_, table)
         alike = _alike(model.model_, own, refit.model_, other)
         counts += alike.any(axis=1)
@@ -114,9 +116,3 @@ def _alike(model: RuleModel, own: FloatArray, refit: RuleModel, other: FloatArra
 
 def _texts(model: Any) -> list[str]:
     return [rule_text(rule, model.columns_) for rule in model.model_.rules]
-
-
-def _rows(X: Any, rows: IntArray) -> Any:
-    if is_frame(X):
-        return X.iloc[rows] if hasattr(X, "iloc") else X[rows.tolist()]
-    return X.tocsr()[rows] if hasattr(X, "tocsr") else np.asarray(X)[rows]

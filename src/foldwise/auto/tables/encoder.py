@@ -302,7 +302,7 @@ class TableEncoder(TransformerMixin, KeepsParameters):
 
     def _output(self, cleaned: FloatArray, frame: pd.DataFrame) -> Any:
         binary = [source.transform(frame[source.name]) for source in self._binary]
-        values = _joined([cleaned, *binary], len(frame)) if binary else cleaned
+        values = np.column_stack([cleaned, *binary]) if binary else cleaned
         if not self._kept:
             return values
         names = [f"c{j}" for j in range(values.shape[1] + len(self._kept))]
@@ -336,10 +336,6 @@ def _measured(sources: list[ColumnSource], frame: pd.DataFrame, method: str) -> 
 def category_names(number: int) -> list[str]:
     """Return what columns of codes are called."""
     return [f"k{j}" for j in range(number)]
-
-
-def _joined(parts: list[FloatArray], n_rows: int) -> FloatArray:
-    return np.column_stack(parts) if parts else np.empty((n_rows, 0))
 
 
 def _checked_target(y: Any, n_rows: int) -> Array:

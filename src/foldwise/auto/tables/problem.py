@@ -120,35 +120,24 @@ def _check_columns(named: dict[str, list[str]], table: pd.DataFrame) -> None:
 
 def _check_rows(n_rows: int, fewest_rows: int) -> None:
     if n_rows < fewest_rows:
-        raise _refused(
-            "the table",
-            f"have at least {fewest_rows} rows with a target",
-            f"{n_rows:,}",
-            "Collect more.",
-        )
+        must = f"have at least {fewest_rows} rows with a target"
+        raise _refused("the table", must, f"{n_rows:,}", "Collect more.")
 
 
 def _check_usable(target: str, kinds: Kinds) -> None:
     if len(kinds.dropped) < len(kinds):
         return
     reasons = [f"{column.name!r} ({column.kind})" for column in list(kinds)[:5]]
-    raise _refused(
-        "the table",
-        f"have columns besides {target!r} that differ and are not identifiers",
-        ", ".join(reasons) or "none",
-        "Add what the target is to be predicted from.",
-    )
+    must = f"have columns besides {target!r} that differ and are not identifiers"
+    fix = "Add what the target is to be predicted from."
+    raise _refused("the table", must, ", ".join(reasons) or "none", fix)
 
 
 def _missing_note(target: str, present: BoolArray, words: Sequence[str]) -> list[str]:
     missing = int((~present).sum())
     if missing == len(present):
-        raise _refused(
-            f"target {target!r}",
-            "be known in some rows",
-            f"{missing:,} of {missing:,} missing",
-            "Name another column.",
-        )
+        got = f"{missing:,} of {missing:,} missing"
+        raise _refused(f"target {target!r}", "be known in some rows", got, "Name another column.")
     if not missing:
         return []
     note = f"Rows left out because {target!r} is missing: {missing:,} of {len(present):,}."
@@ -178,12 +167,9 @@ def _read_target(column: Any, task: str) -> tuple[Array, str, list[str]]:
 
 def _check_differs(column: Any) -> None:
     if text_of(column).nunique() < 2:
-        raise _refused(
-            f"target {column.name!r}",
-            "differ between rows",
-            f"{column.iloc[0]!s} in every row",
-            "There is nothing to learn from one value: name another column.",
-        )
+        got = f"{column.iloc[0]!s} in every row"
+        fix = "There is nothing to learn from one value: name another column."
+        raise _refused(f"target {column.name!r}", "differ between rows", got, fix)
 
 
 def _few_whole_numbers(numbers: FloatArray) -> bool:
@@ -196,32 +182,23 @@ def _few_whole_numbers(numbers: FloatArray) -> bool:
 def _quantity(column: Any, numbers: FloatArray) -> FloatArray:
     bad = ~np.isfinite(numbers)
     if bad.any():
-        raise _refused(
-            f"target {column.name!r}",
-            "be finite numbers",
-            f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows",
-            "Correct or drop these rows.",
-        )
+        must = "be finite numbers"
+        got = f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"
+        raise _refused(f"target {column.name!r}", must, got, "Correct or drop these rows.")
     return numbers
 
 
 def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> Array:
     if kind == "date":
-        raise _refused(
-            f"target {column.name!r}",
-            "be numbers or classes",
-            "dates",
-            "Turn them into a number of days first.",
-        )
+        fix = "Turn them into a number of days first."
+        raise _refused(f"target {column.name!r}", "be numbers or classes", "dates", fix)
     words = text_of(column)
     n_classes = words.nunique()
     if n_classes > max(2, min(MOST_CLASSES, len(words) // 2)):
-        raise _refused(
-            f"target {column.name!r}",
-            "be numbers, or classes of which each has several rows",
-            f"{n_classes:,} different values in {len(words):,} rows",
-            "Name another column, or merge rare classes.",
-        )
+        must = "be numbers, or classes of which each has several rows"
+        got = f"{n_classes:,} different values in {len(words):,} rows"
+        fix = "Name another column, or merge rare classes."
+        raise _refused(f"target {column.name!r}", must, got, fix)
     whole = numeric and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
     if whole and np.abs(numbers).max() <= LARGEST_WHOLE:
         return numbers.astype(np.int64)
