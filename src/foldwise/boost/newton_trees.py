@@ -60,14 +60,7 @@ def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
 
 
 def learn_categories(X: Any, columns: list[int]) -> Categories:
-    """Return the sorted values of each categorical column, missing ones left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> learn_categories(np.array([[3.0, 1.0], [2.0, 1.0]]), [0])
-    {0: array([2., 3.])}
-    """
+    """Return the sorted values of each categorical column, missing ones left out."""
     return {i: _sorted(pd.factorize(_values(X, i))[1]) for i in columns}
 
 
@@ -165,14 +158,7 @@ def try_words(words: Words, n_features: int) -> None:
 
 
 def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | None:
-    """Return LightGBM's words for a loss, or None if it has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> objective_words(Quantile(0.9), np.ones(3), np.ones(3))
-    {'objective': 'quantile', 'alpha': 0.9}
-    """
+    """Return LightGBM's words for a loss, or None if it has none."""
     if isinstance(loss, Huber):
         start = np.full(len(y), float(loss.constant(y, weight)))
         threshold = loss.adapted(y, start, weight).threshold

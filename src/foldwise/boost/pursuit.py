@@ -183,12 +183,6 @@ def gridded(residuals: FloatArray) -> FloatArray:
 
     Their sums are then exact, so that splits of equal merit stay equal: a row of weight 2 grows
     the same tree as two rows of weight 1. The leaves get their values from the exact residuals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gridded(np.array([0.5, 1 / 3]))
-    array([0.5       , 0.33333333])
     """
     exponent = 30 - int(np.frexp(np.abs(residuals).max())[1])
     return np.ldexp(np.rint(np.ldexp(residuals, exponent)), -exponent)

@@ -52,13 +52,7 @@ class Growth:
 
 
 def sampling_fraction(n_rows: int) -> float:
-    """Return Friedman and Popescu's part of the rows for each tree.
-
-    Examples
-    --------
-    >>> sampling_fraction(100), round(sampling_fraction(10_000), 3)
-    (0.5, 0.07)
-    """
+    """Return Friedman and Popescu's part of the rows for each tree."""
     return min(0.5, (100 + 6 * n_rows**0.5) / n_rows)
 
 

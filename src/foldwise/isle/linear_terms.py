@@ -50,13 +50,7 @@ class LinearTerms:
 
 
 def weighted_quantile(values: FloatArray, weight: FloatArray, q: float) -> float:
-    """Return the smallest value that at least a share q of the weight does not exceed.
-
-    Examples
-    --------
-    >>> float(weighted_quantile(np.array([3.0, 1.0, 2.0]), np.ones(3), 0.5))
-    2.0
-    """
+    """Return the smallest value that at least a share q of the weight does not exceed."""
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weight[order])
     position = np.searchsorted(cumulative, q * cumulative[-1] * (1 - 1e-12))

@@ -207,14 +207,6 @@ def solved(gram: FloatArray, right: FloatArray, growth: float) -> FloatArray | N
     on the units of the columns; the condition number is estimated in O(n ** 2).
 
     Shapes: ``gram, right`` (n, n).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> solved(np.diag([1.0, 4.0]), np.array([[1.0], [8.0]]), 1.0).ravel()
-    array([1., 2.])
-    >>> solved(np.ones((2, 2)), np.ones((2, 1)), 1.0) is None
-    True
     """
     found = factored(gram.copy(), growth)
     return None if found is None else solved_by(found, right)

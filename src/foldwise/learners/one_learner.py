@@ -126,16 +126,7 @@ def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> Array:
 
 
 def weight_keyword(learner: Any) -> str | None:
-    """Return the keyword under which ``fit`` takes weights, None if it takes none.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> weight_keyword(make_pipeline(StandardScaler(), Ridge()))
-    'ridge__sample_weight'
-    """
+    """Return the keyword under which ``fit`` takes weights, None if it takes none."""
     if isinstance(learner, Pipeline) and get_config()["enable_metadata_routing"]:
         return "sample_weight"  # the steps' own requests say where it goes
     return weight_argument(learner)
@@ -177,14 +168,7 @@ def seeded(learner: Any, seed: int) -> Any:
 
 
 def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> IntArray | None:
-    """Return the sorted columns of a random subspace, drawn without replacement; None for all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> len(draw_columns(10, 3, np.random.default_rng(0)))
-    3
-    """
+    """Return the sorted columns of a random subspace, drawn without replacement; None for all."""
     if n_columns >= n_features:
         return None
     return np.sort(rng.permutation(n_features)[:n_columns])

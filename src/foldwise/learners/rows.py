@@ -59,14 +59,6 @@ def matrix_of(X: Any) -> Matrix | None:
 
     Single precision is refused: scikit-learn then works in single precision itself, and
     nothing can agree with that to eight digits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> matrix_of(np.eye(2)).shape
-    (2, 2)
-    >>> matrix_of(np.eye(2, dtype="float32")) is None
-    True
     """
     if issparse(X) or getattr(X, "ndim", len(getattr(X, "shape", ()))) != 2 or 0 in X.shape:
         return None
@@ -128,18 +120,7 @@ class Atoms:
 
 
 def atoms_of(parts: Sequence[IntArray], n_rows: int) -> Atoms | None:
-    """Return the coarsest partition of which every part is a union.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> atoms = atoms_of([np.array([0, 1, 2]), np.array([1, 2, 3])], 5)
-    >>> atoms.label
-    array([ 0,  1,  1,  2, -1])
-    >>> atoms.members.astype(int)
-    array([[1, 1, 0],
-           [0, 1, 1]])
-    """
+    """Return the coarsest partition of which every part is a union."""
     label = np.zeros(n_rows, dtype=np.int64)
     held = np.zeros(n_rows, dtype=bool)
     for start in range(0, len(parts), WORD):

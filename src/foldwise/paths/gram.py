@@ -108,12 +108,6 @@ def moved_to_zero(D: Any) -> tuple[Any, FloatArray]:
 
     A column is moved by its first value. Numbers so near to each other are subtracted without any
     rounding, so that constant columns become exactly zero and nothing is lost of the others.
-
-    Examples
-    --------
-    >>> moved_to_zero(np.array([[1.0, 2460000.5], [7.0, 2460001.5]]))
-    (array([[1., 0.],
-           [7., 1.]]), array([      0. , 2460000.5]))
     """
     base = np.zeros(D.shape[1])
     if not D.shape[0]:

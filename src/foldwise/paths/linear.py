@@ -225,14 +225,7 @@ class LinearPathClassifier(ScoreClassifier, LinearPath):
 
 
 def column_sizes(X: Any, weights: FloatArray) -> FloatArray:
-    """Return the weighted standard deviation of every column, one for constant columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> column_sizes(np.array([[0.0, 7.0], [2.0, 7.0]]), np.ones(2))
-    array([1., 1.])
-    """
+    """Return the weighted standard deviation of every column, one for constant columns."""
     X, _ = moved_to_zero(X)
     _, variance = mean_and_variance(X, weights / weights.sum())
     return np.sqrt(np.where(variance > 0, variance, 1.0))

@@ -100,11 +100,5 @@ def checked_penalty(
 
 
 def lambda_grid(largest: float, n_lambdas: int, lambda_min_ratio: float) -> FloatArray:
-    """Return ``n_lambdas`` values falling geometrically from ``largest``.
-
-    Examples
-    --------
-    >>> lambda_grid(1.0, 3, 0.01)
-    array([1.  , 0.1 , 0.01])
-    """
+    """Return ``n_lambdas`` values falling geometrically from ``largest``."""
     return largest * np.geomspace(1.0, lambda_min_ratio, n_lambdas)

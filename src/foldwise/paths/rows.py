@@ -125,14 +125,7 @@ def check_counts(owner: str, y: FloatArray, *, some: bool = False) -> None:
 
 
 def robust_delta(y: FloatArray, weights: FloatArray) -> float:
-    """Return where Huber's loss turns linear by default: 1.345 robust standard deviations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(robust_delta(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5)), 3)
-    1.994
-    """
+    """Return where Huber's loss turns linear by default: 1.345 robust standard deviations."""
     spread = robust_spread(y, weights)
     if spread == 0:
         away = y - Absolute().constant(y, weights)

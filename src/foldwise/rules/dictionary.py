@@ -68,12 +68,6 @@ def distinct(bits: Bits, n_rows: int, lengths: Iterable[int]) -> list[int]:
     Rules are compared by 128-bit digests of their bits, in O(n_rules · n_rows / 8).
 
     Shapes: ``bits`` (n_rules, n_bytes).
-
-    Examples
-    --------
-    >>> masks = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 1], [0, 1, 0]], dtype=bool)
-    >>> distinct(np.packbits(masks, axis=1), 3, [2, 1, 1, 1])
-    [1, 3]
     """
     everything = np.packbits(np.ones(n_rows, dtype=bool))
     best: dict[bytes, tuple[int, int]] = {}

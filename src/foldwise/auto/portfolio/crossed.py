@@ -48,13 +48,6 @@ class CrossedLevels(TransformerMixin, BaseEstimator):
     References
     ----------
     .. [1] TabPrep (2026), arXiv 2606.02384.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> X = pd.DataFrame({"c0": [1.0, 2, 3, 4], "k0": [0, 0, 1, 1], "k1": [0, 1, 0, 1]})
-    >>> list(CrossedLevels().fit(X, [0.0, 1.0, 1.0, 0.0]).transform(X).columns)
-    ['c0', 'k0', 'k1', 'm0', 'n0', 'b0', 'b1']
     """
 
     def __init__(

@@ -20,13 +20,6 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
     References
     ----------
     .. [1] Williams and Seeger (2001). Using the Nyström method to speed up kernel machines.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(100, 3))
-    >>> KernelFeatures(n_components=20, random_state=0).fit_transform(X).shape
-    (100, 20)
     """
 
     def __init__(
@@ -65,16 +58,6 @@ class SplineColumns(TransformerMixin, BaseEstimator):
 
     ``n_knots``: Knots of each column, evenly spaced over its range; outside the splines stay as
     they end.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.column_stack([np.arange(40.0) ** 3, np.arange(40) % 2])
-    >>> splines = SplineColumns().fit(X)
-    >>> splines.many_
-    array([ True, False])
-    >>> splines.transform(X).shape
-    (40, 12)
     """
 
     def __init__(self, n_knots: int = 8) -> None:
@@ -113,13 +96,6 @@ class ArithmeticColumns(TransformerMixin, BaseEstimator):
     References
     ----------
     .. [1] TabPrep (2026), arXiv 2606.02384: the arithmetic part of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.column_stack([np.arange(1.0, 9), np.arange(8) ** 2, np.arange(8) % 2])
-    >>> ArithmeticColumns(n_new=2, random_state=0).fit_transform(X).shape
-    (8, 5)
     """
 
     def __init__(self, n_new: int = 150, random_state: int = 0) -> None:

@@ -54,18 +54,7 @@ def profile_of(
     size: float = 1.0,
     seconds: float = float("inf"),
 ) -> TableProfile:
-    """Return what is known about a problem before anything is fitted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from foldwise.auto.tables import column_kinds
-    >>> kinds = column_kinds(np.arange(8).reshape(4, 2))
-    >>> profile_of(kinds, np.array([1.0, 2.0, 4.0, 80.0])).positive_skewed
-    True
-    >>> profile_of(kinds, np.array([-1.0, 2.0, 4.0, 80.0])).positive_skewed
-    False
-    """
+    """Return what is known about a problem before anything is fitted."""
     width = sum(_width(column.kind, column.n_distinct) for column in kinds)
     levels = [column.n_distinct for column in kinds if column.kind == "category"]
     counts: dict[str, Any] = {

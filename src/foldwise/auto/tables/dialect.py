@@ -40,11 +40,6 @@ def decode(name: str, content: bytes) -> tuple[str, str]:
 
     By its mark; else UTF-16 where every second byte is zero, UTF-8 where that is valid, and
     Windows-1252 or Latin-1, in which any byte is a letter, for the rest.
-
-    Examples
-    --------
-    >>> decode("a.csv", "Köln".encode("latin-1"))
-    ('Köln', 'cp1252')
     """
     encoding = _encoding(content)
     try:
@@ -81,13 +76,7 @@ def _encoding(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class Dialect:
-    r"""How a table is written.
-
-    Examples
-    --------
-    >>> dialect_of("a;b\n1,5;2\n")
-    Dialect(delimiter=';', quote='"', decimal=',', skip=0)
-    """
+    """How a table is written."""
 
     delimiter: str = ","  # one character each
     quote: str = '"'  # one character each

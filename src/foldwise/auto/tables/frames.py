@@ -29,18 +29,7 @@ def is_frame(X: Any) -> bool:
 
 
 def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
-    """Return a table as a pandas frame whose names are distinct strings.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> as_frame(pl.DataFrame({"a": [1, None], "b": ["x", "y"]}))
-         a  b
-    0  1.0  x
-    1  NaN  y
-    >>> list(as_frame([[1, 2]]).columns)
-    ['x0', 'x1']
-    """
+    """Return a table as a pandas frame whose names are distinct strings."""
     if sparse.issparse(X):
         must = "be a dense table (sparse data is not supported)"
         fix = "Give sparse columns to the learners directly, or use X.toarray()."
@@ -60,15 +49,7 @@ def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
 
 
 def factorised(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with columns of text as categoricals, whose few levels are read quickly.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"a": ["x", None, "x"], "b": [1, 2, 3]})
-    >>> [str(dtype) for dtype in factorised(frame).dtypes]
-    ['category', 'int64']
-    """
+    """Return the frame with columns of text as categoricals, whose few levels are read quickly."""
     made = {}
     for name, dtype in frame.dtypes.items():
         if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):

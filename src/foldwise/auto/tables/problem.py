@@ -50,16 +50,6 @@ def table_problem(
 
     ``task``: What the target is. "auto": words and truth values are classes, and whole numbers of
     at most ten values, each in twenty rows on average; other numbers are a quantity.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 1.5]})
-    >>> problem = table_problem(frame, "b")
-    >>> problem.task, problem.y, list(problem.X.columns)
-    ('regression', array([0.5, 1.5]), ['a'])
-    >>> problem.notes
-    ("Rows left out because 'b' is missing: 1 of 3.",)
     """
     check_word(OWNER, "task", task, ["auto", "regression", "classification"])
     table = as_frame(frame, OWNER)

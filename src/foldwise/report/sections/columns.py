@@ -180,13 +180,7 @@ def influential(X: Any, predicted: FloatArray, count: int) -> IntArray:
 
 
 def as_numbers(values: Array) -> FloatArray:
-    """Return a column of any type as finite numbers: words by their place in the alphabet.
-
-    Examples
-    --------
-    >>> as_numbers(np.array(["b", "a"], dtype=object)), as_numbers(np.array([np.nan, 1.0]))
-    (array([1., 0.]), array([1., 1.]))
-    """
+    """Return a column of any type as finite numbers: words by their place in the alphabet."""
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
         finite = np.isfinite(numbers)

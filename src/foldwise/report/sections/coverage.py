@@ -18,14 +18,7 @@ IN_TABLE = (0.5, 0.8, 0.9, 0.95)
 def held_shares(
     misfits: Sequence[Array], levels: Sequence[float] = LEVELS, *, in_order: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return how often a quantile of the other folds' misfits holds a fold's own.
-
-    Examples
-    --------
-    >>> held, widths = held_shares([np.arange(1.0, 10.0), np.arange(1.0, 10.0)], [0.8])
-    >>> held.round(2), widths
-    (array([0.89]), array([8.]))
-    """
+    """Return how often a quantile of the other folds' misfits holds a fold's own."""
     held, widths = np.zeros(len(levels)), np.zeros(len(levels))
     first = 1 if in_order else 0
     total = sum(len(own) for own in misfits[first:])

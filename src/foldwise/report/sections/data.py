@@ -88,15 +88,7 @@ def column_of(X: Any, j: int) -> Array:
 
 
 def describe_column(values: Array) -> list[str]:
-    """Return kind, missing, distinct and range of a column, as text.
-
-    Examples
-    --------
-    >>> describe_column(np.array([1.0, 2.0, np.nan]))
-    ['number', '33 %', '2', '1, 1.50, 2']
-    >>> describe_column(np.array(["a", "b", "a"], dtype=object))
-    ['text', '0 %', '2', 'a (67 %), b (33 %)']
-    """
+    """Return kind, missing, distinct and range of a column, as text."""
     seen: Any
     if values.dtype.kind in "iuf":
         kind, seen = "number", values[np.isfinite(values.astype(np.float64))]

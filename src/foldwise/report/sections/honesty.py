@@ -57,14 +57,7 @@ TITLE = "How the score was obtained"
 
 
 def stacker_name(stacker: Any) -> str:
-    """Return what stands on top, in words.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> stacker_name(Ridge())
-    'Ridge'
-    """
+    """Return what stands on top, in words."""
     kind = type(stacker).__name__
     rule = getattr(stacker, "rule", None)
     if isinstance(rule, str) and kind not in STACKERS:

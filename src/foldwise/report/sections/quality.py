@@ -48,13 +48,7 @@ def _cloud(y: Array, predicted: Array, title: str) -> Figure:
 
 
 def binned(x: Array, n_bins: int = N_BINS) -> list[IntArray]:
-    """Return row numbers in bins of about equal size along x, ties kept together.
-
-    Examples
-    --------
-    >>> [rows.tolist() for rows in binned(np.array([3.0, 1.0, 2.0, 1.0]), 2)]
-    [[1, 3], [2, 0]]
-    """
+    """Return row numbers in bins of about equal size along x, ties kept together."""
     order = np.argsort(x, kind="stable")
     cuts = np.unique(np.linspace(0, len(x), n_bins + 1).astype(int)[1:-1])
     while True:
