@@ -126,23 +126,16 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
     def _boost(self, rows: WeightedRows, apart: SetApart) -> None:
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=self.n_estimators + 2)
-        boost = partial(
-            boost_committee,
-            partial(round_fitter, self._learners()[0], seeds, draw=self._resamples()),
-            len(self.classes_),
-            learning_rate=self.learning_rate,
-            patience=self.n_iter_no_change,
-        )
+        fitter = partial(round_fitter, self._learners()[0], seeds, draw=self._resamples())
+        how = {"learning_rate": self.learning_rate, "patience": self.n_iter_no_change}
+        boost = partial(boost_committee, fitter, len(self.classes_), **how)
         committee = self._run(boost, rows, apart, int(seeds[-1]))
         if not committee.learners:
-            raise invalid_data(
-                type(self).__name__,
-                "estimator",
-                must=f"have a weighted training error below {1 - 1 / len(self.classes_):.3g} "
-                "in the first round",
-                got=Plain(f"{committee.failed_error:.3g}"),
-                fix="Use a stronger learner, or check that X tells the classes apart.",
-            )
+            owner, chance = type(self).__name__, 1 - 1 / len(self.classes_)
+            must = f"have a weighted training error below {chance:.3g} in the first round"
+            got = Plain(f"{committee.failed_error:.3g}")
+            fix = "Use a stronger learner, or check that X tells the classes apart."
+            raise invalid_data(owner, "estimator", must=must, got=got, fix=fix)
         self.estimators_ = committee.learners
         self.estimator_weights_ = committee.says
         self.estimator_errors_ = committee.errors

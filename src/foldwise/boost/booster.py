@@ -80,15 +80,8 @@ class Booster(KeepsParameters):
         y = self._numbers(table, y)
         if checked_groups(owner, groups, len(y)) is not None:
             groups = np.ravel(groups)  # a splitter of the user's may know them by name
-        apart = partial(
-            inner_splits,
-            owner,
-            self.validation,
-            y,
-            classes=isinstance(self, ClassifierMixin),
-            groups=groups,
-            kept=kept,
-        )
+        of = {"classes": isinstance(self, ClassifierMixin), "groups": groups, "kept": kept}
+        apart = partial(inner_splits, owner, self.validation, y, **of)
         weight = np.ones(len(y)) if given is None else as_counts(given)
         rows = WeightedRows(table, y, weight, given is not None)
         self._boost(rows, [self._watched(*part) for part in watched] or apart)

@@ -66,22 +66,14 @@ class GradientBoosting(LossBooster):
             must, got = "be a scikit-learn tree for step='leaf'", Plain(type(learner).__name__)
             raise unsupported(owner, "estimator", must=must, got=got, fix="Use step='line'.")
         if weighted:
-            require_weights(
-                owner, learner, "when weights are given", "Fit without them or change the learner."
-            )
+            fix = "Fit without them or change the learner."
+            require_weights(owner, learner, "when weights are given", fix)
 
     def _boost_loss(
         self, loss: Loss, rows: WeightedRows, apart: SetApart, seed: int, split_seed: int
     ) -> None:
-        pursuit = Pursuit(
-            self._learners(),
-            self.learning_rate,
-            self.step,
-            self.subsample,
-            self.max_features,
-            self.n_iter_no_change,
-            seed,
-        )
+        how = self.learning_rate, self.step, self.subsample, self.max_features
+        pursuit = Pursuit(self._learners(), *how, self.n_iter_no_change, seed)
         model = self._run(partial(boost_additive, pursuit, loss), rows, apart, split_seed)
         self.model_ = model
         self.estimators_ = [stage.learners for stage in model.stages]

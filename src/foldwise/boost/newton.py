@@ -103,14 +103,8 @@ class NewtonBoosting(LossBooster):
             validate_data(self, X, reset=reset, skip_check_array=True)
             numbers = encode(owner, X, self.categories_)
             return LearnerInput(check_array(numbers, ensure_all_finite="allow-nan"), trusted=False)
-        table = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
-        )
+        rules = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        table = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan", **rules)
         # LightGBM takes SciPy's sparse matrices, but not its sparse arrays.
         table = sparse.csr_matrix(table) if sparse.issparse(table) else table
         return LearnerInput(table, trusted=False)
@@ -120,14 +114,8 @@ class NewtonBoosting(LossBooster):
     ) -> None:
         n_threads = effective_n_jobs(self.n_jobs)
         words, shift = self._words(seed, n_threads, len(rows)), _shift(loss, rows.y, rows.weight)
-        boost = partial(
-            train,
-            words,
-            loss,
-            categorical=list(self.categories_),
-            patience=self.n_iter_no_change,
-            seconds=self.max_seconds,
-        )
+        ends: dict[str, Any] = {"patience": self.n_iter_no_change, "seconds": self.max_seconds}
+        boost = partial(train, words, loss, categorical=list(self.categories_), **ends)
         try:
             if self.lightgbm_params:
                 try_words(words, rows.table.X.shape[1])
@@ -135,12 +123,11 @@ class NewtonBoosting(LossBooster):
                 apart = [replace(part, y=part.y - shift) for part in apart]
             model = self._run(boost, replace(rows, y=rows.y - shift), apart, split_seed)
         except LightGBMError as error:
+            owner, got = type(self).__name__, self.lightgbm_params
+            must = "be what LightGBM can train with"
+            fix = f"LightGBM says: {str(error).split(' at /')[0].strip()}"
             raise invalid_parameter(
-                type(self).__name__,
-                "lightgbm_params",
-                must="be what LightGBM can train with",
-                got=self.lightgbm_params,
-                fix=f"LightGBM says: {str(error).split(' at /')[0].strip()}",
+                owner, "lightgbm_params", must=must, got=got, fix=fix
             ) from error
         self._take(replace(model, offset=model.offset + shift))
 

@@ -169,12 +169,8 @@ def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | No
         return {"objective": "tweedie", "tweedie_variance_power": loss.power}
     if isinstance(loss, Multinomial):
         return {"objective": "multiclass", "num_class": loss.n_classes}
-    plain = {
-        Squared: "regression",
-        Absolute: "regression_l1",
-        Poisson: "poisson",
-        Logistic: "binary",
-    }
+    numbers = {Squared: "regression", Absolute: "regression_l1", Poisson: "poisson"}
+    plain = {**numbers, Logistic: "binary"}
     return {"objective": plain[type(loss)]} if type(loss) in plain else None
 
 

@@ -145,13 +145,8 @@ class Committee:
 
     def first(self, rounds: int) -> Self:
         """Return the committee of the first rounds."""
-        return replace(
-            self,
-            learners=self.learners[:rounds],
-            says=self.says[:rounds],
-            errors=self.errors[:rounds],
-            path=self.path.first(rounds),
-        )
+        cut = {name: getattr(self, name)[:rounds] for name in ("learners", "says", "errors")}
+        return replace(self, path=self.path.first(rounds), **cut)
 
 
 def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) -> FitRound:
@@ -230,14 +225,9 @@ def boost_committee(
                 break
         if error <= 0:
             break
-    return Committee(
-        learners,
-        np.array(says),
-        np.array(errors),
-        BoostingPath.of(says, points),
-        waiting.best_round,
-        failed,
-    )
+    path = BoostingPath.of(says, points)
+    best = waiting.best_round
+    return Committee(learners, np.array(says), np.array(errors), path, best, failed)
 
 
 def staged_votes(

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -135,13 +136,8 @@ def fit_linear(
         node = node_moments(moments, atoms.members[number])
         return _fit_one(learner, node, solve, tasks[number].train)
 
-    return node_fits(
-        tasks,
-        start,
-        solve_node,
-        lambda tasks, fits: _predicted(matrix, tasks, fits),
-        lambda task, fit: _model(learner, data, task.seed, fit),
-    )
+    predict, model_of = partial(_predicted, matrix), partial(_model, learner, data)
+    return node_fits(tasks, start, solve_node, predict, model_of)
 
 
 def _shared_moments(
@@ -218,9 +214,9 @@ def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -
     return predict_blocks(tasks, matrix.shape, respond)
 
 
-def _model(learner: Any, data: TrainingData, seed: int | None, fit: LinearFit) -> Any:
+def _model(learner: Any, data: TrainingData, task: NodeTask, fit: LinearFit) -> Any:
     """Return the learner's clone with the fitted attributes scikit-learn would give it."""
-    scaler, last = split(learner)
+    (scaler, last), seed = split(learner), task.seed
     problem, point = fit.problem, fit.moments.centre + fit.problem.point
     coefficients = fit.solution.coefficients.T * problem.scale
     X = data.X
@@ -286,15 +282,12 @@ def fit_ridge_grid(
         return None
     centre = centre_of(matrix)
     y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
+    weight = np.ones(len(y)) if data.sample_weight is None else data.sample_weight
 
     def solve(last: Any, problem: NormalEquations, rows: IntArray) -> Solution | None:
         alphas = np.asarray(last.alphas, dtype=np.float64).reshape(-1)
-        losses = leave_one_out_losses(
-            problem,
-            alphas,
-            _NodeRows(matrix, centre, y, data.sample_weight, rows),
-            last.fit_intercept,
-        )
+        node = _NodeRows(matrix, centre, y, weight, rows)
+        losses = leave_one_out_losses(problem, alphas, node, last.fit_intercept)
         if losses is None:
             return None
         each = last.alpha_per_target and y.shape[1] > 1
@@ -312,22 +305,21 @@ def fit_ridge_grid(
     return fit_linear(learner, data, tasks, method, solve)
 
 
+@dataclass(frozen=True)
 class _NodeRows:
     """The rows of a node, read a block at a time."""
 
-    def __init__(
-        self,
-        matrix: Matrix,
-        centre: FloatArray,
-        y: FloatArray,
-        weight: FloatArray | None,
-        rows: IntArray,
-    ) -> None:
-        self.matrix, self.centre, self.y, self.rows = matrix, centre, y, rows
-        self.weight = np.ones(len(y)) if weight is None else weight
-        self.total = float(self.weight[rows].sum())
-        step = max(64, BLOCK_BYTES // (8 * matrix.shape[1]))
-        self.parts = [rows[start : start + step] for start in range(0, len(rows), step)]
+    matrix: Matrix
+    centre: FloatArray
+    y: FloatArray
+    weight: FloatArray
+    rows: IntArray
+
+    @property
+    def parts(self) -> list[IntArray]:
+        """The rows of each block."""
+        step = max(64, BLOCK_BYTES // (8 * self.matrix.shape[1]))
+        return [self.rows[start : start + step] for start in range(0, len(self.rows), step)]
 
 
 def leave_one_out_losses(
@@ -344,14 +336,14 @@ def leave_one_out_losses(
     shrink = 1.0 / (np.maximum(eigenvalues, 0.0)[:, None] + alphas)
     coordinates = (vectors.T @ problem.right)[:, None, :] * shrink[:, :, None]
     basis = vectors / problem.scale[:, None]
-    losses = np.zeros((len(alphas), problem.right.shape[1]))
+    losses, total = np.zeros((len(alphas), problem.right.shape[1])), node.weight[node.rows].sum()
     for part in node.parts:
         q = (node.matrix.take(part) - node.centre - problem.point) @ basis
         weight = node.weight[part][:, None]
         fitted = (q @ coordinates.reshape(len(basis), -1)).reshape(len(part), *losses.shape)
         left = 1.0 - weight * (np.square(q, out=q) @ shrink)
         if fit_intercept:
-            left -= weight / node.total
+            left -= weight / total
         if left.min() < SMALLEST_LEFT:
             return None
         errors = ((node.y[part] - problem.level)[:, None, :] - fitted) / left[:, :, None]

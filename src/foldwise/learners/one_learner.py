@@ -99,14 +99,9 @@ def check_features(estimator: Any, X: Any, learners: list[Any], *, reset: bool) 
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     missing = all(get_tags(learner).input_tags.allow_nan for learner in learners)
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse=["csr", "csc"],
-        dtype="numeric" if plain else None,
-        ensure_all_finite="allow-nan" if missing else True,
-    )
+    rules = {"accept_sparse": ["csr", "csc"], "dtype": "numeric" if plain else None}
+    finite = "allow-nan" if missing else True
+    return validate_data(estimator, X, reset=reset, ensure_all_finite=finite, **rules)
 
 
 def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> Array:

@@ -25,15 +25,9 @@ class ForwardStagewise(LinearPath):
         return self.epsilon
 
     def _judged(self, rows: ScaledRows) -> CVPath:
-        return cross_validated_stagewise_path(
-            rows.D,
-            rows.y,
-            fold_of=rows.folds,
-            epsilon=self._step(rows),
-            loss=self.loss,
-            sample_weight=rows.weights,
-            max_steps=self.max_steps,
-        )
+        of: dict[str, Any] = {"fold_of": rows.folds, "sample_weight": rows.weights}
+        how: dict[str, Any] = {"epsilon": self._step(rows), "max_steps": self.max_steps}
+        return cross_validated_stagewise_path(rows.D, rows.y, loss=self.loss, **of, **how)
 
 
 class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):

@@ -143,10 +143,7 @@ def mean_and_variance(D: Any, share: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def gram(D: Any, y: FloatArray, weights: FloatArray, shift: FloatArray, shift_y: float) -> Gram:
-    """Return the moments of the given rows.
-
-    Shapes: ``D`` (n, p).
-    """
+    """Return the moments of the given rows. Shapes: ``D`` (n, p)."""
     moved_y = y - shift_y
     sum_d = np.asarray(D.T @ weights, dtype=float).ravel() - weights.sum() * shift
     dy = np.asarray(D.T @ (weights * moved_y), dtype=float).ravel()

@@ -160,15 +160,8 @@ class LinearPath(Scored):
         self._check_parameters(owner)
         check_word(owner, "choose", self.choose, ("min", "1se"))
         X, y, weights, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            y_numeric=not is_classifier(self),
-            ensure_min_samples=2,
-        )
+        rules = {"accept_sparse": "csr", "dtype": np.float64, "y_numeric": not is_classifier(self)}
+        X, y = validate_data(self, X, y, ensure_min_samples=2, **rules)
         weights = np.ones(len(y)) if weights is None else weights
         target, groups = self._target(owner, y), checked_groups(owner, groups, len(y))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))

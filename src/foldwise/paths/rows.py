@@ -92,13 +92,10 @@ def checked_rows(
     shape = (n_classes, n) if loss == "multinomial" else (n,)
     moved = np.zeros(shape) if offset is None else np.asarray(offset, dtype=float)
     if len(target) != n or moved.shape != shape or weights.shape != (n,):
-        raise invalid_data(
-            "penalised_path",
-            "y, sample_weight and offset",
-            must=f"have one entry for each of the {n} rows of D",
-            got=[target.shape, weights.shape, moved.shape],
-            fix="Drop or repeat rows in all of them alike.",
-        )
+        names, must = "y, sample_weight and offset", f"have one entry for each of the {n} rows of D"
+        got = [target.shape, weights.shape, moved.shape]
+        fix = "Drop or repeat rows in all of them alike."
+        raise invalid_data("penalised_path", names, must=must, got=got, fix=fix)
     if loss == "huber" and huber_delta is None:
         huber_delta = robust_delta(target, weights)
     made: dict[str, Loss] = {
@@ -114,14 +111,10 @@ def checked_rows(
 def check_counts(owner: str, y: FloatArray, *, some: bool = False) -> None:
     """Raise unless y can be counts, with ``some`` not all of them zero."""
     if (y < 0).any() or (some and not y.any()):
-        raise invalid_data(
-            owner,
-            "y",
-            must=f"hold counts, none negative{' and not all zero' if some else ''}, "
-            "with loss='poisson'",
-            got=float(y.min()),
-            fix="Use loss='squared' for numbers of either sign.",
-        )
+        kind = "none negative and not all zero" if some else "none negative"
+        must = f"hold counts, {kind}, with loss='poisson'"
+        fix = "Use loss='squared' for numbers of either sign."
+        raise invalid_data(owner, "y", must=must, got=float(y.min()), fix=fix)
 
 
 def robust_delta(y: FloatArray, weights: FloatArray) -> float:

@@ -213,12 +213,9 @@ def model_sections(model: Any, X: Any, y: Any) -> list[Section]:
         found = [given_answer_section(model, None), listed, known, last]
     else:
         given = given_predictions(model, X, y)
-        metric = as_metric(
-            None,
-            owner=type(model).__name__,
-            classify=is_classifier(model),
-            has_probabilities=given.probabilities is not None,
-        )
+        owner, sure = type(model).__name__, given.probabilities is not None
+        classify = is_classifier(model)
+        metric = as_metric(None, owner=owner, classify=classify, has_probabilities=sure)
         found = [
             given_answer_section(model, given, metric),
             quality_section(given),

@@ -143,12 +143,9 @@ class Bagging(KeepsParameters):
         self.draws_ = self._draws(len(y), weight, groups)
         passed = None if self.draws_.probability is not None else weight
         if passed is not None:
-            require_weights(
-                owner,
-                learner,
-                f"when weights are given with sampling={self.sampling!r}",
-                "Use sampling='bootstrap', which draws by weight.",
-            )
+            why = f"when weights are given with sampling={self.sampling!r}"
+            fix = "Use sampling='bootstrap', which draws by weight."
+            require_weights(owner, learner, why, fix)
         targets = self._new_targets(X, learner, y, weight, last)
         plan = BagPlan(learner, table, y, passed, self.draws_, self._n_columns(), targets)
         with progress(owner, self.n_estimators, self.verbose) as told:

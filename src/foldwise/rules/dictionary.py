@@ -48,10 +48,7 @@ def unpacked(bits: Bits, n_rows: int) -> NDArray[np.uint8]:
 
 
 def supports(bits: Bits, weight: FloatArray, block: int = 256) -> FloatArray:
-    """Return the weighted share of rows each rule selects.
-
-    Shapes: ``bits`` (n_rules, n_bytes).
-    """
+    """Return the weighted share of rows each rule selects. Shapes: ``bits`` (n_rules, n_bytes)."""
     sums = [
         unpacked(bits[first : first + block], len(weight)) @ weight
         for first in range(0, len(bits), block)

@@ -95,13 +95,8 @@ def explain_row(model: RuleModel, row: CodedTable, output: int) -> Explanation:
     contributions = centred_terms(model, row)[0] * coefs
     held = ["holds" if rule.holds(row)[0] else "does not hold" for rule in model.rules]
     values = [number_text(row.column(int(feature))[0]) for feature in model.linear.features]
-    terms = pd.DataFrame(
-        {
-            "text": term_texts(model, row.columns),
-            "value": [*held, *values],
-            "contribution": contributions,
-        }
-    )
+    words = {"text": term_texts(model, row.columns), "value": [*held, *values]}
+    terms = pd.DataFrame({**words, "contribution": contributions})
     terms = terms[contributions != 0]
     order = np.argsort(-terms["contribution"].abs().to_numpy(), kind="stable")
     base = float(model.intercepts[output] + model.rule_coefs[output] @ model.supports)

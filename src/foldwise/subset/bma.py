@@ -160,18 +160,10 @@ class BayesianModelAveraging(LinearModel):
         check_word(owner, "model_prior", self.model_prior, ["uniform", "beta_binomial"])
         check_word(owner, "method", self.method, self._methods)
         if self.occam_ratio not in (None, "auto", np.inf):
-            check_number(
-                owner, "occam_ratio", self.occam_ratio, least=1, fix="Use 20, None or 'auto'."
-            )
-        return ModelSearch(
-            searcher,
-            self.method,
-            self.occam_ratio,
-            self.strict,
-            self.max_models,
-            self.n_steps,
-            self.random_state,
-        )
+            fix = "Use 20, None or 'auto'."
+            check_number(owner, "occam_ratio", self.occam_ratio, least=1, fix=fix)
+        how = self.method, self.occam_ratio, self.strict, self.max_models
+        return ModelSearch(searcher, *how, self.n_steps, self.random_state)
 
     def _store_models(self, models: Found, weights: FloatArray, choice: Choice) -> None:
         names = self._names()
@@ -180,13 +172,9 @@ class BayesianModelAveraging(LinearModel):
         self.inclusion_probability_ = np.minimum(weights @ self.model_support_, 1.0)
         self.complete_ = models.complete
         inside = self.model_support_[:LISTED]
-        self.models_ = pd.DataFrame(
-            {
-                "probability": weights[:LISTED],
-                "size": inside.sum(axis=1),
-                "columns": [tuple(names[row].tolist()) for row in inside],
-            }
-        )
+        columns = [tuple(names[row].tolist()) for row in inside]
+        numbers = {"probability": weights[:LISTED], "size": inside.sum(axis=1)}
+        self.models_ = pd.DataFrame({**numbers, "columns": columns})
 
     def _store_coefficients(self, fits: Fits, noise: FloatArray, moments: ScaledGram) -> None:
         """Store posterior means and standard deviations.

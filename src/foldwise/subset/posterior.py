@@ -95,10 +95,7 @@ def occams_window(
 def mixture_quantile(
     level: float, weights: FloatArray, means: FloatArray, scales: FloatArray, df: FloatArray
 ) -> FloatArray:
-    """Return a quantile of one mixture a row.
-
-    Shapes: ``means, scales`` (n_rows, n_parts).
-    """
+    """Return a quantile of one mixture a row. Shapes: ``means, scales`` (n_rows, n_parts)."""
     ends = means + scales * stdtrit(df, level)
     low, high = ends.min(axis=1), ends.max(axis=1)
     at = ends @ weights

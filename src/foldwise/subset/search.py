@@ -51,16 +51,10 @@ class Searcher:
         if self.time_limit is None or seconds <= self.time_limit:
             return
         folds = f" on {n_folds} folds" if n_folds > 1 else ""
-        raise invalid_parameter(
-            self.owner,
-            "X",
-            must="have few enough columns to try all subsets",
-            got=Plain(
-                f"{len(choice.units)} to choose from: {choice.n_subsets:.2g} subsets{folds} "
-                f"would take about {rough_duration(seconds)}"
-            ),
-            fix=self.instead,
-        )
+        must = "have few enough columns to try all subsets"
+        tried = f"{len(choice.units)} to choose from: {choice.n_subsets:.2g} subsets{folds}"
+        got = Plain(f"{tried} would take about {rough_duration(seconds)}")
+        raise invalid_parameter(self.owner, "X", must=must, got=got, fix=self.instead)
 
     def drive(self, shares: Iterable[float]) -> bool:
         """Run a search; tell whether it came to its end before time or patience ran out."""

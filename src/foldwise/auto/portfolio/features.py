@@ -41,10 +41,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the features.
-
-        Shapes: returns (n_samples, n_components).
-        """
+        """Return the features. Shapes: returns (n_samples, n_components)."""
         check_is_fitted(self, "kernel_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.kernel_.transform(X))

@@ -77,16 +77,9 @@ def table_problem(
     check_columns(OWNER, "kind", known, X.columns)
     found_kinds = column_kinds(X, given=known)
     _check_usable(target, found_kinds)
-    return TableProblem(
-        X,
-        y,
-        found,
-        found_kinds,
-        weights,
-        None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X)),
-        (*notes, *said),
-        dict(table.attrs.get("read_as", {})),
-    )
+    codes = None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X))
+    read_as = dict(table.attrs.get("read_as", {}))
+    return TableProblem(X, y, found, found_kinds, weights, codes, (*notes, *said), read_as)
 
 
 def _refused(what: str, must: str, got: str, fix: str) -> FoldwiseError:
@@ -99,13 +92,9 @@ def _check_columns(named: dict[str, list[str]], table: pd.DataFrame) -> None:
     chosen = [column for columns in named.values() for column in dict.fromkeys(columns)]
     twice = {column for column in chosen if chosen.count(column) > 1}
     if twice:
-        raise invalid_parameter(
-            OWNER,
-            "target, groups, weight and drop",
-            must="name different columns",
-            got=Plain(f"{listing(twice)} more than once"),
-            fix="Use each column for one thing.",
-        )
+        name, must = "target, groups, weight and drop", "name different columns"
+        got, fix = Plain(f"{listing(twice)} more than once"), "Use each column for one thing."
+        raise invalid_parameter(OWNER, name, must=must, got=got, fix=fix)
 
 
 def _check_rows(n_rows: int, fewest_rows: int) -> None:

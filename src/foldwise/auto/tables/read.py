@@ -219,20 +219,11 @@ def _check_rows(file: Path, n_rows: int) -> None:
 
 
 def _parse(file: Path, text: str, dialect: Dialect, names: list[str]) -> pd.DataFrame:
-    options: dict[str, Any] = {
-        "sep": dialect.delimiter,
-        "quotechar": dialect.quote,
-        "decimal": dialect.decimal,
-    }
+    marks: dict[str, Any] = {"sep": dialect.delimiter, "quotechar": dialect.quote}
+    marks |= {"decimal": dialect.decimal, "na_values": ["", *MISSING], "keep_default_na": False}
+    lines = io.StringIO(text[dialect.skip :], newline="")
     try:
-        frame = pd.read_csv(
-            io.StringIO(text[dialect.skip :], newline=""),
-            index_col=False,
-            low_memory=False,
-            na_values=["", *MISSING],
-            keep_default_na=False,
-            **options,
-        )
+        frame = pd.read_csv(lines, index_col=False, low_memory=False, **marks)
     except (ValueError, OverflowError) as error:
         reason = str(error).splitlines()[0][:80]
         raise _refused(file, "be a table", reason, "Look at the file in an editor.") from error

@@ -167,16 +167,10 @@ def polyline(places: Iterable[tuple[float, float]], class_: str) -> Markup:
 
 def drawing(width: float, height: float, title: str, *marks: Any, class_: str = "chart") -> Markup:
     """Return the SVG element, with its title for those who do not see it."""
-    return mark(
-        "svg",
-        Markup("{}").format(Markup("").join(marks)),
-        viewBox=f"0 0 {at(width)} {at(height)}",
-        width=float(width),
-        height=float(height),
-        class_=class_,
-        role="img",
-        aria_label=clean(title),
-    )
+    sizes = {"width": float(width), "height": float(height)}
+    box, inside = f"0 0 {at(width)} {at(height)}", Markup("").join(marks)
+    said = {"role": "img", "aria_label": clean(title)}
+    return mark("svg", inside, viewBox=box, **sizes, class_=class_, **said)
 
 
 @dataclass(frozen=True)

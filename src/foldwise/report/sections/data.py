@@ -43,12 +43,8 @@ def _target(target: Target) -> Figure:
         return Figure("The target", histogram(first, x_title="target", title=title, weight=weight))
     mass = np.bincount(y, weights=weight, minlength=len(classes))
     order = np.argsort(-mass, kind="stable")[:MOST_CLASSES]
-    drawing = bars(
-        [shortened(classes[i]) for i in order],
-        mass[order] / mass.sum(),
-        title="share of each class",
-        show=lambda v: percent(v, 1),
-    )
+    labels, shares = [shortened(classes[i]) for i in order], mass[order] / mass.sum()
+    drawing = bars(labels, shares, title="share of each class", show=lambda v: percent(v, 1))
     more = len(classes) - len(order)
     return Figure("The classes", drawing, f"And {more} rarer ones." if more else "")
 

@@ -170,13 +170,9 @@ def folds_section(stack: StackValues) -> Section | None:
     ]
     name = metric_name(stack.metric.name)
     columns = [Column("fold"), Column("rows", "number"), Column(name, "number"), Column("stacker")]
-    drawing = lines(
-        [fold.name.replace(" of repeat ", "/") for fold in stack.folds],
-        [Line(values)],
-        axes=("fold", name),
-        title="score of each fold",
-        level=stack.metric.natural(stack.fitted.score_),
-    )
+    names = [fold.name.replace(" of repeat ", "/") for fold in stack.folds]
+    level, axes = stack.metric.natural(stack.fitted.score_), ("fold", name)
+    drawing = lines(names, [Line(values)], axes=axes, title="score of each fold", level=level)
     figure = Figure("Fold by fold", drawing, "The dashed line is the score over all folds.")
     spread = f"{name} runs from {number(min(values))} to {number(max(values))} over the folds."
     table = PageTable(columns, rows[:MOST_FOLDS], left_out=max(0, len(rows) - MOST_FOLDS))

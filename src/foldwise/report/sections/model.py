@@ -101,12 +101,9 @@ def _curves(model: Any) -> list[Figure]:
         figures.append(_loss_figure(np.asarray(loss), error, getattr(model, "index_", None)))
     rounds = getattr(model, "train_loss_", None)
     if rounds is not None and len(rounds) > 1:
-        drawing = lines(
-            range(1, len(rounds) + 1),
-            [Line(rounds, dots=False)],
-            axes=("learners", "training loss"),
-            title="training loss by number of learners",
-        )
+        curve, axes = [Line(rounds, dots=False)], ("learners", "training loss")
+        title = "training loss by number of learners"
+        drawing = lines(range(1, len(rounds) + 1), curve, axes=axes, title=title)
         figures.append(Figure("Training loss", drawing, "On the rows it was fitted on."))
     return figures
 
