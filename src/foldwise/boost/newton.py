@@ -123,12 +123,10 @@ class NewtonBoosting(LossBooster):
                 apart = [replace(part, y=part.y - shift) for part in apart]
             model = self._run(boost, replace(rows, y=rows.y - shift), apart, split_seed)
         except LightGBMError as error:
+            name, must = "lightgbm_params", "be what LightGBM can train with"
             owner, got = type(self).__name__, self.lightgbm_params
-            must = "be what LightGBM can train with"
             fix = f"LightGBM says: {str(error).split(' at /')[0].strip()}"
-            raise invalid_parameter(
-                owner, "lightgbm_params", must=must, got=got, fix=fix
-            ) from error
+            raise invalid_parameter(owner, name, must=must, got=got, fix=fix) from error
         self._take(replace(model, offset=model.offset + shift))
 
     def _take(self, model: NewtonTrees) -> None:

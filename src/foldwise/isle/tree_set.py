@@ -135,10 +135,8 @@ class XGBoostLeaves:
         content["iteration_indptr"] = list(range(len(trees) + 1))
         content["gbtree_model_param"]["num_trees"] = str(len(trees))
         learner["learner_model_param"] |= {"num_class": "0", "num_target": "1", "base_score": "0"}
-        learner["objective"] = {
-            "name": "reg:squarederror",
-            "reg_loss_param": {"scale_pos_weight": "1"},
-        }
+        weight = {"scale_pos_weight": "1"}
+        learner["objective"] = {"name": "reg:squarederror", "reg_loss_param": weight}
         smaller = type(self.booster)()
         smaller.load_model(bytearray(json.dumps(model).encode()))
         return XGBoostLeaves(smaller)

@@ -103,11 +103,8 @@ class _Near:
             distance = np.take_along_axis(distance, part, axis=1)
             row = np.take_along_axis(row, part, axis=1)
         order = np.argsort(distance, axis=1, kind="stable")
-        return _Near(
-            np.take_along_axis(distance, order, axis=1),
-            np.take_along_axis(row, order, axis=1),
-            self.atom,
-        )
+        row = np.take_along_axis(row, order, axis=1)
+        return _Near(np.take_along_axis(distance, order, axis=1), row, self.atom)
 
 
 class _AtomSearch:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter, unsupported
-from foldwise.learners.prepare import cloned, draws_unseeded, weight_argument, with_seed
+from foldwise.learners.prepare import cloned, seeded_splitters, unset_states, weight_argument
 
 
 @dataclass(frozen=True)
@@ -150,16 +150,10 @@ def seeded(learner: Any, seed: int) -> Any:
     """Return a clone whose unset ``random_state``, splitters' too, are filled from ``seed``."""
     copy = cloned(learner)
     values = copy.get_params()
-    unset = sorted(
-        name
-        for name, value in values.items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    )
-    if unset:
+    if unset := sorted(unset_states(values)):
         drawn = np.random.default_rng(seed).integers(2**31 - 1, size=len(unset))
         copy.set_params(**{name: int(number) for name, number in zip(unset, drawn, strict=True)})
-    splitters = {name: with_seed(v, seed) for name, v in values.items() if draws_unseeded(v)}
-    return copy.set_params(**splitters)
+    return copy.set_params(**seeded_splitters(values, seed))
 
 
 def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> IntArray | None:

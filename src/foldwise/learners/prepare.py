@@ -53,14 +53,8 @@ def prepared(learner: Any, seed: int | None) -> Any:
     model = cloned(learner)
     parameters = model.get_params(deep=True)
     if seed is not None:
-        empty = [
-            name
-            for name, value in parameters.items()
-            if value is None and name.split("__")[-1] == "random_state"
-        ]
-        drawing = {name: v for name, v in parameters.items() if draws_unseeded(v)}
-        seeded = {name: with_seed(splitter, seed) for name, splitter in drawing.items()}
-        model.set_params(**dict.fromkeys(empty, seed), **seeded)
+        model.set_params(**dict.fromkeys(unset_states(parameters), seed))
+        model.set_params(**seeded_splitters(parameters, seed))
     for part in [model, *parameters.values()]:
         _silence(part)
     return model
@@ -95,11 +89,18 @@ def draws_unseeded(value: Any) -> bool:
     )
 
 
-def with_seed(splitter: Any, seed: int) -> Any:
-    """Return a copy of a splitter that splits the same way each time."""
-    splitter = copy.copy(splitter)
-    splitter.random_state = seed
-    return splitter
+def unset_states(parameters: dict[str, Any]) -> list[str]:
+    """Return the names of the random states that are None."""
+    unset = [name for name, value in parameters.items() if value is None]
+    return [name for name in unset if name.split("__")[-1] == "random_state"]
+
+
+def seeded_splitters(parameters: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return copies of splitters that split the same way each time, of those that would not."""
+    copies = {name: copy.copy(v) for name, v in parameters.items() if draws_unseeded(v)}
+    for splitter in copies.values():
+        splitter.random_state = seed
+    return copies
 
 
 def _silence(model: Any) -> None:

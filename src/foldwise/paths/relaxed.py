@@ -156,11 +156,9 @@ penalty_factor, max_nonzero, tol, huber_delta
 
 
 def _blend(penalised: Path, refit: Path, share: float) -> Path:
-    return Path(
-        penalised.lambdas,
-        share * penalised.coefs + (1.0 - share) * refit.coefs,
-        share * penalised.intercepts + (1.0 - share) * refit.intercepts,
-    )
+    coefs = share * penalised.coefs + (1.0 - share) * refit.coefs
+    intercepts = share * penalised.intercepts + (1.0 - share) * refit.intercepts
+    return Path(penalised.lambdas, coefs, intercepts)
 
 
 def _refitted(rows: PathRows, path: Path) -> Path:

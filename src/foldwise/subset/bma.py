@@ -65,16 +65,10 @@ def find_models(
         must = "be a number where not all models are enumerated"
         raise invalid_parameter(searcher.owner, "occam_ratio", must=must, got=None, fix="Try 20.")
     else:
-        found = best_within(
-            moments,
-            choice,
-            score,
-            searcher,
-            slack=2 * np.log(ratio),
-            at_most=plan.max_models,
-            n_steps=plan.n_steps if way == "mc3" else None,
-            random_state=plan.random_state,
-        )
+        asked: dict[str, Any] = {"slack": 2 * np.log(ratio), "at_most": plan.max_models}
+        if way == "mc3":
+            asked |= {"n_steps": plan.n_steps, "random_state": plan.random_state}
+        found = best_within(moments, choice, score, searcher, **asked)
         if len(found.rss) == plan.max_models:
             warn(
                 f"{searcher.owner}: Occam's window holds more than {plan.max_models} models; the "

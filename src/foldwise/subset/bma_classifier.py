@@ -229,11 +229,8 @@ def without_forced(
     slopes = np.linalg.solve(hessian[np.ix_(base, base)], hessian[np.ix_(base, free)])
     alone = np.linalg.solve(hessian[np.ix_(base, base)], cross[base])
     across = hessian[np.ix_(free, base)]
-    return LeastSquares(
-        hessian[np.ix_(free, free)] - across @ slopes,
-        cross[free] - across @ alone,
-        float(total - cross[base] @ alone),
-    )
+    gram, left = hessian[np.ix_(free, free)] - across @ slopes, cross[free] - across @ alone
+    return LeastSquares(gram, left, float(total - cross[base] @ alone))
 
 
 def shortlist(

@@ -97,11 +97,8 @@ def read_table(path: str | Path, like: Mapping[str, str] | None = None) -> pd.Da
         must = f"hold {n_records:,} records of {len(names):,} fields"
         got = f"{len(frame):,} of {frame.shape[1]:,} on the second reading"
         raise _refused(file, must, got, "Look for unusual line ends or quotes.")
-    frame.attrs["read_as"] = {
-        "encoding": encoding,
-        "delimiter": dialect.delimiter,
-        "decimal": dialect.decimal,
-    }
+    marks = {"delimiter": dialect.delimiter, "decimal": dialect.decimal}
+    frame.attrs["read_as"] = {"encoding": encoding, **marks}
     frame.attrs["missing"] = missing
     return frame
 

@@ -121,14 +121,10 @@ class HashedText(ColumnSource):
 
 
 def _word_counts(text: Any) -> Any:
-    hashed = HashingVectorizer(
-        n_features=BUCKETS,
-        ngram_range=(1, 2),
-        token_pattern=r"(?u)\b\w+\b",
-        alternate_sign=False,
-        norm=None,
-    )
-    return hashed.transform(text)
+    words: dict[str, Any] = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
+    return HashingVectorizer(
+        n_features=BUCKETS, alternate_sign=False, norm=None, **words
+    ).transform(text)
 
 
 def _text_lengths(text: Any) -> FloatArray:

@@ -40,13 +40,8 @@ def coverage_section(stack: StackValues) -> Section | None:
     n_rows = sum(len(m) for m in stack.misfits[1 if stack.reading.in_order else 0 :])
     half = 1.96 * np.sqrt(held * (1 - held) / n_rows)
     kind = "intervals" if stack.target.labels is None else "sets"
-    drawing = lines(
-        LEVELS,
-        [Line(held, low=held - half, high=held + half)],
-        axes=("promised", "held"),
-        title=f"coverage of prediction {kind}",
-        diagonal=True,
-    )
+    band, title = Line(held, low=held - half, high=held + half), f"coverage of prediction {kind}"
+    drawing = lines(LEVELS, [band], axes=("promised", "held"), title=title, diagonal=True)
     caption = f"On the dashed line, prediction {kind} hold as much as they promise."
     shown: list[Figure | PageTable] = [
         Figure("Coverage", drawing, caption),
@@ -80,16 +75,11 @@ def _along(width: float, stack: StackValues) -> Figure:
     reach = [np.quantile(width * expected[rows], [0.1, 0.5, 0.9]) for rows in bins]
     low, middle, high = zip(*reach, strict=True)
     needed = [float(np.quantile(errors[rows], 0.9)) for rows in bins]
-    drawing = lines(
-        [float(np.median(predicted[rows])) for rows in bins],
-        [
-            Line(middle, "90 % intervals ±", low=low, high=high),
-            Line(needed, "90 % of the errors", tone=0),
-        ],
-        axes=("predicted", "half the width"),
-        title="width of intervals along the prediction",
-        level=0.0,
-    )
+    middles = [float(np.median(predicted[rows])) for rows in bins]
+    intervals = Line(middle, "90 % intervals ±", low=low, high=high)
+    each = [intervals, Line(needed, "90 % of the errors", tone=0)]
+    title, axes = "width of intervals along the prediction", ("predicted", "half the width")
+    drawing = lines(middles, each, axes=axes, title=title, level=0.0)
     caption = (
         "Median and the middle 80 % of the widths in ten bins, beside what would have sufficed."
     )

@@ -112,12 +112,9 @@ def _loss_figure(loss: Any, error: Any, index: Any) -> Figure:
     half = np.zeros(len(loss)) if error is None else np.asarray(error, dtype=np.float64)
     line = Line(loss, low=loss - half, high=loss + half, dots=False)
     chosen = np.where(np.arange(len(loss)) == (-1 if index is None else index), loss, np.nan)
-    drawing = lines(
-        range(1, len(loss) + 1),
-        [line, Line(chosen, tone=2)],
-        axes=("step along the path, from strong to weak penalty", "held-out loss"),
-        title="held-out loss along the path",
-    )
+    axes = "step along the path, from strong to weak penalty", "held-out loss"
+    both, title = [line, Line(chosen, tone=2)], "held-out loss along the path"
+    drawing = lines(range(1, len(loss) + 1), both, axes=axes, title=title)
     caption = "With its standard error; the dot is what was chosen. Its lowest point is no score."
     return Figure("Held-out loss", drawing, caption)
 

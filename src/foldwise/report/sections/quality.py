@@ -64,13 +64,9 @@ def _spread(y: Array, predicted: Array) -> Figure:
     bins = binned(predicted)
     off = [np.quantile(y[rows] - predicted[rows], [0.1, 0.5, 0.9]) for rows in bins]
     low, middle, high = zip(*off, strict=True)
-    drawing = lines(
-        [float(np.median(predicted[rows])) for rows in bins],
-        [Line(middle, low=low, high=high)],
-        axes=("predicted", "actual minus predicted"),
-        title="errors along the prediction",
-        level=0.0,
-    )
+    middles = [float(np.median(predicted[rows])) for rows in bins]
+    band, axes = Line(middle, low=low, high=high), ("predicted", "actual minus predicted")
+    drawing = lines(middles, [band], axes=axes, title="errors along the prediction", level=0.0)
     caption = "Median and the middle 80 % of the errors, in ten bins. A slope is a bias."
     return Figure("Errors along the prediction", drawing, caption)
 
@@ -85,14 +81,9 @@ def _reliability(shown: Predictions, classes: Array) -> list[Figure]:
     curve = reliability_curve(
         shown.probabilities, target.y, n_bins=N_BINS, sample_weight=target.weight
     )
-    drawing = lines(
-        curve.predicted,
-        [Line(curve.observed, low=curve.lower, high=curve.upper)],
-        axes=(what, "how often it was so"),
-        title="reliability of the probabilities",
-        diagonal=True,
-        unit=True,
-    )
+    band = Line(curve.observed, low=curve.lower, high=curve.upper)
+    axes, title = (what, "how often it was so"), "reliability of the probabilities"
+    drawing = lines(curve.predicted, [band], axes=axes, title=title, diagonal=True, unit=True)
     off = float(curve.weight @ np.abs(curve.predicted - curve.observed))
     caption = (
         "On the dashed line, probabilities mean what they say; bins of equal size with 95 % "
