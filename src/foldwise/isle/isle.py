@@ -19,8 +19,8 @@ from foldwise.isle.tree_set import TreeSet, lightgbm_set, read_trees, sklearn_se
 from foldwise.isle.tree_sum import TreeSum, TreeSumClassifier, TreeSumRegressor
 from foldwise.isle.width import best_single_tree, sampling_width
 
+# Shares of rows at which the ends of linear terms are cut off, as in rule ensembles.
 TAILS = (0.025, 0.0)
-"""Shares of rows at which the ends of linear terms are cut off, as in rule ensembles."""
 
 
 def fit_lines(rows: TreeData, tail: float) -> Grown:

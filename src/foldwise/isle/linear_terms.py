@@ -7,11 +7,11 @@ import numpy as np
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.isle.data import CodedTable
 
+# Mean of sqrt(s (1 − s)) over supports s, about π/8: the spread of a typical rule.
 TYPICAL_RULE_DEVIATION = 0.4
-"""Mean of sqrt(s (1 − s)) over supports s, about π/8: the spread of a typical rule."""
 
+# Share of the weight from which on a level has a term: at most a hundred a column.
 RAREST_LEVEL = 0.01
-"""Share of the weight from which on a level has a term: at most a hundred a column."""
 
 
 @dataclass(frozen=True)

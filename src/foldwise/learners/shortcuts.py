@@ -191,11 +191,8 @@ def fit_nodes(
     array([18., 21.])
     """
     shortcut = shortcut_for(learner, data)
-    if shortcut is not None:
-        fits = shortcut(learner, data, tasks, method)
-        if fits is not None:
-            return list(fits)
-    return [fit_generally(learner, data, task, method) for task in tasks]
+    fits = None if shortcut is None else shortcut(learner, data, tasks, method)
+    return fits or [fit_generally(learner, data, task, method) for task in tasks]
 
 
 register(LinearRegression, linear.handles_least_squares, linear.fit_least_squares, behind="scaler")

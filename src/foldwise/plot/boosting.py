@@ -53,11 +53,8 @@ def plot_staged_loss(model: Any, *sets: tuple[str, Any, Any], ax: Any = None) ->
         (line,) = ax.plot(rounds, losses, label=label)
         ax.plot(rounds[best], losses[best], "o", color=line.get_color(), markersize=5)
     loss = getattr(getattr(model, "loss_", None), "name", None)
-    ax.set(
-        xlabel="round",
-        ylabel="share of wrong rows" if loss is None else f"mean {loss} loss",
-        title=type(model).__name__,
-    )
+    height = "share of wrong rows" if loss is None else f"mean {loss} loss"
+    ax.set(xlabel="round", ylabel=height, title=type(model).__name__)
     ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -93,13 +93,8 @@ def _read(model: Any, X: Any) -> tuple[Array, Any, Any, Any, Any]:
     often = getattr(model, "inclusion_probability_", None)
     if often is None:
         often = getattr(model, "selection_frequency_", None)
-    return (
-        names,
-        coef * unit,
-        None if sd is None else sd * unit,
-        often,
-        None if folds is None else folds * unit,
-    )
+    sd, folds = (None if each is None else each * unit for each in (sd, folds))
+    return names, coef * unit, sd, often, folds
 
 
 def plot_path(
@@ -226,12 +221,6 @@ def _label(ax: Any, walked: Any, coefs: Any, names: Any) -> None:
         if not coefs[-1, column]:
             continue
         height = max(float(coefs[-1, column]), height + gap)
-        ax.annotate(
-            str(names[column]),
-            (walked[-1], height),
-            xytext=(3, 0),
-            textcoords="offset points",
-            fontsize=8,
-            va="center",
-            annotation_clip=False,
-        )
+        place = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+        text, at = str(names[column]), (walked[-1], height)
+        ax.annotate(text, at, fontsize=8, annotation_clip=False, **place)

@@ -18,8 +18,8 @@ from foldwise.isle.linear_terms import LinearTerms, linear_terms
 from foldwise.rules.rule import Condition, Members, Rule
 from foldwise.rules.trees import Cuts, TreeSplit, lightgbm_trees, read_splits, rules_of
 
+# Up to this many numbers (512 MB) the matrix is dense, above it is sparse.
 DENSE_NUMBERS = 2**26
-"""Up to this many numbers (512 MB) the matrix is dense, above it is sparse."""
 
 Bits = NDArray[np.uint8]
 

@@ -11,8 +11,8 @@ from foldwise.isle.linear_terms import TYPICAL_RULE_DEVIATION
 from foldwise.rules.fitting import RuleModel
 from foldwise.rules.text import number_text, rule_text
 
+# Terms written out when an explanation is printed; the rest is summed up.
 SHOWN = 10
-"""Terms written out when an explanation is printed; the rest is summed up."""
 
 
 def term_importances(model: RuleModel) -> FloatArray:

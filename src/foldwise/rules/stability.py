@@ -14,8 +14,8 @@ from foldwise.isle.data import CodedTable, new_table
 from foldwise.rules.fitting import RuleModel
 from foldwise.rules.text import rule_text
 
+# Two rules on the same columns count as the same from this correlation on.
 ALIKE = 0.8
-"""Two rules on the same columns count as the same from this correlation on."""
 
 
 @dataclass(frozen=True)
