@@ -12,16 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import Array, FloatArray
+from foldwise.boost import samme
 from foldwise.boost.booster import Booster
 from foldwise.boost.early_stopping import SetApart
-from foldwise.boost.samme import (
-    boost_committee,
-    centred,
-    class_margins,
-    coefficient_path,
-    round_fitter,
-    staged_votes,
-)
 from foldwise.checks import check_word
 from foldwise.errors import Plain, invalid_data
 from foldwise.learners.one_learner import (
@@ -126,9 +119,9 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
     def _boost(self, rows: WeightedRows, apart: SetApart) -> None:
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=self.n_estimators + 2)
-        fitter = partial(round_fitter, self._learners()[0], seeds, draw=self._resamples())
+        fitter = partial(samme.round_fitter, self._learners()[0], seeds, draw=self._resamples())
         how = {"learning_rate": self.learning_rate, "patience": self.n_iter_no_change}
-        boost = partial(boost_committee, fitter, len(self.classes_), **how)
+        boost = partial(samme.boost_committee, fitter, len(self.classes_), **how)
         committee = self._run(boost, rows, apart, int(seeds[-1]))
         if not committee.learners:
             owner, chance = type(self).__name__, 1 - 1 / len(self.classes_)
@@ -157,8 +150,8 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
 
     def _staged_votes(self, X: Any) -> Iterator[FloatArray]:
         check_is_fitted(self)
-        table = self._table(X)
-        return staged_votes(self.estimators_, self.estimator_weights_, table, len(self.classes_))
+        table, says = self._table(X), self.estimator_weights_
+        return samme.staged_votes(self.estimators_, says, table, len(self.classes_))
 
     def _votes(self, X: Any) -> FloatArray:
         *_, last = self._staged_votes(X)
@@ -237,11 +230,11 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         ndarray of shape (n_samples,)
             Margins.
         """
-        return class_margins(self._votes(X), self._codes(y))
+        return samme.class_margins(self._votes(X), self._codes(y))
 
     def staged_margins(self, X: Any, y: Any) -> Iterator[FloatArray]:
         """Yield :meth:`margins` after each round."""
-        return (class_margins(votes, self._codes(y)) for votes in self._staged_votes(X))
+        return (samme.class_margins(votes, self._codes(y)) for votes in self._staged_votes(X))
 
     def coefficient_path(self, X: Any) -> FloatArray:
         """Return the coefficient of each distinct learner after each round.
@@ -259,7 +252,7 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         check_is_fitted(self)
         table = self._table(X)
         answers = np.array([ask(learner, table) for learner in self.estimators_])
-        return coefficient_path(answers.astype(np.intp), self.estimator_weights_)
+        return samme.coefficient_path(answers.astype(np.intp), self.estimator_weights_)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -270,5 +263,5 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
 
 
 def _scores(votes: FloatArray) -> FloatArray:
-    scores = centred(votes)
+    scores = samme.centred(votes)
     return scores[:, 1].copy() if scores.shape[1] == 2 else scores

@@ -30,14 +30,7 @@ from foldwise.learners.one_learner import (
     require_weights,
 )
 from foldwise.parameters import KeepsParameters
-from foldwise.resample.bag import (
-    BagPlan,
-    accuracy_with_error,
-    fit_members,
-    mean_answer,
-    out_of_bag,
-    r2_with_error,
-)
+from foldwise.resample import bag
 from foldwise.resample.draws import (
     ROW_SCHEMES,
     TARGET_SCHEMES,
@@ -147,9 +140,9 @@ class Bagging(KeepsParameters):
             fix = "Use sampling='bootstrap', which draws by weight."
             require_weights(owner, learner, why, fix)
         targets = self._new_targets(X, learner, y, weight, last)
-        plan = BagPlan(learner, table, y, passed, self.draws_, self._n_columns(), targets)
+        plan = bag.BagPlan(learner, table, y, passed, self.draws_, self._n_columns(), targets)
         with progress(owner, self.n_estimators, self.verbose) as told:
-            self.members_ = fit_members(plan, self.seeds_, self.n_jobs, told)
+            self.members_ = bag.fit_members(plan, self.seeds_, self.n_jobs, told)
         # What the learners say at some training rows is kept, not the rows: they are not ours.
         points = np.unique(np.linspace(0, len(y) - 1, POINTS_KEPT).astype(np.intp))
         self.points_ = points, self._answers(table.rows(points))
@@ -202,7 +195,7 @@ class Bagging(KeepsParameters):
         """Set the out-of-bag score; return the predictions it is of."""
         classes = isinstance(self, ClassifierMixin)
         width = len(self.classes_) if classes else 1
-        said = out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, width)
+        said = bag.out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, width)
         weight = np.ones(len(said)) if weight is None else weight
         seen = np.flatnonzero(~np.isnan(said[:, 0]))
         if not len(seen):
@@ -213,7 +206,7 @@ class Bagging(KeepsParameters):
             )
         group = None if self.draws_.group is None else self.draws_.group[seen]
         said = said if classes else said[:, 0]
-        judge = accuracy_with_error if classes else r2_with_error
+        judge = bag.accuracy_with_error if classes else bag.r2_with_error
         score = judge(y[seen], said[seen], weight[seen], group)
         self.oob_score_, self.oob_score_se_ = score
         return said
@@ -247,7 +240,7 @@ class Bagging(KeepsParameters):
 
     def _mean(self, X: Any) -> FloatArray:
         table = self._table(X)
-        return mean_answer(self.members_, table, self._tally, self.n_jobs)
+        return bag.mean_answer(self.members_, table, self._tally, self.n_jobs)
 
     def variance(self, X: Any) -> BaggingVariance:
         """Return how much a learner's prediction varies, between and within training sets.
@@ -311,7 +304,7 @@ class Bagging(KeepsParameters):
         table = self._table(X)
         share = 1.0 if self.sampling in TARGET_SCHEMES else self._share_of_mean()
         spread = np.sqrt(share * self._answers(table).var(axis=0, ddof=1))
-        centre = mean_answer(self.members_, table, self._tally, self.n_jobs)
+        centre = bag.mean_answer(self.members_, table, self._tally, self.n_jobs)
         reach = norm.ppf((1 + level) / 2) * spread
         return np.stack([centre - reach, centre + reach], axis=-1)
 
