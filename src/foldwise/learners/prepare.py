@@ -71,12 +71,9 @@ def cloned(learner: Any) -> Any:
         if not stubborn:
             raise
     for part in stubborn:
-        part.__sklearn_clone__ = partial(_made_anew, part)
+        made: Any = type(part)
+        part.__sklearn_clone__ = partial(made, **part.get_params())
     return clone(whole)
-
-
-def _made_anew(model: Any) -> Any:
-    return type(model)(**model.get_params())
 
 
 def draws_unseeded(value: Any) -> bool:
@@ -164,11 +161,6 @@ def stops_early_on_given_rows(model: Any) -> bool:
     return wants and any(has_fit_parameter(model, name) for name in ("eval_X", "eval_set"))
 
 
-def absent_class_share(n_train: int, n_classes: int) -> float:
-    """Return the probability given to a class that a node's rows did not hold."""
-    return 1.0 / (n_train + n_classes)
-
-
 def aligned(
     values: FloatArray, seen: IntArray, n_classes: int, n_train: int, method: str
 ) -> FloatArray:
@@ -202,7 +194,8 @@ def aligned(
         return values
     full = np.empty((len(values), n_classes))
     if method == "predict_proba":
-        share = absent_class_share(n_train, n_classes)
+        # What a class that the node's rows did not hold is given.
+        share = 1.0 / (n_train + n_classes)
         full[:] = share
         full[:, seen] = values * (1.0 - share * (n_classes - len(seen)))
     else:

@@ -129,11 +129,6 @@ def _dense_row(row: Any) -> FloatArray:
     return np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=float).ravel()
 
 
-def column_means(D: Any, weights: FloatArray) -> FloatArray:
-    """Return the weighted column means of a dense or sparse dictionary."""
-    return np.asarray(D.T @ weights, dtype=float).ravel() / weights.sum()
-
-
 def mean_and_variance(D: Any, share: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance of the columns; ``share`` are weights that sum to one."""
     mean = np.asarray(D.T @ share)
@@ -243,7 +238,8 @@ def _iterate_fold_grams(
 ) -> Iterator[Gram]:
     """Yield what :func:`fold_grams` lists, holding one fold at a time."""
     D, base = moved_to_zero(D)
-    shift, shift_y = column_means(D, weights), float(weights @ y / weights.sum())
+    shift = np.asarray(D.T @ weights, dtype=float).ravel() / weights.sum()
+    shift_y = float(weights @ y / weights.sum())
     rows_first = D.tocsr() if sparse.issparse(D) else D
     for fold in np.unique(fold_of):
         rows = fold_of == fold

@@ -91,7 +91,8 @@ def rule_stability(
         indices.append(common / total if total else 1.0)
     frame = model.rules_
     frame = frame[frame["kind"] == "rule"].copy()
-    by_text = dict(zip(_texts(model), counts / n_resamples, strict=True))
+    texts = [rule_text(rule, model.columns_) for rule in model.model_.rules]
+    by_text = dict(zip(texts, counts / n_resamples, strict=True))
     frame["frequency"] = [by_text[text] for text in frame["rule"]]
     return Stability(frame, float(np.mean(indices)))
 
@@ -112,7 +113,3 @@ def _alike(model: RuleModel, own: FloatArray, refit: RuleModel, other: FloatArra
         [[set(rule.features) == those for those in features] for rule in model.rules], dtype=bool
     ).reshape(len(own), len(other))
     return same & (np.abs(own @ other.T) >= ALIKE)
-
-
-def _texts(model: Any) -> list[str]:
-    return [rule_text(rule, model.columns_) for rule in model.model_.rules]

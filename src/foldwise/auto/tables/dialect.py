@@ -121,7 +121,8 @@ def dialect_of(text: str, like: Mapping[str, str] | None = None) -> Dialect:
     said = SEPARATOR_LINE.match(text)
     skip = said.end() if said else 0
     delimiters = (said.group(1),) if said else DELIMITERS
-    quote = "'" if _single_quotes(text[skip : skip + 100_000]) else '"'
+    head = text[skip : skip + 100_000]
+    quote = "'" if '"' not in head and SINGLE_QUOTED.search(head) else '"'
     tried = [Dialect(delimiter, quote, skip=skip) for delimiter in delimiters]
     samples = [_sample(text, dialect) for dialect in tried]
     best = max(range(len(tried)), key=lambda k: _evenness(samples[k]))
@@ -134,10 +135,6 @@ def dialect_of(text: str, like: Mapping[str, str] | None = None) -> Dialect:
     delimiter = tried[best].delimiter
     decimal = _decimal(samples[best], delimiter, (like or {}).get("decimal"))
     return Dialect(delimiter, quote, decimal, skip)
-
-
-def _single_quotes(head: str) -> bool:
-    return '"' not in head and SINGLE_QUOTED.search(head) is not None
 
 
 def _sample(text: str, dialect: Dialect) -> list[list[str]]:

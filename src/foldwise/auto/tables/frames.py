@@ -41,7 +41,8 @@ def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
         check_names(owner, list(native.columns))
         frame = pd.DataFrame({column.name: _column(column) for column in native.iter_columns()})
     else:
-        frame = _of_array(X)
+        array = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=1)
+        frame = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])], copy=False)
     check_names(owner, list(frame.columns))
     for name in frame.columns[[dtype.kind in "cO" for dtype in frame.dtypes]]:
         _check_flat(owner, frame[name])
@@ -70,12 +71,6 @@ def _column(column: Any) -> Any:
         values = column.cast(nw.String).to_numpy()
         return pd.Categorical(values, categories=column.cat.get_categories().to_list())
     return column.to_numpy()
-
-
-def _of_array(X: Any) -> pd.DataFrame:
-    array = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=1)
-    names = [f"x{j}" for j in range(array.shape[1])]
-    return pd.DataFrame(array, columns=names, copy=False)
 
 
 def check_names(owner: str, names: list[Any]) -> None:
