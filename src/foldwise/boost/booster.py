@@ -41,6 +41,9 @@ from foldwise.losses.loss import check_loss
 from foldwise.losses.numbers import regression_loss
 from foldwise.parameters import KeepsParameters
 
+# Boosts rows while it watches others, for so many rounds, and says which it has reached.
+Boost = Callable[[WeightedRows, Any, int, Callable[[int], None]], Model]
+
 
 class Booster(KeepsParameters):
     """Rounds, early stopping and the walk of ``fit``; a subclass boosts in ``_boost``."""
@@ -135,11 +138,7 @@ class Booster(KeepsParameters):
         return np.searchsorted(self.classes_, labels)
 
     def _run(
-        self,
-        boost: Callable[[WeightedRows, Any, int, Callable[[int], None]], Model],
-        rows: WeightedRows,
-        apart: SetApart,
-        split_seed: int,
+        self, boost: Boost[Model], rows: WeightedRows, apart: SetApart, split_seed: int
     ) -> Model:
         """Return the boosted model, its rounds found on rows set apart if asked for."""
         owner, n_samples = type(self).__name__, len(rows)

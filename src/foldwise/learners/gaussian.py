@@ -6,7 +6,7 @@ on no class label outside of it, not even in their last bits.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,7 +27,7 @@ from foldwise.learners.rows import (
     node_fits,
     predict_blocks,
 )
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData, holds_codes
+from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried, holds_codes
 
 SAFE = 1e-9
 # What a plain one leaves at None, as far as it has it.
@@ -175,13 +175,8 @@ def _is_plain(learner: Any, data: TrainingData) -> bool:
 
 
 def fit_classes(
-    learner: Any,
-    data: TrainingData,
-    tasks: Sequence[NodeTask],
-    method: str,
-    kind: str,
-    learn: Learn,
-) -> list[NodeFit | None] | None:
+    learner: Any, data: TrainingData, tasks: Tasks, method: str, kind: str, learn: Learn
+) -> Tried:
     """Fit a Gaussian classifier at all nodes from means and scatter of the classes."""
     matrix = matrix_of(data.X)
     atoms = atoms_of([task.train for task in tasks], len(data.y))

@@ -1,7 +1,7 @@
 """Shortcuts for kernel ridge and Gaussian processes with a fixed kernel: one kernel matrix."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -15,7 +15,7 @@ from foldwise.arrays import FloatArray
 from foldwise.learners.moments import factored, solved_by
 from foldwise.learners.prepare import fitted, take_rows
 from foldwise.learners.rows import matrix_of
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData, holds_numbers
+from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData, Tried, holds_numbers
 
 KERNELS = ("linear", "rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine")
 MAX_BYTES = 2**28
@@ -61,9 +61,7 @@ def _small_and_plain(data: TrainingData) -> bool:
     )
 
 
-def fit_kernel_ridge(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_kernel_ridge(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit KernelRidge at all nodes from one kernel matrix."""
     X = _finite_rows(data)
     if X is None:
@@ -99,9 +97,7 @@ def fit_kernel_ridge(
     return _fit_dual(learner, data, tasks, method, (kernel, start), solve)
 
 
-def fit_gaussian_process(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_gaussian_process(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit GaussianProcessRegressor at all nodes from one kernel matrix."""
     X = _finite_rows(data)
     if X is None:
@@ -162,11 +158,11 @@ def _log_likelihood(factor: FloatArray, y: FloatArray, dual: FloatArray) -> floa
 def _fit_dual(
     learner: Any,
     data: TrainingData,
-    tasks: Sequence[NodeTask],
+    tasks: Tasks,
     method: str,
     shared: tuple[FloatArray, float],
     solve: Solve,
-) -> list[NodeFit | None] | None:
+) -> Tried:
     """Solve and predict at each node with its part of the kernel matrix."""
     kernel, start = shared
     if method != "predict" or not np.isfinite(kernel).all():

@@ -37,7 +37,7 @@ from foldwise.learners.rows import (
     node_fits,
     predict_blocks,
 )
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData, holds_numbers
+from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried, holds_numbers
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,7 @@ def handles_ridge(learner: Any, data: TrainingData) -> bool:
     )
 
 
-def fit_least_squares(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_least_squares(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit LinearRegression at all nodes from per-atom moments."""
 
     def solve(last: Any, problem: NormalEquations, rows: IntArray) -> Solution | None:
@@ -104,9 +102,7 @@ def fit_least_squares(
     return fit_linear(learner, data, tasks, method, solve)
 
 
-def fit_ridge(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_ridge(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit Ridge at all nodes from per-atom moments."""
 
     def solve(last: Any, problem: NormalEquations, _rows: IntArray) -> Solution | None:
@@ -120,9 +116,7 @@ def fit_ridge(
     return fit_linear(learner, data, tasks, method, solve)
 
 
-def fit_linear(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str, solve: Solver
-) -> list[NodeFit | None] | None:
+def fit_linear(learner: Any, data: TrainingData, tasks: Tasks, method: str, solve: Solver) -> Tried:
     """Fit a linear model at all nodes."""
     matrix = matrix_of(data.X)
     if matrix is None or method != "predict":
@@ -141,7 +135,7 @@ def fit_linear(
 
 
 def _shared_moments(
-    data: TrainingData, matrix: Matrix, tasks: Sequence[NodeTask]
+    data: TrainingData, matrix: Matrix, tasks: Tasks
 ) -> tuple[Atoms | None, AtomMoments | None]:
     """Return the atoms of the nodes and their moments, worked out once for all linear learners."""
     trains = [task.train for task in tasks]
@@ -198,7 +192,7 @@ def split(learner: Any) -> tuple[Any, Any]:
     return None, learner
 
 
-def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -> list[FloatArray]:
+def _predicted(matrix: Matrix, tasks: Tasks, fits: Sequence[Any]) -> list[FloatArray]:
     if not fits:
         return []
     centre = fits[0].moments.centre
@@ -273,9 +267,7 @@ def handles_ridge_grid(learner: Any, data: TrainingData) -> bool:
     )
 
 
-def fit_ridge_grid(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_ridge_grid(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit RidgeCV at all nodes: one eigendecomposition a node serves all penalties."""
     matrix = matrix_of(data.X)
     if matrix is None:

@@ -5,7 +5,6 @@ nodes are found by merging the few nearest rows of each atom.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -17,7 +16,7 @@ from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.learners.moments import EPSILON
 from foldwise.learners.prepare import aligned, prepared, take_rows
 from foldwise.learners.rows import Atoms, Matrix, atoms_of, matrix_of, predict_blocks
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData, holds_codes, holds_numbers
+from foldwise.learners.tasks import NodeFit, Tasks, TrainingData, Tried, holds_codes, holds_numbers
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
 ANGLES = ("cosine", "correlation")
@@ -39,9 +38,7 @@ def handles_neighbors(learner: Any, data: TrainingData) -> bool:
     )
 
 
-def fit_neighbors(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_neighbors(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit KNeighborsClassifier or KNeighborsRegressor at all nodes."""
     matrix = matrix_of(data.X)
     atoms = atoms_of([task.train for task in tasks], len(data.y))
@@ -159,9 +156,7 @@ class _AtomSearch:
 class _Vote:
     """What the neighbours say."""
 
-    def __init__(
-        self, learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-    ) -> None:
+    def __init__(self, learner: Any, data: TrainingData, tasks: Tasks, method: str) -> None:
         self.learner, self.data, self.method, self.tasks = learner, data, method, tasks
         self.classifies = hasattr(learner, "predict_proba")
         self.y = data.y if self.classifies else data.y.reshape(len(data.y), -1)

@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.engine.executor import let_go
-from foldwise.learners.tasks import NodeFit, NodeTask
+from foldwise.learners.tasks import NodeFit, NodeTask, Tasks
 
 BLOCK_BYTES = 2**21
 # Small enough that the allocator hands the same memory out again.
@@ -153,9 +153,7 @@ def _numbered(parts: Sequence[IntArray], label: NDArray[np.int64], held: BoolArr
 Responder = Callable[[IntArray, list[int]], Sequence[FloatArray]]
 
 
-def predict_blocks(
-    tasks: Sequence[NodeTask], shape: tuple[int, int], respond: Responder
-) -> list[FloatArray]:
+def predict_blocks(tasks: Tasks, shape: tuple[int, int], respond: Responder) -> list[FloatArray]:
     """Return the predictions of each task, asked for in blocks of rows tested together.
 
     Shapes: returns (n_test, width).
@@ -174,7 +172,7 @@ def predict_blocks(
 
 
 def _tested_together(
-    tasks: Sequence[NodeTask], n_rows: int
+    tasks: Tasks, n_rows: int
 ) -> Iterator[tuple[IntArray, list[int], list[IntArray]]]:
     """Yield rows, the tasks that test all of them, and their places in each task's test."""
     atoms = atoms_of([task.test for task in tasks], n_rows)
@@ -210,7 +208,7 @@ def blocks_of_atoms(matrix: Matrix, atoms: Atoms) -> Iterator[tuple[int, IntArra
 
 
 def node_fits(
-    tasks: Sequence[NodeTask],
+    tasks: Tasks,
     start: float,
     solve: Callable[[int], Any],
     predict: Callable[[list[NodeTask], list[Any]], list[FloatArray]],

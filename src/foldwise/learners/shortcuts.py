@@ -10,15 +10,12 @@ To teach a learner a shortcut, write two functions, and :func:`register` them:
 What is returned for a task may depend on that task's own rows alone, to the last bit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn import get_config
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
@@ -30,10 +27,10 @@ from sklearn.preprocessing import StandardScaler
 from foldwise.learners import gaussian, kernels, linear, neighbors
 from foldwise.learners.general import fit_generally
 from foldwise.learners.rows import matrix_of
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.tasks import NodeFit, Tasks, TrainingData, Tried
 
-Shortcut = Callable[[Any, TrainingData, Sequence[NodeTask], str], "list[NodeFit] | None"]
-Partial = Callable[[Any, TrainingData, Sequence[NodeTask], str], "list[NodeFit | None] | None"]
+Shortcut = Callable[[Any, TrainingData, Tasks, str], "list[NodeFit] | None"]
+Partial = Callable[[Any, TrainingData, Tasks, str], Tried]
 Handles = Callable[[Any, TrainingData], bool]
 
 
@@ -112,7 +109,7 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     fit = known.fit
 
     def shortcut(
-        learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
+        learner: Any, data: TrainingData, tasks: Tasks, method: str
     ) -> list[NodeFit] | None:
         fits = fit(learner, data, tasks, method)
         if fits is None or all(found is None for found in fits):
@@ -160,7 +157,7 @@ def _is_scaled(learner: Any) -> bool:
 
 
 def fit_nodes(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str = "predict"
+    learner: Any, data: TrainingData, tasks: Tasks, method: str = "predict"
 ) -> list[NodeFit]:
     """Return the learner fitted at every node, by a shortcut if it has one.
 

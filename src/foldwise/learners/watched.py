@@ -14,12 +14,7 @@ from sklearn.base import is_classifier
 from foldwise.arrays import Array, FloatArray
 from foldwise.engine.executor import without_frames
 from foldwise.learners.general import Assignment, NodeInput, steps_of
-from foldwise.learners.prepare import (
-    EARLY_STOPPING,
-    respond,
-    stops_early_on_given_rows,
-    take_rows,
-)
+from foldwise.learners.prepare import EARLY_STOPPING, respond, stops_early_on_given_rows, take_rows
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 Part = tuple[Any, Array, FloatArray | None]  # features, targets and weights

@@ -13,12 +13,7 @@ from foldwise.arrays import FloatArray, IntArray
 from foldwise.checks import check_number
 from foldwise.errors import unsupported
 from foldwise.paths.cross_validation import CVPath, held_out, judged
-from foldwise.paths.gram import (
-    CONSTANT_COLUMN,
-    CentredMoments,
-    mean_and_variance,
-    moved_to_zero,
-)
+from foldwise.paths.gram import CONSTANT_COLUMN, CentredMoments, mean_and_variance, moved_to_zero
 from foldwise.paths.newton import DictionaryColumns
 from foldwise.paths.path import Path
 from foldwise.paths.pivoting import ActiveSet

@@ -12,10 +12,7 @@ from foldwise.arrays import BoolArray, IntArray
 from foldwise.checks import check_type
 from foldwise.errors import did_you_mean, invalid_parameter
 
-LISTS = {
-    "forced": ("columns", "Try [0]."),
-    "column_groups": ("lists of columns", "Try [[0, 1]]."),
-}
+LISTS = {"forced": ("columns", "Try [0]."), "column_groups": ("lists of columns", "Try [[0, 1]].")}
 
 
 @dataclass(frozen=True)

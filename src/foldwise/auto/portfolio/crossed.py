@@ -51,11 +51,7 @@ class CrossedLevels(TransformerMixin, BaseEstimator):
     """
 
     def __init__(
-        self,
-        n_crosses: int = 28,
-        n_beside: int = 30,
-        quantity: bool = True,
-        random_state: int = 0,
+        self, n_crosses: int = 28, n_beside: int = 30, quantity: bool = True, random_state: int = 0
     ) -> None:
         self.n_crosses = n_crosses
         self.n_beside = n_beside

@@ -8,14 +8,7 @@ from foldwise.diagnose import leak_audit
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Prose, Section, Terms
 from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.stack_values import StackValues
-from foldwise.wording import (
-    counted,
-    decimals_for,
-    metric_name,
-    number,
-    shortened,
-    with_error,
-)
+from foldwise.wording import counted, decimals_for, metric_name, number, shortened, with_error
 
 KINDS = {
     "partition": "each row is tested once",
