@@ -23,11 +23,12 @@ from foldwise.learners.rows import (
     atoms_of,
     blocks_of_atoms,
     centre_of,
+    holds_codes,
     matrix_of,
     node_fits,
     predict_blocks,
 )
-from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried, holds_codes
+from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried
 
 SAFE = 1e-9
 # What a plain one leaves at None, as far as it has it.

@@ -14,8 +14,8 @@ from sklearn.utils import check_random_state
 from foldwise.arrays import FloatArray
 from foldwise.learners.moments import factored, solved_by
 from foldwise.learners.prepare import fitted, take_rows
-from foldwise.learners.rows import matrix_of
-from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData, Tried, holds_numbers
+from foldwise.learners.rows import holds_numbers, matrix_of
+from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData, Tried
 
 KERNELS = ("linear", "rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine")
 MAX_BYTES = 2**28

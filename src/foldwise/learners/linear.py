@@ -33,11 +33,12 @@ from foldwise.learners.rows import (
     Matrix,
     atoms_of,
     centre_of,
+    holds_numbers,
     matrix_of,
     node_fits,
     predict_blocks,
 )
-from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried, holds_numbers
+from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried
 
 
 @dataclass(frozen=True)

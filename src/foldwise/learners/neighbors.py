@@ -15,8 +15,16 @@ from sklearn.neighbors import NearestNeighbors
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.learners.moments import EPSILON
 from foldwise.learners.prepare import aligned, prepared, take_rows
-from foldwise.learners.rows import Atoms, Matrix, atoms_of, matrix_of, predict_blocks
-from foldwise.learners.tasks import NodeFit, Tasks, TrainingData, Tried, holds_codes, holds_numbers
+from foldwise.learners.rows import (
+    Atoms,
+    Matrix,
+    atoms_of,
+    holds_codes,
+    holds_numbers,
+    matrix_of,
+    predict_blocks,
+)
+from foldwise.learners.tasks import NodeFit, Tasks, TrainingData, Tried
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
 ANGLES = ("cosine", "correlation")

@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.engine.executor import let_go
-from foldwise.learners.tasks import NodeFit, NodeTask, Tasks
+from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData
 
 BLOCK_BYTES = 2**21
 # Small enough that the allocator hands the same memory out again.
@@ -82,6 +82,16 @@ def _is_plain_pandas(X: Any) -> bool:
 
 def _is_double(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iub" or dtype == np.float64
+
+
+def holds_numbers(data: TrainingData) -> bool:
+    """Tell whether y is finite numbers."""
+    return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
+
+
+def holds_codes(data: TrainingData) -> bool:
+    """Tell whether y is the codes of classes."""
+    return data.n_classes is not None and data.y.ndim == 1 and data.y.dtype.kind in "iu"
 
 
 def centre_of(matrix: Matrix) -> FloatArray:

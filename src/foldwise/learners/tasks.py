@@ -43,16 +43,6 @@ class TrainingData:
     shared: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
-def holds_numbers(data: TrainingData) -> bool:
-    """Tell whether y is finite numbers."""
-    return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
-
-
-def holds_codes(data: TrainingData) -> bool:
-    """Tell whether y is the codes of classes."""
-    return data.n_classes is not None and data.y.ndim == 1 and data.y.dtype.kind in "iu"
-
-
 @dataclass(frozen=True)
 class NodeTask:
     """Fit on some rows, predict others.
