@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import check_two_classes, check_word, checked_groups, without_weightless
 from foldwise.parameters import KeepsParameters
-from foldwise.paths.cross_validation import CVPath
 from foldwise.paths.dealing import deal_folds
 from foldwise.paths.gram import mean_and_variance, moved_to_zero
 
@@ -32,14 +31,12 @@ class ScaledRows:
 
 
 class Scored(KeepsParameters):
-    """An estimator whose predictions come from one or several sums a row; takes sparse rows."""
+    """An estimator whose predictions come from one or several sums a row; takes sparse rows.
 
-    def _linear(self, X: Any) -> FloatArray:
-        """Return the sums, shape (n_rows,) or (n_rows, n_outputs)."""
-        raise NotImplementedError
+    A subclass returns these sums in ``_linear``, shape (n_rows,) or (n_rows, n_outputs).
+    """
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse input is welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -129,7 +126,10 @@ class ScoreClassifier(ClassifierMixin, Scored):
 
 
 class LinearPath(Scored):
-    """Linear predictions from the point of a path that the folds choose."""
+    """Linear predictions from the point of a path that the folds choose.
+
+    A subclass has ``_check_parameters`` and returns the judged path of some rows in ``_judged``.
+    """
 
     cv: Any
     random_state: Any
@@ -174,12 +174,6 @@ class LinearPath(Scored):
         coefs, intercept = self.path_.coefs[self.index_], self.path_.intercepts[self.index_]
         self.coef_, self.intercept_ = self._shaped(coefs / scale, intercept)
         return self
-
-    def _check_parameters(self, owner: str) -> None:
-        raise NotImplementedError
-
-    def _judged(self, rows: ScaledRows) -> CVPath:
-        raise NotImplementedError
 
     def _target(self, owner: str, y: Array) -> Array:
         return y.astype(float)
