@@ -276,14 +276,10 @@ def train(
     if seconds is not None:
         callbacks.append(_Until(time.monotonic() + seconds))
     booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **extra)
-    return NewtonTrees(
-        booster,
-        np.asarray(offset, dtype=float),
-        booster.current_iteration(),
-        np.array(watching.losses) if parts else None,
-        tuple(max(waiting.best_round, 1) for waiting in watching.waiting) or (1,),
-        words["num_threads"],
-    )
+    offset, reached = np.asarray(offset, dtype=float), booster.current_iteration()
+    losses = np.array(watching.losses) if parts else None
+    best = tuple(max(waiting.best_round, 1) for waiting in watching.waiting) or (1,)
+    return NewtonTrees(booster, offset, reached, losses, best, words["num_threads"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,13 +353,7 @@ def _dataset(
 ) -> lightgbm.Dataset:
     start = np.full(len(rows.y), float(offset)) if np.any(offset) else None
     kept = {name: value for name, value in words.items() if not callable(value)}
-    return lightgbm.Dataset(
-        rows.table.X,
-        label=rows.y,
-        weight=rows.weight if rows.given else None,
-        init_score=start,
-        reference=like,
-        categorical_feature=categorical,
-        params=kept,
-        free_raw_data=True,
-    )
+    weight = rows.weight if rows.given else None
+    given: dict[str, Any] = {"label": rows.y, "weight": weight, "init_score": start}
+    given |= {"categorical_feature": categorical, "params": kept}
+    return lightgbm.Dataset(rows.table.X, reference=like, **given)

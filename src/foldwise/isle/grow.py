@@ -88,14 +88,10 @@ def grow_trees(data: TreeData, growth: Growth) -> Any:
     asked for when no split was left to make.
     """
     parameters = _parameters(data, growth)
-    rows = lightgbm.Dataset(
-        data.table.values,
-        label=data.y,
-        weight=data.weight,
-        init_score=np.repeat(start(data), data.table.n_rows),
-        categorical_feature=sorted(data.table.columns.levels),
-        params=parameters,
-    )
+    first = np.repeat(start(data), data.table.n_rows)
+    given: dict[str, Any] = {"label": data.y, "weight": data.weight, "init_score": first}
+    given |= {"categorical_feature": sorted(data.table.columns.levels), "params": parameters}
+    rows = lightgbm.Dataset(data.table.values, **given)
     sizes = lightgbm.reset_parameter(num_leaves=list(growth.leaves))
     return lightgbm.train(parameters, rows, len(growth.leaves), callbacks=[sizes])
 

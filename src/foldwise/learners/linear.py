@@ -145,9 +145,8 @@ def _shared_moments(
         return known[1], known[2]
     atoms, moments = atoms_of(trains, len(data.y)), None
     y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
-    if atoms is not None and fits_in_memory(
-        atoms.n_atoms + 2, matrix.shape[1] + y.shape[1] + 1, matrix
-    ):
+    width = matrix.shape[1] + y.shape[1] + 1
+    if atoms is not None and fits_in_memory(atoms.n_atoms + 2, width, matrix):
         moments = atom_moments(matrix, y, data.sample_weight, atoms)
     data.shared["linear moments"] = (trains, atoms, moments)
     return atoms, moments
@@ -230,9 +229,8 @@ def _model(learner: Any, data: TrainingData, task: NodeTask, fit: LinearFit) -> 
     if scaler is None:
         return last
     model = prepared(learner, seed)
-    model.steps = [
-        (name, step) for (name, _), step in zip(model.steps, (scaler, last), strict=True)
-    ]
+    names = [name for name, _ in model.steps]
+    model.steps = list(zip(names, (scaler, last), strict=True))
     return model
 
 

@@ -248,11 +248,6 @@ def _template() -> tuple[Template, str]:
 def page(title: str, sections: Sequence[Section], kind: str) -> str:
     """Return the page for some sections, the first of them without a heading."""
     template, style = _template()
-    return template.render(
-        title=title,
-        answer=sections[0],
-        sections=sections[1:],
-        kind=kind,
-        style=Markup(style),
-        version=foldwise.__version__,
-    )
+    answer, *others = sections
+    said = {"title": title, "kind": kind, "version": foldwise.__version__}
+    return template.render(answer=answer, sections=others, style=Markup(style), **said)

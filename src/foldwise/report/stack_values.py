@@ -182,12 +182,10 @@ def _naive_standing(stack: Any, metric: Metric) -> list[Standing]:
         if verdict.response is None or verdict.target is None:
             return []
         target = _target(deal)
-        guesses = [
-            naive_response(
-                target.take(np.unique(rows_of(judgement.train))), metric, len(judgement.test.rows)
-            )
-            for judgement in deal.reading.judgements
-        ]
+        guesses = []
+        for judgement in deal.reading.judgements:
+            known = target.take(np.unique(rows_of(judgement.train)))
+            guesses.append(naive_response(known, metric, len(judgement.test.rows)))
         try:
             guess = metric.evaluate(joined(guesses), verdict.target)
         except ValueError:

@@ -80,12 +80,8 @@ class Explanation:
 
 def term_texts(model: RuleModel, columns: Columns) -> list[str]:
     """Return the text of each rule, then of each linear term."""
-    lines = [
-        f"{columns.names[feature]} (linear from {low:.4g} to {high:.4g})"
-        for feature, low, high in zip(
-            model.linear.features, model.linear.low, model.linear.high, strict=True
-        )
-    ]
+    terms = zip(model.linear.features, model.linear.low, model.linear.high, strict=True)
+    lines = [f"{columns.names[k]} (linear from {low:.4g} to {high:.4g})" for k, low, high in terms]
     return [*(rule_text(rule, columns) for rule in model.rules), *lines]
 
 

@@ -43,10 +43,8 @@ def coverage_section(stack: StackValues) -> Section | None:
     band, title = Line(held, low=held - half, high=held + half), f"coverage of prediction {kind}"
     drawing = lines(LEVELS, [band], axes=("promised", "held"), title=title, diagonal=True)
     caption = f"On the dashed line, prediction {kind} hold as much as they promise."
-    shown: list[Figure | PageTable] = [
-        Figure("Coverage", drawing, caption),
-        _sizes(held, widths, stack),
-    ]
+    sizes = _sizes(held, widths, stack)
+    shown: list[Figure | PageTable] = [Figure("Coverage", drawing, caption), sizes]
     if _adaptive(stack):
         shown.append(_along(float(widths[LEVELS.index(0.9)]), stack))
     lead = (
