@@ -181,6 +181,7 @@ def fit_nodes(
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import Ridge
+    >>> from foldwise.learners import NodeTask, TrainingData
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> data = TrainingData(X, 3 * X.ravel())
     >>> tasks = [NodeTask(np.arange(6), np.array([6, 7]))]
