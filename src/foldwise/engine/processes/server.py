@@ -1,0 +1,200 @@
+"""Workers that come up at once: forked, on Linux, from a process that has done their imports.
+
+That server computes nothing and forks only while no other thread is in it, so that no lock and no
+pool of threads is torn. What libraries hold is then held once for all workers. A new worker is
+adopted by this process, which so has it as a child of its own, like one that it started.
+"""
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from multiprocessing.process import current_process
+from multiprocessing.reduction import recv_handle, send_handle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib.externals.loky.backend.process import LokyProcess
+
+from foldwise.engine.processes.worker import FOLLOW_SECONDS, serve, settle
+
+# The server imports what this process has of these; a user's own modules may change.
+SHARED = {"foldwise", "sklearn", "lightgbm", "xgboost", "catboost"}
+# Threads that set their own locks right when their process is forked.
+HARMLESS = {"jemalloc_bg_thd"}
+PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37
+LOOK_SECONDS = 0.005
+
+
+class Forked:
+    """A worker that was forked, as far as a process is asked of it."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.exitcode: int | None = None
+
+    def join(self, seconds: float) -> None:
+        """Wait for its end."""
+        until = time.monotonic() + seconds
+        with contextlib.suppress(ChildProcessError):
+            while self.exitcode is None:
+                found, status = os.waitpid(self.pid, os.WNOHANG)
+                if found:
+                    self.exitcode = os.waitstatus_to_exitcode(status)
+                elif time.monotonic() > until:
+                    return
+                else:
+                    time.sleep(LOOK_SECONDS)
+
+
+class Server:
+    """The process that workers are forked from; it starts in the background.
+
+    ``environment``: What is set for it and its workers besides the environment of this process.
+    """
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self.home, self.environment, self.gone = os.getpid(), environment, False
+        self._lock = threading.Lock()
+        self._pipe, theirs = Pipe()
+        # Linux ends a child with the thread that made it, not with the process.
+        lasting = threading.current_thread() is threading.main_thread()
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import offer; offer"
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", f"{code}({theirs.fileno()}, {self.home}, {lasting})"],
+                env={**os.environ, **environment},
+                pass_fds=[theirs.fileno()],
+            )
+
+    def fork(self, pipe: Connection) -> Forked | None:
+        """Return a new worker at the other end of the pipe; None if there can be none."""
+        modules = [name for name in list(sys.modules) if name.partition(".")[0] in SHARED]
+        environment = {**os.environ, **self.environment}
+        key = bytes(current_process().authkey)
+        around = (environment, list(sys.path), sys.argv, str(Path.cwd()), key)
+        streams = [handle for handle in (1, 2) if _is_open(handle)]
+        with self._lock, _adopting():
+            try:
+                self._pipe.send_bytes(pickle.dumps((modules, streams, around)))
+                for handle in (pipe.fileno(), *streams):
+                    send_handle(self._pipe, handle, self._process.pid)
+                pid = int(self._pipe.recv_bytes())
+            except (OSError, EOFError):
+                self.end()
+                return None
+            with contextlib.suppress(OSError):
+                # A worker that is not ours, or none, is an error.
+                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                return Forked(pid)
+        return None
+
+    def end(self) -> None:
+        """End the server; its workers stay."""
+        if self.home == os.getpid() and not self.gone:
+            self.gone = True
+            self._process.kill()
+            self._process.wait()
+
+
+def _is_open(handle: int) -> bool:
+    with contextlib.suppress(OSError):
+        return bool(os.fstat(handle))
+    return False
+
+
+@contextlib.contextmanager
+def _adopting() -> Iterator[None]:
+    """Make this process the parent of what its children leave behind, for a moment."""
+    control, before = ctypes.CDLL(None).prctl, ctypes.c_int(0)
+    control(PR_GET_CHILD_SUBREAPER, ctypes.byref(before))
+    control(PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        control(PR_SET_CHILD_SUBREAPER, before.value)
+
+
+def offer(handle: int, parent: int, lasting: bool) -> None:
+    """Import and fork as asked, until the parent is gone; this is the server."""
+    settle(lasting)
+    requests = Connection(handle)
+    while os.getppid() == parent:
+        if not requests.poll(FOLLOW_SECONDS):
+            continue
+        try:
+            modules, streams, around = pickle.loads(requests.recv_bytes())
+            handles = [recv_handle(requests) for _ in range(1 + len(streams))]
+        except (EOFError, OSError):
+            return
+        with warnings.catch_warnings():
+            # Python warns of any second thread.
+            warnings.simplefilter("ignore")
+            for name in modules:
+                # Whoever needs it will say what is wrong with it.
+                with contextlib.suppress(Exception):
+                    importlib.import_module(name)
+            pid = _fork(requests, parent, (handles, streams, around)) if _is_alone() else 0
+        for handle in handles:
+            os.close(handle)
+        requests.send_bytes(str(pid).encode())
+
+
+def _is_alone() -> bool:
+    """Tell whether no other thread could hold a lock that a fork would leave locked."""
+    names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
+    return sum(name not in HARMLESS for name in names) == 1
+
+
+def _fork(requests: Connection, parent: int, given: tuple[Any, ...]) -> int:
+    """Return the number of a worker that is orphaned at once, for the parent to adopt."""
+    gc.freeze()
+    reading, writing = os.pipe()
+    between = os.fork()
+    if between == 0:
+        try:
+            between = os.getpid()
+            pid = os.fork()
+            if pid == 0:
+                for handle in (requests.fileno(), reading, writing):
+                    os.close(handle)
+                work = LokyProcess(target=_come_up, args=(between, parent, *given))
+                os._exit(work._bootstrap())
+            os.write(writing, str(pid).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(between, 0)
+    with os.fdopen(reading) as told:
+        return int(told.read() or 0)
+
+
+def _come_up(
+    between: int, parent: int, handles: list[int], streams: list[int], around: tuple[Any, ...]
+) -> None:
+    """Be a worker, in the surroundings that the parent has now."""
+    pipe, *given = handles
+    for handle, stream in zip(given, streams, strict=True):
+        os.dup2(handle, stream)
+        os.close(handle)
+    environment, sys.path[:], sys.argv[:], folder, current_process().authkey = around
+    os.environ.clear()
+    os.environ.update(environment)
+    with contextlib.suppress(OSError):
+        os.chdir(folder)
+    # Or all workers would draw the same.
+    np.random.seed()  # noqa: NPY002
+    while os.getppid() == between:
+        time.sleep(LOOK_SECONDS / 5)
+    serve(Connection(pipe), parent, lasting=True)
