@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 import time
-from multiprocessing import current_process
+from multiprocessing import Pipe, current_process
 from pathlib import Path
 from typing import Any
 
@@ -83,18 +83,30 @@ def test_a_worker_is_a_child_in_the_surroundings_of_now_and_draws_its_own(
 
 
 def test_without_a_server_workers_are_started_and_the_next_is_forked_again(
-    executor: Processes,
+    executor: Processes, monkeypatch: Any
 ) -> None:
     gone = pool._server()
+    monkeypatch.setattr(gone, "is_alive", lambda: True)
     gone._process.kill()
     (pid,) = answers(executor, "pid")
     (worker,) = executor._workers
     assert worker.process.pid == pid
     assert not isinstance(worker.process, server.Forked)
-    assert pool._server() is not gone
+    monkeypatch.undo()
+    assert not gone.is_alive()
     worker.end()
     answers(executor, "pid")
     assert isinstance(executor._workers[0].process, server.Forked)
+
+
+def test_a_server_leaves_when_it_is_idle_and_when_it_is_nobodys(monkeypatch: Any) -> None:
+    monkeypatch.setattr(server, "settle", lambda _: None)
+    for seconds, parent in ((0.0, os.getppid()), (100.0, 0)):
+        monkeypatch.setattr(server, "IDLE_SECONDS", seconds)
+        ours, theirs = Pipe()
+        server.offer(os.dup(theirs.fileno()), parent, lasting=False)
+        ours.close()
+        theirs.close()
 
 
 def test_one_that_is_ended_before_it_is_there_leaves_nothing(executor: Processes) -> None:

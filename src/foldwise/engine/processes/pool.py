@@ -162,7 +162,7 @@ def _server() -> Server:
     """Return the server of this process, which comes up in the background if it is new."""
     with _making, _without_interrupts():
         server = _servers.get(os.getpid())
-        if server is None or server.gone:
+        if server is None or not server.is_alive():
             server = _servers[os.getpid()] = Server(ONE_THREAD)
         return server
 

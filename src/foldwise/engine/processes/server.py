@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky.backend.process import LokyProcess
 
-from foldwise.engine.processes.worker import FOLLOW_SECONDS, serve, settle
+from foldwise.engine.processes.worker import FOLLOW_SECONDS, IDLE_SECONDS, serve, settle
 
 # The server imports what this process has of these; a user's own modules may change.
 SHARED = {"foldwise", "sklearn", "lightgbm", "xgboost", "catboost"}
@@ -80,10 +80,10 @@ class Server:
 
     def fork(self, pipe: Connection) -> Forked | None:
         """Return a new worker at the other end of the pipe; None if there can be none."""
-        modules = [name for name in list(sys.modules) if name.partition(".")[0] in SHARED]
-        environment = {**os.environ, **self.environment}
-        key = bytes(current_process().authkey)
-        around = (environment, list(sys.path), sys.argv, str(Path.cwd()), key)
+        parts = {name: name.split(".") for name in list(sys.modules)}
+        # To import what runs as a program would be to run it.
+        modules = [n for n, part in parts.items() if part[0] in SHARED and part[-1] != "__main__"]
+        around = _around(self.environment)
         streams = [handle for handle in (1, 2) if _is_open(handle)]
         with self._lock, _adopting():
             try:
@@ -100,12 +100,26 @@ class Server:
                 return Forked(pid)
         return None
 
+    def is_alive(self) -> bool:
+        """Tell whether it has not been killed and has not left."""
+        return not self.gone and self._process.poll() is None
+
     def end(self) -> None:
         """End the server; its workers stay."""
         if self.home == os.getpid() and not self.gone:
             self.gone = True
             self._process.kill()
             self._process.wait()
+
+
+def _around(environment: dict[str, str]) -> tuple[Any, ...]:
+    """Return what a worker must find as it is here: variables, paths, arguments, folder, key."""
+    folder = "."
+    with contextlib.suppress(OSError):
+        # It may have been removed.
+        folder = str(Path.cwd())
+    key = bytes(current_process().authkey)
+    return {**os.environ, **environment}, list(sys.path), list(sys.argv), folder, key
 
 
 def _is_open(handle: int) -> bool:
@@ -127,10 +141,10 @@ def _adopting() -> Iterator[None]:
 
 
 def offer(handle: int, parent: int, lasting: bool) -> None:
-    """Import and fork as asked, until the parent is gone; this is the server."""
+    """Import and fork as asked, until the parent is gone or idle; this is the server."""
     settle(lasting)
-    requests = Connection(handle)
-    while os.getppid() == parent:
+    requests, since = Connection(handle), time.monotonic()
+    while os.getppid() == parent and time.monotonic() < since + IDLE_SECONDS:
         if not requests.poll(FOLLOW_SECONDS):
             continue
         try:
@@ -149,6 +163,7 @@ def offer(handle: int, parent: int, lasting: bool) -> None:
         for handle in handles:
             os.close(handle)
         requests.send_bytes(str(pid).encode())
+        since = time.monotonic()
 
 
 def _is_alone() -> bool:
