@@ -100,11 +100,11 @@ def test_without_a_server_workers_are_started_and_the_next_is_forked_again(
 
 
 def test_a_server_leaves_when_it_is_idle_and_when_it_is_nobodys(monkeypatch: Any) -> None:
-    monkeypatch.setattr(server, "settle", lambda _: None)
+    monkeypatch.setattr(server, "settle", lambda: None)
     for seconds, parent in ((0.0, os.getppid()), (100.0, 0)):
         monkeypatch.setattr(server, "IDLE_SECONDS", seconds)
         ours, theirs = Pipe()
-        server.offer(os.dup(theirs.fileno()), parent, lasting=False)
+        server.offer(os.dup(theirs.fileno()), parent)
         ours.close()
         theirs.close()
 

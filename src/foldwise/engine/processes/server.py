@@ -27,7 +27,13 @@ from typing import Any
 import numpy as np
 from joblib.externals.loky.backend.process import LokyProcess
 
-from foldwise.engine.processes.worker import FOLLOW_SECONDS, IDLE_SECONDS, serve, settle
+from foldwise.engine.processes.worker import (
+    FOLLOW_SECONDS,
+    IDLE_SECONDS,
+    PR_SET_PDEATHSIG,
+    serve,
+    settle,
+)
 
 # The server imports what this process has of these; a user's own modules may change.
 SHARED = {"foldwise", "sklearn", "lightgbm", "xgboost", "catboost"}
@@ -35,6 +41,16 @@ SHARED = {"foldwise", "sklearn", "lightgbm", "xgboost", "catboost"}
 HARMLESS = {"jemalloc_bg_thd"}
 PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37
 LOOK_SECONDS = 0.005
+# Before its imports, which take seconds, it is settled that it ends with its parent.
+START = f"""
+import ctypes, os, sys
+if {{}}:
+    ctypes.CDLL(None).prctl({PR_SET_PDEATHSIG}, 9)
+if os.getppid() != {{}}:
+    os._exit(1)
+sys.path[:] = {{!r}}
+from {{}} import offer
+offer"""
 
 
 class Forked:
@@ -70,10 +86,10 @@ class Server:
         self._pipe, theirs = Pipe()
         # Linux ends a child with the thread that made it, not with the process.
         lasting = threading.current_thread() is threading.main_thread()
-        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import offer; offer"
+        code = START.format(lasting, self.home, sys.path, __name__)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", f"{code}({theirs.fileno()}, {self.home}, {lasting})"],
+                [sys.executable, "-c", f"{code}({theirs.fileno()}, {self.home})"],
                 env={**os.environ, **environment},
                 pass_fds=[theirs.fileno()],
             )
@@ -140,9 +156,9 @@ def _adopting() -> Iterator[None]:
         control(PR_SET_CHILD_SUBREAPER, before.value)
 
 
-def offer(handle: int, parent: int, lasting: bool) -> None:
+def offer(handle: int, parent: int) -> None:
     """Import and fork as asked, until the parent is gone or idle; this is the server."""
-    settle(lasting)
+    settle()
     requests, since = Connection(handle), time.monotonic()
     while os.getppid() == parent and time.monotonic() < since + IDLE_SECONDS:
         if not requests.poll(FOLLOW_SECONDS):

@@ -158,7 +158,7 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
 
     ``lasting``: Whether Linux is to end this process with the thread that started it.
     """
-    settle(lasting)
+    settle(lasting=lasting)
     folders: list[str] = []
     follow = threading.Thread(target=_follow, args=(parent, folders), daemon=True)
     follow.start()
@@ -185,7 +185,7 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             placed = parcel.open()
 
 
-def settle(lasting: bool) -> None:
+def settle(*, lasting: bool = False) -> None:
     """Lead a group of processes that is deaf to Ctrl-C, and end with the parent if asked to."""
     # Ctrl-C reaches every process of a terminal; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
