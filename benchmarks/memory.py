@@ -4,8 +4,7 @@ PSS counts a page that several processes share once. The bars, 3 times X for a s
 AutoStack at 1,000,000 x 50, are for all that is held: the user's own X (once X), the libraries
 (told apart, since they are the same for any X), and the rest, while learners are fitted and while
 they are judged. Boosters have few rounds: how many there are changes the time, not the memory.
-AutoStack fits all its members, at four folds instead of five, so that it ends within ten minutes:
-nodes have three quarters of the rows instead of four fifths, and its table four answers a row.
+AutoStack fits all its members, which takes minutes.
 
     python benchmarks/memory.py [--rows 1000000] [--only stack|auto]
 
@@ -18,7 +17,6 @@ import sys
 import threading
 import time
 import warnings
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +25,10 @@ from sklearn.linear_model import Ridge
 
 from foldwise import AutoStackRegressor, StackingRegressor
 from foldwise.auto.portfolio.member import TableProfile
-from foldwise.auto.presets import PRESETS
 from foldwise.engine import fit_many
 
 BARS = {"stack": 3.0, "auto": 5.0}
-ROUNDS, FOLDS = 5, 4
+ROUNDS = 5
 
 
 def family(pid: int) -> list[int]:
@@ -86,7 +83,6 @@ def idle(_shared: object, _job: object) -> None:
 def model(kind: str):
     if kind == "auto":
         TableProfile.trees = lambda *_: ROUNDS
-        PRESETS["balanced"] = replace(PRESETS["balanced"], folds=FOLDS)
         return AutoStackRegressor(n_jobs=2, random_state=0)
     few = {"n_estimators": ROUNDS, "verbosity": -1, "n_jobs": 1}
     learners = [

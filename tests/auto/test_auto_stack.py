@@ -234,6 +234,18 @@ def test_rows_of_next_to_no_weight_count_for_nothing() -> None:
     assert -weighted.score_ < y_new.std()
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+def test_of_many_rows_a_fold_is_judged_by_its_neighbours_but_not_in_time(
+    ordered, monkeypatch
+) -> None:
+    monkeypatch.setattr(base, "RING_ROWS", 60)
+    monkeypatch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds=4))
+    X = pd.DataFrame({"t": np.arange(80.0), "a": np.sin(np.arange(80))})
+    model = AutoStackRegressor("fast", time_column="t" if ordered else None, random_state=0)
+    (dealt,) = model.fit(X, X["a"] + X["t"]).stack_.deals_
+    assert dealt.reading.partners == (None if ordered else 2)
+
+
 def test_groups_stay_in_one_fold() -> None:
     X, y = houses(90)
     groups = np.repeat(np.arange(15), 6)

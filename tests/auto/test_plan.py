@@ -31,12 +31,14 @@ class Clock:
         return self.now
 
 
+@pytest.mark.parametrize("ring", [False, True])
 @pytest.mark.parametrize("folds", [3, 5, 8])
-def test_the_work_of_a_member_is_that_of_its_nodes(folds: int) -> None:
+def test_the_work_of_a_member_is_that_of_its_nodes(folds: int, ring: bool) -> None:
     n_rows = folds * 20
-    lattice = deal(folds, n_rows, seed=0)
-    nodes = needs_of(read_lattice(lattice), lattice, 1)[0].rows
-    assert sum(len(lattice.rows(node)) for node in nodes) / n_rows == pytest.approx(fits_of(folds))
+    lattice, plan = deal(folds, n_rows, seed=0), FitPlan((), folds, {}, ring=ring)
+    nodes = needs_of(read_lattice(lattice, partners=plan.partners), lattice, 1)[0].rows
+    rows = sum(len(lattice.rows(node)) for node in nodes)
+    assert rows / n_rows == pytest.approx(fits_of(folds, ring))
 
 
 def test_trials_end_at_their_limit_but_one_is_always_made() -> None:

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from foldwise import StackingRegressor
 from foldwise.errors import AllLearnersFailedError, FoldwiseWarning
-from foldwise.folds import Lattice
+from foldwise.folds import Lattice, read_lattice
 from foldwise.learners import TrainingData
 from foldwise.scores.metric import as_metric
 from foldwise.stack.fit import fit_layers
@@ -18,6 +18,7 @@ from foldwise.stack.judge.in_time import MOST_REPEATS, judged_in_time, reserved
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import candidates_from
+from foldwise.stack.table.layers import Dealt
 from tests.engine import odd
 from tests.engine.odd import Odd
 
@@ -147,12 +148,13 @@ def test_time_for_combining_is_set_aside() -> None:
     X, y = make_classification(1000, random_state=0)
     problem = StackProblem(TrainingData(X, y, None, 2), labels=[0, 1])
     lattice = Lattice.from_splits(KFold(5).split(X), 1000)
+    dealt = Dealt(lattice, read_lattice(lattice), [])
     metric = as_metric(None, owner="x", classify=True, has_probabilities=True)
     one = Contest(candidates_from("pool", problem, metric, "x"), metric)
     several = Contest(candidates_from(["pool", "logistic"], problem, metric, "x"), metric)
 
     def seconds(budget: float, contest: Contest = one) -> float:
-        return reserved(problem, 10, lattice, contest, budget)
+        return reserved(problem, 10, dealt, contest, budget)
 
     assert seconds(0.3) == pytest.approx(0.1)
     assert seconds(10) == pytest.approx(0.28)
@@ -160,7 +162,7 @@ def test_time_for_combining_is_set_aside() -> None:
     assert seconds(1.0, several) == pytest.approx(0.28)
     assert seconds(1000) == pytest.approx(20.0)
     # Of a minute, an eighth at most: ten thousand learners would take longer.
-    assert reserved(problem, 10_000, lattice, one, 60) == pytest.approx(7.5)
+    assert reserved(problem, 10_000, dealt, one, 60) == pytest.approx(7.5)
 
 
 def test_a_stacker_without_time_is_a_mean_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,8 @@ MODES = [
     ("purged", 1, {"hold_out": "node"}),
     ("purged", 2, {}),
     ("plain", 1, {"prune": 0.1}),
+    ("plain", 1, {"partners": 2}),
+    ("plain", 1, {"partners": 2, "tune": SEEDS}),
 ]
 
 

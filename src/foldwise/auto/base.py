@@ -22,6 +22,7 @@ from foldwise.auto.in_time import TimedFit, fit_in_time
 from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
 from foldwise.auto.plan import (
+    RING_ROWS,
     SHORT_FOR_SMALL,
     SHORT_SECONDS,
     SHORT_TRIAL_SHARE,
@@ -176,7 +177,7 @@ class BaseAutoStack(BaseEstimator):
             if first is not None:
                 return first._grown(list(members.items()), **settings)
             cv = splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed)
-            dealt = {"cv": cv, "scoring": scoring, "random_state": seed}
+            dealt = {"cv": cv, "scoring": scoring, "random_state": seed, "partners": plan.partners}
             stack = self._stack_class(estimators=list(members.items()), **dealt, **settings)
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 
@@ -285,8 +286,9 @@ class BaseAutoStack(BaseEstimator):
         profile: TableProfile,
     ) -> FitPlan:
         """Return what to fit; with a time budget, after a trial of each member."""
+        ring = self.time_column is None and profile.n_rows >= RING_ROWS
         if self.time_budget is None:
-            return FitPlan(tuple(learners), preset.folds, {})
+            return FitPlan(tuple(learners), preset.folds, {}, ring=ring)
         # What takes seconds to load is not tried: it has what time the others leave.
         untried = [m for m in members if m.least_seconds and m.name in learners]
         first, last = ([m.name for m in untried if m.early is early] for early in (True, False))
@@ -304,7 +306,7 @@ class BaseAutoStack(BaseEstimator):
                 tested, powers, data,
                 trying=limit, left=partial(self._seconds_left, start), workers=workers,
                 folds=folds, repeats=preset.n_repeats, seed=seed, small=small,
-                modest=is_small(profile, modest=True),
+                modest=is_small(profile, modest=True), ring=ring,
             )  # fmt: skip
             return replace(plan, names=(*first, *plan.names, *last)) if workers else plan
 
@@ -409,13 +411,9 @@ class BaseAutoStack(BaseEstimator):
         validate_data(self, X, skip_check_array=True, reset=False)
         there, here = self.read_as_.get("decimal"), frame.attrs.get("read_as", {}).get("decimal")
         if there and here and there != here:
-            raise invalid_data(
-                self._owner,
-                "X",
-                must=f"be read with decimal mark {there!r}, as the training table was",
-                got=here,
-                fix="Use read_table(path, like=model.read_as_).",
-            )
+            must = f"be read with decimal mark {there!r}, as the training table was"
+            fix = "Use read_table(path, like=model.read_as_)."
+            raise invalid_data(self._owner, "X", must=must, got=here, fix=fix)
         return factorised(frame)
 
     def _levels(self, by: Any) -> Any:

@@ -66,13 +66,15 @@ def plan_in_time(
     seed: int,
     small: bool,
     modest: bool = False,
+    ring: bool = False,
 ) -> FitPlan:
     """Return what to fit, after a trial of each learner.
 
     ``trying``: Seconds for the trials. ``left``: Tells the seconds left. ``powers``: With which
     power of the rows each learner's time grows. ``workers``: 0 if all is fitted in this process.
     ``repeats``: Deals that are made in any case. ``small``: Whether any fit takes moments.
-    ``modest``: Whether a single split is too few.
+    ``modest``: Whether a single split is too few. ``ring``: Whether folds are judged by their
+    neighbours.
     """
     probed = {} if small else {n: own for n, own in learners.items() if _rounds_name(own)}
     others = {name: own for name, own in learners.items() if name not in probed}
@@ -85,14 +87,15 @@ def plan_in_time(
     n_rows, at_once = data.X.shape[0], max(workers, 1)
 
     def combining(number: int) -> float:
-        return combining_time(n_rows, data.n_classes, number, 1)
+        return combining_time(n_rows, data.n_classes, number, 1, ring)
 
     known: dict[str, Any] = {"budget": left() / repeats, "folds": folds}
     booster = {name: speed.seconds(n_rows) for name, speed in speeds.items()}
     likely = {name: t.likely(n_rows) for name, t in trials.items()} | booster
     plan = plan_for(
-        tuple(learners), likely, workers=at_once, combining=combining, modest=modest, **known
-    )
+        tuple(learners), likely, workers=at_once, combining=combining, modest=modest, ring=ring,
+        **known,
+    )  # fmt: skip
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()} | booster
     if not small:
         plan, seconds = in_time(plan, learners, trials, speeds, n_rows, workers=at_once, **known)
@@ -118,7 +121,7 @@ def in_time(
     boosters = [name for name, own in learners.items() if _is_booster(own)]
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()}
     seconds |= {name: speed.seconds(n_rows) for name, speed in speeds.items()}
-    costs = {n: took * fits_of(plan.folds) / workers for n, took in seconds.items()}
+    costs = {n: took * fits_of(plan.folds, plan.ring) / workers for n, took in seconds.items()}
     sure = affordable(plan.names, costs, SPENDABLE * budget)
     # The only split is made for want of time: then its booster is bounded too.
     enough = sure & set(boosters) and plan.folds > 1 if boosters else sure
@@ -129,7 +132,7 @@ def in_time(
     if boosters[0] not in speeds:
         return plan, seconds
     speed = speeds[boosters[0]]
-    number, n_used, rounds = _amounts(speed, n_rows, plan.folds, folds, budget, workers)
+    number, n_used, rounds = _amounts(speed, n_rows, plan, folds, budget, workers)
     rounds = min(rounds, _last(learners[boosters[0]]).n_estimators)
     if rounds < FEWEST_ROUNDS or n_used < min(FEWEST_ROWS, n_rows):
         return plan, seconds
@@ -154,12 +157,12 @@ def in_time(
 
 
 def _amounts(
-    speed: "Speed", n_rows: int, most: int, folds: Sequence[int], budget: float, workers: int
+    speed: "Speed", n_rows: int, plan: FitPlan, folds: Sequence[int], budget: float, workers: int
 ) -> tuple[int, int, int]:
     """Return the folds, rows and rounds that there is time for."""
-    for number in (most, *(f for f in folds if f < most), 1):
+    for number in (plan.folds, *(f for f in folds if f < plan.folds), 1):
         # The only fit of a single split has one worker.
-        each = BOOSTER_SHARE * budget * (workers if number > 1 else 1) / fits_of(number)
+        each = BOOSTER_SHARE * budget * (workers if number > 1 else 1) / fits_of(number, plan.ring)
         rounds = speed.rounds(n_rows, each)
         if rounds >= ENOUGH_ROUNDS:
             return number, n_rows, rounds

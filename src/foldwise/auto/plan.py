@@ -46,6 +46,8 @@ ENOUGH = 1 / 3
 USUAL_FOLDS, UNTRIED = 5, 2.0
 OVERBOOKED = 2.0
 HELD_OUT = 0.2
+# Of so many rows, two neighbours of a fold are enough to train what judges it.
+RING_ROWS, RING = 4000, 2
 FILE = "auto.json"
 
 
@@ -60,17 +62,26 @@ class FitPlan:
     # of boosters bounded by time: most rounds, and most seconds of a fit
     bounds: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     n_rows: int | None = None  # how many rows, drawn at random, there is time for; None: all
+    ring: bool = False  # whether a fold is judged by its neighbours alone
+
+    @property
+    def partners(self) -> int | str:
+        """With how many others a fold is paired."""
+        return RING if self.ring and self.folds > 1 else "all"
 
 
-def fits_of(folds: int) -> float:
+def fits_of(folds: int, ring: bool = False) -> float:
     """Return how many fits on all rows the nodes of a member are worth.
 
     Examples
     --------
-    >>> [fits_of(folds) for folds in (1, 3, 5, 8)]
-    [0.8, 3.0, 10.0, 28.0]
+    >>> [fits_of(folds) for folds in (1, 3, 5, 8)], [fits_of(folds, True) for folds in (1, 3, 5, 8)]
+    ([0.8, 3.0, 10.0, 28.0], [0.8, 3.0, 7.0, 13.0])
     """
-    return 1.0 - HELD_OUT if folds == 1 else folds * (folds - 1) / 2
+    if folds == 1:
+        return 1.0 - HELD_OUT
+    pairs = min(RING, folds - 1) if ring else folds - 1
+    return folds - 1 + pairs / 2 * (folds - 2)
 
 
 @dataclass(frozen=True)
@@ -197,6 +208,7 @@ def plan_for(
     folds: Sequence[int],
     combining: Callable[[int], float] = lambda _: 0.0,
     modest: bool = False,
+    ring: bool = False,
 ) -> FitPlan:
     """Return the most folds that can be afforded, and the members that can be at these.
 
@@ -218,7 +230,7 @@ def plan_for(
     untried = UNTRIED * max(seconds.values(), default=np.inf)
     for number in (*folds, 1):
         guessed = {
-            name: seconds.get(name, untried) * fits_of(number) / workers + combining(number)
+            name: seconds.get(name, untried) * fits_of(number, ring) / workers + combining(number)
             for name in names
         }
         costs = {name: guessed[name] for name in names if name in seconds}
@@ -235,7 +247,8 @@ def plan_for(
     later = [n for n in names if n not in first and (n in hoped or n not in seconds)]
     reason = f"time budget: too slow for {number} folds" if number > 1 else "time budget"
     chosen = (*first, *later)
-    return FitPlan(chosen, number, {name: reason for name in names if name not in chosen})
+    skipped = {name: reason for name in names if name not in chosen}
+    return FitPlan(chosen, number, skipped, ring=ring)
 
 
 def with_quick(
@@ -264,7 +277,8 @@ def with_quick(
     {'b': 'time budget: too slow without workers'}
     """
     unknown = 0.0 if small else np.inf
-    costs = {name: fits_of(plan.folds) * seconds.get(name, unknown) for name in plan.names}
+    fits = fits_of(plan.folds, plan.ring)
+    costs = {name: fits * seconds.get(name, unknown) for name in plan.names}
     most = np.inf if small else min(SINGLE_SHARE * budget, SINGLE_SECONDS)
     first_time = min(FIRST_SHARE * budget, FIRST_SECONDS)
     # Rounds that were counted for the time there is may take it: here, unless workers that take
@@ -290,7 +304,7 @@ def with_quick(
     number = plan.folds
     for more in [n for n in folds if here and not plan.bounds and n > plan.folds]:
         # Some of a fit's time does not depend on rows: as if all of them had all rows.
-        fits = more * (more + 1) / 2
+        fits = 2 * more if plan.ring else more * (more + 1) / 2
         if fits * each + len(here) * combining(more) <= ONLY_SHARE * budget:
             number = more
             break
@@ -298,11 +312,14 @@ def with_quick(
     return replace(plan, names=here, folds=number, skipped=skipped, here=here)
 
 
-def combining_time(n_rows: int, n_classes: int | None, folds: int, members: int) -> float:
+def combining_time(
+    n_rows: int, n_classes: int | None, folds: int, members: int, ring: bool = False
+) -> float:
     """Return what one stacker takes."""
     # Of a single split the part held out is dealt into the usual folds.
     share, dealt = (HELD_OUT, USUAL_FOLDS) if folds == 1 else (1.0, folds)
-    return combining_seconds(share * n_rows, n_classes, members, dealt)[0]
+    partners = RING if ring and folds > 1 else None
+    return combining_seconds(share * n_rows, n_classes, members, dealt, partners)[0]
 
 
 def affordable(names: Sequence[str], seconds: Mapping[str, float], spendable: float) -> set[str]:
@@ -348,7 +365,7 @@ def _noted(path: Path, key: str) -> FitPlan | None:
         bounds = {str(name): (int(n), float(s)) for name, (n, s) in note["bounds"].items()}
         skipped, n_rows = dict(note["skipped"]), note["n_rows"]
         n_rows = None if n_rows is None else int(n_rows)
-        return FitPlan(names, int(note["folds"]), skipped, here, bounds, n_rows)
+        return FitPlan(names, int(note["folds"]), skipped, here, bounds, n_rows, note["ring"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         # No plan, or not one of ours: a new one is as good.
         return None

@@ -8,6 +8,8 @@ only looks things up.
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -128,6 +130,8 @@ class Reading:
         The modes after "auto" is resolved.
     hold_out_given : bool
         Whether hold_out was not "auto".
+    partners : int or None
+        With how many others each fold is paired to be judged; None for all of them.
     nested : tuple of tuple of Judgement
         For each judged fold, how each other one is judged without it; empty unless asked for.
     """
@@ -141,6 +145,7 @@ class Reading:
     predict_with: str = "folds"
     hold_out: str = "node"
     hold_out_given: bool = False
+    partners: int | None = None
     nested: tuple[tuple[Judgement, ...], ...] = ()
 
     @property
@@ -174,6 +179,7 @@ def read_lattice(
     n_layers: int = 1,
     inner: Lattice | None = None,
     nested: bool = False,
+    partners: Any = "all",
     owner: str = "read_lattice",
 ) -> Reading:
     """Say what is read from which node.
@@ -192,6 +198,8 @@ def read_lattice(
         For a single split: the deal of its test rows (numbered from 0).
     nested : bool, default=False
         Whether every fold is judged without each other one too, for the standard error.
+    partners : int or "all"
+        With how many of its neighbours in a ring each fold is paired to be judged, an even number.
     owner : str
         Who complains.
 
@@ -211,6 +219,7 @@ def read_lattice(
     [[0], [1], [2]]
     """
     given = hold_out != "auto"
+    some = _checked_partners(lattice, partners, predict_with, n_layers, nested, owner)
     if nested:
         _check_nested(lattice, n_layers, owner)
     predict_with, hold_out = _resolve(lattice, predict_with, hold_out, owner)
@@ -218,7 +227,7 @@ def read_lattice(
         return _read_single(lattice, inner, predict_with, n_layers, owner)
     if lattice.kind == "forward":
         return _read_forward(lattice, predict_with, n_layers, owner)
-    reading = _read_partition(lattice, predict_with, hold_out, n_layers, owner)
+    reading = _read_partition(lattice, predict_with, hold_out, n_layers, some, owner)
     if nested:
         folds = range(lattice.n_folds)
         each = [[_judgement(lattice, j, reading, {i}) for j in folds if j != i] for i in folds]
@@ -242,6 +251,58 @@ def _check_nested(lattice: Lattice, n_layers: int, owner: str) -> None:
     )
 
 
+def _checked_partners(
+    lattice: Lattice, partners: Any, predict_with: str, n_layers: int, nested: bool, owner: str
+) -> int | None:
+    """Return with how many others a fold is paired, None for all of them."""
+    if isinstance(partners, str) and partners == "all":
+        return None
+    whole = isinstance(partners, Integral) and not isinstance(partners, bool)
+    if not whole or partners < 2 or partners % 2:
+        must = "be 'all' or an even number, at least 2"
+        raise invalid_parameter(owner, "partners", must=must, got=partners, fix="Use 2.")
+    wrong = {
+        "a single split": lattice.kind == "single",
+        "folds forward in time": lattice.kind == "forward",
+        "several layers": n_layers > 1,
+        "predict_with='pairs'": predict_with == "pairs",
+        "score_se='nested'": nested,
+    }
+    for got, is_so in wrong.items():
+        if is_so:
+            must = "be 'all' unless one layer is judged on folds in no order"
+            told = Plain(f"{partners} with {got}")
+            raise invalid_parameter(owner, "partners", must=must, got=told, fix="Use 'all'.")
+    return None if partners >= lattice.n_folds - 1 else int(partners)
+
+
+def partners_of(fold: int, n_folds: int, partners: int | None) -> list[int]:
+    """Return the folds that a fold is paired with: all others, or its neighbours in a ring.
+
+    Parameters
+    ----------
+    fold : int
+        The fold.
+    n_folds : int
+        How many there are.
+    partners : int or None
+        How many of them, half on each side; None for all.
+
+    Returns
+    -------
+    list of int
+        The others, in order.
+
+    Examples
+    --------
+    >>> partners_of(0, 6, None), partners_of(0, 6, 2)
+    ([1, 2, 3, 4, 5], [1, 5])
+    """
+    most = n_folds // 2 if partners is None else partners // 2
+    steps = {(fold + sign * step) % n_folds for step in range(1, most + 1) for sign in (1, -1)}
+    return sorted(steps)
+
+
 def _resolve(lattice: Lattice, predict_with: str, hold_out: str, owner: str) -> tuple[str, str]:
     if predict_with == "auto":
         predict_with = "refit" if lattice.kind == "forward" else "folds"
@@ -259,14 +320,19 @@ def _resolve(lattice: Lattice, predict_with: str, hold_out: str, owner: str) -> 
 
 
 def _read_partition(
-    lattice: Lattice, predict_with: str, hold_out: str, n_layers: int, owner: str
+    lattice: Lattice,
+    predict_with: str,
+    hold_out: str,
+    n_layers: int,
+    partners: int | None,
+    owner: str,
 ) -> Reading:
     folds = range(lattice.n_folds)
     fewest = n_layers + (2 if predict_with == "pairs" else 1)
     if lattice.n_folds < fewest or not _leave_rows(lattice, fewest - 1):
         raise _too_few_folds(lattice.n_folds, fewest, n_layers, predict_with, owner)
     one = lattice.canonical
-    modes = Reading((), (), (), predict_with=predict_with, hold_out=hold_out)
+    modes = Reading((), (), (), predict_with=predict_with, hold_out=hold_out, partners=partners)
     judgements = []
     if _leave_rows(lattice, n_layers + 1):
         judgements = [_judgement(lattice, i, modes) for i in folds]
@@ -293,7 +359,8 @@ def _judgement(
 ) -> Judgement:
     """Return how fold i is judged, over the lattice or what is left of it without some folds."""
     without = frozenset({i, *away})
-    seen, others = lattice.rows(without), [j for j in range(lattice.n_folds) if j not in without]
+    seen = lattice.rows(without)
+    others = [j for j in partners_of(i, lattice.n_folds, modes.partners) if j not in without]
     inside = [rows_inside(lattice.tests[j], seen) for j in others]
     refs = [Ref(lattice.canonical(without | {j}), i) for j in others]
     train = tuple(

@@ -99,6 +99,19 @@ def next_mean(n_folds: int) -> tuple[float, float]:
     return 1.0 / n_folds, (n_folds - 2) / n_folds
 
 
+def missed_mean(partners: int, n_folds: int) -> float:
+    """Return what the mean of all models without fold i and another gains on that of some of them.
+
+    In units of B - A: the mean of p models loses 1 / p of what differs between them.
+
+    Examples
+    --------
+    >>> missed_mean(2, 5), missed_mean(4, 5)
+    (0.5, 0.0)
+    """
+    return (1 / partners - 1 / (n_folds - 1)) / (1 - 1 / partners)
+
+
 class RunningMean:
     """The mean of scores, which is linear in their contributions; these are kept once."""
 
@@ -123,24 +136,29 @@ def stepped(
     alone: Evaluation,
     kappa: tuple[float, float],
     best: float,
+    missed: float = 0.0,
 ) -> Exact:
     """Return the score after the step ``kappa * (alone - pairs)``, kept within its limits.
 
     ``kappa``: the least and the most it may be; the least is taken. ``best``: the best score there
     can be; the loss is what is missing to it, and the step is at least nothing and at most a
-    quarter of that.
+    quarter of that. ``missed``: by what ``judged - pairs`` is to be multiplied for the models that
+    are not in the mean that was judged.
     """
     least, most = kappa
-    raw = least * (alone.score - pairs.score)
+    curve = alone.score - pairs.score
+    raw = least * curve + missed * (judged.score - pairs.score)
     limit = MOST * abs(best - judged.score)
     if not np.isfinite(raw) or raw <= 0:
         return Exact(judged, judged.score, raw, limit)
-    share = least * min(1.0, limit / raw)
-    moved = Evaluation(
-        judged.score + share * (alone.score - pairs.score),
-        judged.contributions + share * (alone.contributions - pairs.contributions),
-    )
-    further = min(raw * most / least, limit) + judged.score - moved.score
+    share = min(1.0, limit / raw)
+    own = judged.contributions
+    if pairs.contributions.ndim:
+        # Where rows are not known, the error stays that of the models that were judged.
+        averaged = missed * (own - pairs.contributions)
+        own = own + share * (least * (alone.contributions - pairs.contributions) + averaged)
+    moved = Evaluation(judged.score + share * raw, own)
+    further = min(raw + (most - least) * curve, limit) + judged.score - moved.score
     return Exact(moved, judged.score, raw, limit, max(further, 0.0))
 
 
@@ -154,9 +172,12 @@ def rooted(exact: Exact) -> Exact:
 
 
 def correction_of(
-    each: Sequence[Exact], metric: Metric, *, averaged: bool = False
+    each: Sequence[Exact], metric: Metric, *, averaged: bool = False, more: bool = False
 ) -> ScoreCorrection:
-    """Say what was done to a score, over the repeats; ``averaged``: by the step of averaging."""
+    """Say what was done to a score, over the repeats.
+
+    ``averaged``: by the step of averaging alone. ``more``: by both steps.
+    """
     size = float(np.mean([e.evaluation.score - e.uncorrected for e in each]))
     if any(e.raw > e.limit for e in each):
         reason = (
@@ -168,7 +189,10 @@ def correction_of(
         better = "means of models" if averaged else "models of more rows"
         reason = f"{better} did not judge better here, so nothing was taken off"
         return ScoreCorrection("limited", reason, size)
-    words = "the deployed models saw more rows than the judged ones, which is worth"
+    words = (
+        f"the deployed models {'are more and ' if more else ''}saw more rows than the judged ones"
+    )
+    words = f"{words}, which is worth"
     if averaged:
         words = "the mean of more models is deployed than was judged, which is worth at least"
     words = f"{words} {size:.3g}"

@@ -138,7 +138,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         )
         check_options(self._owner, run)
         how = ("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error", "score_se")
-        return StackOptions(self._owner, run, **self._parameters(*how))
+        return StackOptions(self._owner, run, **self._parameters(*how, "partners"))
 
     def _parameters(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}

@@ -56,6 +56,7 @@ class StackOptions:
     n_repeats: Any
     on_error: str
     score_se: str = "learners"
+    partners: Any = "all"
     seed: int = 0  # everything random is keyed to it
 
 
@@ -174,7 +175,7 @@ def fit_stacks(
         warn_of_absent_classes(options.owner, problem, deals, contest.metric)
     sure = deals[:1] if options.n_repeats == "auto" else deals
     total = _n_fits(layers, sure, tune, before)
-    reserve = reserved(problem, len(layers[-1]), lattices[0], contest, clock.budget)
+    reserve = reserved(problem, len(layers[-1]), deals[0], contest, clock.budget)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
         settings = FitSettings(
@@ -341,6 +342,7 @@ def _read(lattice: Lattice, problem: StackProblem, options: StackOptions, n_laye
         n_layers=n_layers,
         inner=_inner(lattice, problem, options) if lattice.kind == "single" else None,
         nested=options.score_se == "nested",
+        partners=options.partners,
         owner=options.owner,
     )
     return Dealt(lattice, reading, needs_of(reading, lattice, n_layers))

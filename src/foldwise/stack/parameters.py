@@ -34,6 +34,7 @@ class StackParameters(KeepsParameters):
         prune: float = 0.0,
         predict_seconds: float | None = None,
         score_se: str = "learners",
+        partners: Any = "all",
         n_repeats: Any = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -57,6 +58,7 @@ class StackParameters(KeepsParameters):
         self.prune = prune
         self.predict_seconds = predict_seconds
         self.score_se = score_se
+        self.partners = partners
         self.n_repeats = n_repeats
         self.n_jobs = n_jobs
         self.random_state = random_state

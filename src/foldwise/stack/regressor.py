@@ -60,6 +60,12 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         folds err together, which widens ``score_se_``: by the learners, which takes no fit; or by
         whole stacks without two folds, which takes 1.4 times the rows fitted, five folds and one
         layer.
+    partners : "all" or int, default="all"
+        With how many others each fold is paired to be judged. With ``partners=2`` K folds lie in
+        a ring, and 2 K models of a learner are fitted instead of K (K + 1) / 2: for many rows or
+        many folds. The deployed stack is the same; what judges fold i was trained on the rows of
+        its neighbours alone, and how much folds err together is not seen but taken from
+        experience.
     n_repeats : int or "auto", default=1
         Number of deals; predictions and scores are averaged. "auto" is as many as ``time_budget``
         suffices for, up to four; without a budget one.

@@ -99,7 +99,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, score_se, n_repeats, n_jobs, random_state
+    cv, predict_with, hold_out, tune, score_se, partners, n_repeats, n_jobs, random_state
         As in stacking.
     prune, predict_seconds
         As in stacking.
@@ -159,6 +159,7 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         prune: float = 0.0,
         predict_seconds: float | None = None,
         score_se: str = "learners",
+        partners: Any = "all",
         n_repeats: Any = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -212,7 +213,7 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         Share of the learners in such a part.
     shrinkage : float or list of float, default=0.0
         Share of the plain mean of all learners. Of a list the best is chosen over the folds.
-    cv, predict_with, hold_out, tune, calibrate, threshold, score_se, n_repeats
+    cv, predict_with, hold_out, tune, calibrate, threshold, score_se, partners, n_repeats
         As in stacking.
     n_jobs, random_state
         As in stacking.
@@ -272,6 +273,7 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
         prune: float = 0.0,
         predict_seconds: float | None = None,
         score_se: str = "learners",
+        partners: Any = "all",
         n_repeats: Any = 1,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.scores.exact import covariance_of_means, ratios, shared_covariance
+from foldwise.scores.exact import covariance_of_means, missed_mean, ratios, shared_covariance
 from foldwise.stack.results.exact import board_of
 
 N = 66
@@ -45,13 +45,14 @@ def folds(n_folds: int, kind: str) -> list:
 class ByHand:
     """A, B and C of every judged fold, all models fitted anew."""
 
-    def __init__(self, learners, top, splits, weight=None, groups=None) -> None:
+    def __init__(self, learners, top, splits, weight=None, groups=None, partners=None) -> None:
         self.tests, self.K = [test for _, test in splits], len(splits)
+        self.partners = self.K - 1 if partners is None else partners
         self.learners, self.weight, self.groups = learners, weight, groups
         self.rows = np.concatenate(self.tests)
         self.a, self.c, self.b = [], [], []
         for i in range(self.K):
-            others = [j for j in range(self.K) if j != i]
+            others = self.beside(i)
             seen = np.concatenate([self.tests[j] for j in others])
             oos = np.vstack([self.predicted({i, j}, self.tests[j]) for j in others])
             stacker = clone(top).fit(oos, Y[seen], None if weight is None else weight[seen])
@@ -60,6 +61,11 @@ class ByHand:
             alone = self.predicted({i}, self.tests[i])
             self.c.append((alone, stacker.predict(alone)))
             self.b.append([(pair, stacker.predict(pair)) for pair in pairs])
+
+    def beside(self, i) -> list:
+        """Return the folds that lie next to a fold, in a ring of all."""
+        away = [min((i - j) % self.K, (j - i) % self.K) for j in range(self.K)]
+        return [j for j in range(self.K) if away[j] > 0 and 2 * away[j] <= self.partners + 1]
 
     def left(self, out) -> np.ndarray:
         return np.setdiff1d(np.arange(N), np.concatenate([self.tests[k] for k in out] or [[]]))
@@ -77,7 +83,7 @@ class ByHand:
     def kappa(self) -> float:
         each = []
         for i in range(self.K):
-            pairs = [self.size({i, j}) for j in range(self.K) if j != i]
+            pairs = [self.size({i, j}) for j in self.beside(i)]
             step = np.mean([1 / m for m in pairs]) - 1 / self.size({i})
             each.append((1 / self.size({i}) - 1 / self.size(set())) / step)
         return float(np.mean(each))
@@ -98,9 +104,12 @@ class ByHand:
             [np.mean([errors(one, i) for one in self.b[i]], axis=0) for i in range(self.K)]
         )
         weight = np.ones(N) if self.weight is None else self.weight[self.rows]
-        step = kappa * np.average(b - c, weights=weight)
+        off = kappa * (b - c)
+        if predict_with == "folds":
+            off = off + (1 / self.partners - 1 / (self.K - 1)) / (1 - 1 / self.partners) * (b - d)
+        step = np.average(off, weights=weight)
         limited = np.clip(step, 0, np.average(d, weights=weight) / 4)
-        return d, d - kappa * (b - c) * limited / step, weight
+        return d, d - off * limited / step, weight
 
     def inflation(self, shares) -> float:
         """Return the factor of the standard error, from the learners' squared errors."""
@@ -172,6 +181,68 @@ def test_the_score_is_what_the_formula_says_by_hand(n_folds, kind, weighted, pre
             assert exact.more == pytest.approx(root - np.sqrt(further), abs=1e-9)
             # The ends are as many times the least and the most that the loss may be.
             assert np.prod(stack.score_interval_) == pytest.approx(root * np.sqrt(further))
+
+
+@pytest.mark.parametrize(
+    ("n_folds", "kind", "partners", "predict_with"),
+    [(5, "equal", 2, "folds"), (7, "equal", 4, "folds"), (6, "groups", 2, "refit")],
+)
+def test_folds_with_few_partners_are_judged_by_these_alone(
+    n_folds, kind, partners, predict_with
+) -> None:
+    splits, groups = folds(n_folds, kind), GROUPS if kind == "groups" else None
+    hand = ByHand([RIDGE, TREE], Ridge(1.0), splits, groups=groups, partners=partners)
+    how = {"cv": splits, "predict_with": predict_with}
+    stack = StackingRegressor(
+        [("ridge", RIDGE), ("tree", TREE)], Ridge(1.0), partners=partners, **how
+    ).fit(X, Y, groups=groups)
+    before, after, _ = hand.corrected(predict_with)
+    assert before.mean() > after.mean(), "the example should not be trivial"
+    assert -stack.score_ == pytest.approx(np.sqrt(after.mean()), rel=1e-8)
+    assert -stack.score_uncorrected_ == pytest.approx(np.sqrt(before.mean()), rel=1e-8)
+    assert ("are more and saw" in stack.score_correction_.reason) == (predict_with == "folds")
+    per_learner = n_folds + n_folds * partners // 2 + (predict_with == "refit")
+    assert stack.run_.fits == 2 * per_learner
+    whole = StackingRegressor(
+        [("ridge", RIDGE), ("tree", TREE)], Ridge(1.0), partners="all", **how
+    ).fit(X, Y, groups=groups)
+    assert np.array_equal(stack.predict(X), whole.predict(X))
+    assert stack.score_ != whole.score_
+
+
+def test_what_few_models_miss_of_the_mean_of_all_is_exact_for_squared_errors() -> None:
+    answers, partners = RNG.normal(size=(7, 30)), 3
+    losses = (answers - 0.3) ** 2
+    means = [answers[list(s)].mean(0) for s in itertools.combinations(range(7), partners)]
+    a, b = np.mean([(mean - 0.3) ** 2 for mean in means]), losses.mean()
+    everything = np.mean((answers.mean(0) - 0.3) ** 2)
+    assert a - missed_mean(partners, 8) * (b - a) == pytest.approx(everything, rel=1e-12)
+
+
+def test_as_many_partners_as_there_are_folds_are_all_of_them() -> None:
+    learners = [("ridge", RIDGE), ("tree", TREE)]
+    stacks = [
+        StackingRegressor(learners, cv=folds(5, "equal"), partners=partners).fit(X, Y)
+        for partners in ("all", 4, 8)
+    ]
+    assert len({stack.score_ for stack in stacks}) == len({s.score_se_ for s in stacks}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"partners": 3}, "an even number, at least 2; got 3. Use 2."),
+        ({"partners": True}, "got True"),
+        ({"partners": "some"}, "got 'some'"),
+        ({"partners": 2, "predict_with": "pairs"}, "got 2 with predict_with='pairs'"),
+        ({"partners": 2, "score_se": "nested"}, "got 2 with score_se='nested'"),
+        ({"partners": 2, "cv": TimeSeriesSplit(4)}, "got 2 with folds forward in time"),
+    ],
+)
+def test_partners_that_cannot_be_are_refused(arguments, words) -> None:
+    stack = StackingRegressor([("ridge", RIDGE), ("tree", TREE)], **arguments)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        stack.fit(X, Y)
 
 
 @pytest.mark.parametrize(("n_folds", "kind"), [(5, "equal"), (4, "unequal")])

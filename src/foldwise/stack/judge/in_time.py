@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from foldwise.checks import check_whole
-from foldwise.folds import Lattice
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import candidates_from, response_kind
 from foldwise.stack.stackers.means import WeightedMean
+from foldwise.stack.table.layers import Dealt
 
 Judged = TypeVar("Judged")
 # Half of what a budget may be exceeded by: what fits took too long must not cost the stacker.
@@ -91,28 +91,35 @@ def _steps(contest: Contest, problem: StackProblem) -> list[Contest]:
 
 
 def combining_seconds(
-    n_rows: float, n_classes: int | None, n_learners: int, n_folds: int
+    n_rows: float,
+    n_classes: int | None,
+    n_learners: int,
+    n_folds: int,
+    partners: int | None = None,
 ) -> tuple[float, float]:
     """Return what choosing and judging takes, of one stacker and of all that AutoStack has on top.
 
-    In proportion to rows, learners and logits, and to the square of the folds. Both are guesses
-    that fits leave time by; whatever they are, judging ends in time.
+    In proportion to rows, learners and logits, and to the square of the folds, or to the folds and
+    the partners of each. Both are guesses that fits leave time by; whatever they are, judging ends
+    in time.
     """
     logits = max((n_classes or 2) - 1, 1)
-    one = COMBINING_RATE * n_rows * n_learners * logits * (n_folds / INNER_FOLDS) ** 2
+    pairs = n_folds * (n_folds if partners is None else partners + 1)
+    one = COMBINING_RATE * n_rows * n_learners * logits * pairs / INNER_FOLDS**2
     return one, one * ALL_TIMES[min(max((n_classes or 1) - 1, 0), 2)]
 
 
 def reserved(
-    problem: StackProblem, n_learners: int, lattice: Lattice, contest: Contest, budget: float | None
+    problem: StackProblem, n_learners: int, dealt: Dealt, contest: Contest, budget: float | None
 ) -> float:
     """Return the time that fits leave for choosing and judging the stacker."""
     if budget is None:
         return 0.0
+    lattice, partners = dealt.lattice, dealt.reading.partners
     single = lattice.kind == "single"
     n_rows = len(lattice.tests[0]) if single else problem.n_rows
     n_folds = INNER_FOLDS if single else lattice.n_folds
-    one, every = combining_seconds(n_rows, problem.data.n_classes, n_learners, n_folds)
+    one, every = combining_seconds(n_rows, problem.data.n_classes, n_learners, n_folds, partners)
     several = len(contest.candidates) > 1 or bool(contest.methods)
     seconds = 0.2 + (every if several and every <= ALL_SHARE * budget else one)
     most = max(budget * MOST_SHARE, min(budget / 3, MOST_SECONDS))

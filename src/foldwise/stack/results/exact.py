@@ -17,6 +17,7 @@ from foldwise.scores.exact import (
     covariance_of,
     covariance_of_means,
     heavy_rows,
+    missed_mean,
     next_mean,
     next_step,
     ratios,
@@ -33,6 +34,8 @@ from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.read import Features
 
 FEWEST_FOLDS = 4
+# The ratio where too few pairs show it: about what all pairs do.
+UNSEEN = 1.3
 
 # A model of the board: its answer in a judged fold, from the features of the fold's rows.
 Top = Callable[[int, Features], Response]
@@ -89,11 +92,11 @@ def board_of(stack: FittedStack) -> Board:
     board = replace(board, ratios=curve.ratios)
     if why_not:
         return board
-    kappa = _kappa(stack)
+    kappa, missed = _kappa(stack), _missed(stack)
     for title, own in judged.items():
         # Taken out one by one: each holds a number a row.
         pairs, alone = curve.pairs.pop(title), curve.alone.pop(title)
-        exact = stepped(own, pairs, alone, kappa, metric.best)
+        exact = stepped(own, pairs, alone, kappa, metric.best, missed)
         rows[title] = exact if metric is stack.metric else rooted(exact)
     return board
 
@@ -125,8 +128,8 @@ def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate
             answer = answers.pop(title)
             pairs[title].add(evaluate(answer, target))
             means = _fold_means(stack.metric.row_losses(answer, target), target)
-            for i in range(n_folds):
-                table[i, k + (k >= i), m] = means[i]
+            for i, judgement in enumerate(judgements):
+                table[i, judgement.train[k].fold, m] = means[i]
     found = _ratios(stack, table, naive, target)
     return _Curve(alone, {title: mean.evaluation for title, mean in pairs.items()}, found)
 
@@ -163,6 +166,8 @@ def _whole_stacks(
 
 def _ratios(stack: FittedStack, table: FloatArray, naive: FloatArray, target: Target) -> FloatArray:
     """Return how much folds err together, in variances over those of independent rows."""
+    if stack.reading.partners is not None:
+        return np.full(naive.shape, UNSEEN)
     weight = np.bincount(target.fold, _weight(target)).astype(np.float64)
     found = ratios(shared_covariance(table, weight), naive)
     if not stack.reading.nested:
@@ -251,7 +256,8 @@ def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreC
     if not boards or boards[0].why_not:
         return ScoreCorrection("none", why_uncorrected(stacks[0]))
     own, averaged = [b.rows[TITLES[0]] for b in boards], stacks[0].reading.predict_with == "pairs"
-    return correction_of(own, stacks[0].metric, averaged=averaged)
+    more = _missed(stacks[0]) > 0
+    return correction_of(own, stacks[0].metric, averaged=averaged, more=more)
 
 
 def _tops(judge: Judge, by_stack: Top) -> dict[str, Top]:
@@ -313,6 +319,17 @@ def _is_quadratic(stack: FittedStack) -> bool:
     """Tell whether the mean of many models is as much better as their variance is smaller."""
     squares = (metrics.mean_squared_error, metrics.r2_score, metrics.brier_score_loss)
     return _before_the_root(stack).function in squares
+
+
+def _missed(stack: FittedStack) -> float:
+    """Return what the models count for that are not in the mean that was judged.
+
+    Of squared errors; the log-loss of a tree that is sure of itself says nothing of more of them.
+    """
+    partners = stack.reading.partners
+    if partners is None or stack.reading.hold_out != "mean" or not _is_quadratic(stack):
+        return 0.0
+    return missed_mean(partners, stack.lattice.n_folds)
 
 
 def _kappa(stack: FittedStack) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
-from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, rows_inside
+from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, partners_of, rows_inside
 from foldwise.learners import NodeTask
 from foldwise.learners.watched import finds_rounds
 from foldwise.stack.problem import Entry, StackProblem
@@ -92,7 +92,8 @@ def tune_learner(
     learners = [clone(entry.learner).set_params(**point) for point in grid]
     search = _PointSearch(table, entry, learners, problem, lattice, settings)
     folds = range(lattice.n_folds)
-    pairs = {(i, j): lattice.canonical(frozenset({i, j})) for i in folds for j in folds if i != j}
+    others = {i: partners_of(i, lattice.n_folds, reading.partners) for i in folds}
+    pairs = {(i, j): lattice.canonical(frozenset({i, j})) for i in folds for j in others[i]}
     single = {i: lattice.canonical(frozenset({i})) for i in folds}
     search.fit_everywhere(pairs.values(), keep=bool(reading.kept & set(pairs.values())))
     if entry.name in table.failures:
@@ -101,8 +102,7 @@ def tune_learner(
     for i in folds:
         inside = [
             Block(rows_inside(lattice.tests[j], lattice.trains[i]), (Ref(pairs[i, j]),))
-            for j in folds
-            if j != i
+            for j in others[i]
         ]
         chosen[i] = search.best([block for block in inside if len(block.rows)])
     chosen[None] = chosen[0]
