@@ -86,7 +86,7 @@ class Server:
         self._pipe, theirs = Pipe()
         # Linux ends a child with the thread that made it, not with the process.
         lasting = threading.current_thread() is threading.main_thread()
-        code = START.format(lasting, self.home, sys.path, __name__)
+        code = START.format(lasting, self.home, [str(part) for part in sys.path], __name__)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", f"{code}({theirs.fileno()}, {self.home})"],
