@@ -22,12 +22,7 @@ from foldwise.errors import (
 
 
 def check_word(owner: str, name: str, value: Any, words: Iterable[str], *, also: str = "") -> None:
-    """Raise unless the value is one of the words; ``also`` says what else would have done.
-
-    Examples
-    --------
-    >>> check_word("Owner", "step", "leaf", ["leaf", "line"])
-    """
+    """Raise unless the value is one of the words; ``also`` says what else would have done."""
     known = list(words)
     if not isinstance(value, str) or value not in known:
         must = "be one of " + ", ".join(map(repr, known)) + (f" or {also}" if also else "")
@@ -132,13 +127,6 @@ def as_counts(weights: FloatArray) -> FloatArray:
 
     Whole numbers say so themselves; other weights only compare rows, which then count once on
     average: their unit means nothing.
-
-    Examples
-    --------
-    >>> as_counts(np.array([1.0, 2.0, 2.0]))
-    array([1., 2., 2.])
-    >>> as_counts(np.array([0.1, 0.2, 0.3]))
-    array([0.5, 1. , 1.5])
     """
     if (weights == np.round(weights)).all():
         return weights
@@ -166,11 +154,6 @@ def without_weightless(
 
     The last is None where all have. Nothing that follows (classes, bins, draws, splits) can see a
     row of weight zero, so that with or without it the bits are the same.
-
-    Examples
-    --------
-    >>> without_weightless("Owner", [[1.0], [2.0]], [3.0, 4.0], [0.0, 1.0], None)
-    ([[2.0]], [4.0], array([1.]), None, array([1]))
     """
     weights = None if sample_weight is None else checked_weights(owner, sample_weight, n_samples(X))
     if weights is None or weights.all():

@@ -70,11 +70,6 @@ def sentence(owner: str, name: str, *, must: str, got: Any, fix: str) -> str:
 
     ``got``: The offending value. A string is quoted; anything else is shown by its ``repr``, cut to
     80 characters. Use :class:`Plain` for words of your own.
-
-    Examples
-    --------
-    >>> sentence("StackingRegressor", "cv", must="be at least 2", got=1, fix="Try 5.")
-    'StackingRegressor: cv must be at least 2; got 1. Try 5.'
     """
     shown = repr(got)
     if not isinstance(got, Plain) and len(shown) > 80:
@@ -107,15 +102,7 @@ def unsupported(owner: str, name: str, *, must: str, got: Any, fix: str) -> Unsu
 
 
 def listing(values: Iterable[Any]) -> Plain:
-    """Return the values as text, sorted, the list cut at ten.
-
-    Examples
-    --------
-    >>> listing(["b", "a"])
-    'a', 'b'
-    >>> listing(range(100, 112))
-    100, 101, 102, 103, 104, 105, 106, 107, 108, 109 and 2 more
-    """
+    """Return the values as text, sorted, the list cut at ten."""
     shown = [repr(value) for value in values]
     try:
         shown = [repr(value) for value in sorted(values)]
@@ -126,15 +113,7 @@ def listing(values: Iterable[Any]) -> Plain:
 
 
 def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    """Return the remedy for a word that is not known.
-
-    Examples
-    --------
-    >>> did_you_mean("nnsl", ["mean", "nnls"])
-    "Did you mean 'nnls'?"
-    >>> did_you_mean("x", ["mean", "nnls"])
-    "Use one of 'mean', 'nnls'."
-    """
+    """Return the remedy for a word that is not known."""
     names = list(known)
     close = difflib.get_close_matches(str(word), names, n=1)
     return f"Did you mean {close[0]!r}?" if close else f"Use one of {listing(names)}."

@@ -28,13 +28,7 @@ METRICS = {
 
 
 def clean(text: str) -> str:
-    r"""Return text without characters that are invisible, turn the reading direction or break it.
-
-    Examples
-    --------
-    >>> clean("a\x00b\u202ec\nd")
-    'abc d'
-    """
+    """Return text without characters that are invisible, turn the reading direction or break it."""
     return "".join(
         " " if letter.isspace() else letter
         for letter in text
@@ -45,13 +39,7 @@ def clean(text: str) -> str:
 
 
 def shortened(text: Any, longest: int = LONGEST_NAME) -> str:
-    """Return a name cleaned and cut in its middle, where names differ least.
-
-    Examples
-    --------
-    >>> shortened("a_rather_long_name_of_a_column", 15)
-    'a_rathe…_column'
-    """
+    """Return a name cleaned and cut in its middle, where names differ least."""
     whole = clean(str(text)).strip() or "(no name)"
     if len(whole) <= longest:
         return whole
@@ -60,13 +48,7 @@ def shortened(text: Any, longest: int = LONGEST_NAME) -> str:
 
 
 def decimals_for(size: float, digits: int = 2) -> int | None:
-    """Return the decimals that show two digits of a standard error, or more; None for nothing.
-
-    Examples
-    --------
-    >>> decimals_for(1.72), decimals_for(0.0123), decimals_for(340.0), decimals_for(5000.0)
-    (1, 3, -1, -2)
-    """
+    """Return the decimals that show two digits of a standard error, or more; None for nothing."""
     if not math.isfinite(size) or size <= 0:
         return None
     return digits - 1 - math.floor(math.log10(size))
@@ -77,13 +59,6 @@ def number(value: Any, decimals: int | None = None) -> str:
 
     ``decimals``: How many decimals, fewer than none to round to tens or more; None for three
     significant digits, whole numbers in full.
-
-    Examples
-    --------
-    >>> number(28973.4), number(0.012345), number(55.24, 1), number(float("nan")), number(1e-9)
-    ('28,973', '0.0123', '55.2', '–', '1e-09')
-    >>> number(21_680_118.0, -5), number(21_680.0, -2)
-    ('21.7M', '21,700')
     """
     if value is None or not math.isfinite(value):
         return NOTHING if value is None or math.isnan(value) else ("∞" if value > 0 else "−∞")
@@ -103,13 +78,7 @@ def number(value: Any, decimals: int | None = None) -> str:
 
 
 def with_error(value: float, error: float) -> str:
-    """Return a number and its standard error, both to two digits of the error.
-
-    Examples
-    --------
-    >>> with_error(54.973, 1.72), with_error(0.5, float("nan"))
-    ('55.0 ± 1.7', '0.500')
-    """
+    """Return a number and its standard error, both to two digits of the error."""
     decimals = decimals_for(error)
     if decimals is None or not math.isfinite(value):
         return number(value)
@@ -117,13 +86,7 @@ def with_error(value: float, error: float) -> str:
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """Return a share in percent.
-
-    Examples
-    --------
-    >>> percent(0.123), percent(0.0004), percent(float("nan"))
-    ('12 %', '0.04 %', '–')
-    """
+    """Return a share in percent."""
     if not math.isfinite(share):
         return NOTHING
     if share != 0 and abs(share) < 0.5 * 10 ** -(decimals + 2):
@@ -132,13 +95,7 @@ def percent(share: float, decimals: int = 0) -> str:
 
 
 def duration(value: float) -> str:
-    """Return a time in the unit a person would use.
-
-    Examples
-    --------
-    >>> duration(0.0123), duration(4.56), duration(312), duration(9000)
-    ('12 ms', '4.6 s', '5 min 12 s', '2 h 30 min')
-    """
+    """Return a time in the unit a person would use."""
     if not math.isfinite(value):
         return NOTHING
     if value < 1:
@@ -152,13 +109,7 @@ def duration(value: float) -> str:
 
 
 def rough_duration(seconds: float) -> str:
-    """Return about how long something takes.
-
-    Examples
-    --------
-    >>> rough_duration(0.04), rough_duration(400), rough_duration(20_000), rough_duration(1e10)
-    ('0 s', '7 min', '5.6 h', '317 years')
-    """
+    """Return about how long something takes."""
     for unit, length in (("years", 31_557_600), ("days", 86_400), ("h", 3_600)):
         if seconds >= 1.5 * length:
             return f"{seconds / length:,.{0 if seconds > 100 * length else 1}f} {unit}"
@@ -166,35 +117,17 @@ def rough_duration(seconds: float) -> str:
 
 
 def memory(amount: float) -> str:
-    """Return a number of bytes to read.
-
-    Examples
-    --------
-    >>> memory(2_500_000), memory(1.2e9)
-    ('2 MB', '1.2 GB')
-    """
+    """Return a number of bytes to read."""
     return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(12345, "row"), counted(2, "class", "classes")
-    ('1 row', '12,345 rows', '2 classes')
-    """
+    """Return a number with its noun."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def enumerated(words: Sequence[str], most: int = 6) -> str:
-    """Return words in a row as a sentence has them, the list cut.
-
-    Examples
-    --------
-    >>> enumerated(["a"]), enumerated(["a", "b", "c"]), enumerated("abcd", 2)
-    ('a', 'a, b and c', 'a, b and 2 more')
-    """
+    """Return words in a row as a sentence has them, the list cut."""
     shown = list(words[:most])
     if len(words) > most:
         return f"{', '.join(shown)} and {len(words) - most} more"
@@ -202,46 +135,22 @@ def enumerated(words: Sequence[str], most: int = 6) -> str:
 
 
 def metric_name(name: str) -> str:
-    """Return a metric's name as people write it.
-
-    Examples
-    --------
-    >>> metric_name("root_mean_squared_error"), metric_name("my_gain")
-    ('RMSE', 'my gain')
-    """
+    """Return a metric's name as people write it."""
     return METRICS.get(name, name.replace("_", " "))
 
 
 def article(name: str) -> str:
-    """Return a metric's name with its article.
-
-    Examples
-    --------
-    >>> article("RMSE"), article("log-loss"), article("accuracy")
-    ('an RMSE', 'a log-loss', 'an accuracy')
-    """
+    """Return a metric's name with its article."""
     return ("an " if name[0] in "aeioAEIFRM" else "a ") + name
 
 
 def direction(sign: int) -> str:
-    """Return which way is better.
-
-    Examples
-    --------
-    >>> direction(-1)
-    'lower is better'
-    """
+    """Return which way is better."""
     return "higher is better" if sign > 0 else "lower is better"
 
 
 def verdict(gain: float, error: float) -> str:
-    """Return how sure it is that one model is better than another.
-
-    Examples
-    --------
-    >>> verdict(1.0, 0.3), verdict(0.1, 0.3), verdict(-0.4, 0.3)
-    ('clearly better than', 'about as good as', 'probably worse than')
-    """
+    """Return how sure it is that one model is better than another."""
     if gain == 0:
         return "exactly as good as"
     if not math.isfinite(gain):
@@ -256,24 +165,12 @@ def verdict(gain: float, error: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """Return a p-value to read.
-
-    Examples
-    --------
-    >>> p_value(0.0312), p_value(0.41), p_value(0.00002)
-    ('p = 0.031', 'p = 0.41', 'p < 0.001')
-    """
+    """Return a p-value to read."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def closest_learner(models: Sequence[str], p: Sequence[float]) -> tuple[str, float]:
-    """Return the learner that the stack leads with the largest p-value; "" if none has one.
-
-    Examples
-    --------
-    >>> closest_learner(["tree", "stack", "ridge", "best single"], [0.3, math.nan, 0.6, 0.6])
-    ('ridge', 0.6)
-    """
+    """Return the learner that the stack leads with the largest p-value; "" if none has one."""
     known = [
         (value, model)
         for model, value in zip(models, p, strict=True)
@@ -288,15 +185,6 @@ def who_may_be_best(models: Sequence[str], inside: Sequence[bool], p: Sequence[f
 
     ``inside``: Which models cannot be told from the best one at 95 %. ``p``: The p-values of the
     stack being better than each.
-
-    Examples
-    --------
-    >>> who_may_be_best(["stack", "a", "b"], [True, True, False], [math.nan, 0.02, 0.01])
-    'The stack beats every learner (p = 0.02). The stack and a may be best; b is not.'
-    >>> who_may_be_best(["a", "stack"], [True, True], [0.6, math.nan])
-    'The stack cannot be told from a (p = 0.6). Any model may be best.'
-    >>> who_may_be_best(["tree", "stack"], [True, False], [math.nan, math.nan])
-    'tree may be best; the stack is not.'
     """
     rival, worst = closest_learner(models, p)
     unclear = "cannot be told from" if worst < 1 - CHANCE else "is no better than"

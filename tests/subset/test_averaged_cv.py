@@ -20,7 +20,7 @@ from foldwise import (
     BestSubsetRegressor,
 )
 from foldwise.errors import FoldsWarning, FoldwiseWarning
-from foldwise.subset.lasso import best_lasso
+from foldwise.subset.averaged_cv import best_lasso
 
 
 @parametrize_with_checks(

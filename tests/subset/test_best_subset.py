@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from foldwise import BestSubsetRegressor
 from foldwise.errors import FoldwiseWarning
 from foldwise.paths import cross_validated_path
-from foldwise.subset import progress
+from foldwise.subset import search
 from foldwise.subset.best_subset import (
     Wanted,
     by_criterion,
@@ -327,7 +327,7 @@ def test_a_search_cut_short_by_time_or_ctrl_c_keeps_the_best_so_far(monkeypatch)
         except StopIteration:
             raise KeyboardInterrupt from None
 
-    monkeypatch.setattr(progress.time, "monotonic", clock_then_ctrl_c)
+    monkeypatch.setattr(search.time, "monotonic", clock_then_ctrl_c)
     with pytest.warns(FoldwiseWarning, match="interrupted; the best models so far are kept"):
         best = BestSubsetRegressor().fit(X, y)
     assert not best.complete_

@@ -4,7 +4,7 @@ from scipy.special import expit
 from sklearn.linear_model import Lasso
 from sklearn.preprocessing import StandardScaler
 
-from foldwise.subset.lasso import best_lasso, lasso, penalties
+from foldwise.subset.averaged_cv import best_lasso, lasso, penalties
 from foldwise.subset.moments import SubsetRows
 
 

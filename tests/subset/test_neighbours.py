@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from foldwise.subset.bma_classifier import spread, with_neighbours
 from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow
-from foldwise.subset.neighbours import spread, with_neighbours
 
 
 def problem(n_columns, width, seed=0):

@@ -12,16 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import Array, FloatArray
+from foldwise.boost import samme
 from foldwise.boost.booster import Booster
 from foldwise.boost.early_stopping import SetApart
-from foldwise.boost.samme import (
-    boost_committee,
-    centred,
-    class_margins,
-    coefficient_path,
-    round_fitter,
-    staged_votes,
-)
 from foldwise.checks import check_word
 from foldwise.errors import Plain, invalid_data
 from foldwise.learners.one_learner import (
@@ -118,16 +111,7 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.weighting = weighting
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.refit = refit
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _learners(self) -> list[Any]:
         return [DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator]
@@ -135,23 +119,16 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
     def _boost(self, rows: WeightedRows, apart: SetApart) -> None:
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=self.n_estimators + 2)
-        boost = partial(
-            boost_committee,
-            partial(round_fitter, self._learners()[0], seeds, draw=self._resamples()),
-            len(self.classes_),
-            learning_rate=self.learning_rate,
-            patience=self.n_iter_no_change,
-        )
+        fitter = partial(samme.round_fitter, self._learners()[0], seeds, draw=self._resamples())
+        how = {"learning_rate": self.learning_rate, "patience": self.n_iter_no_change}
+        boost = partial(samme.boost_committee, fitter, len(self.classes_), **how)
         committee = self._run(boost, rows, apart, int(seeds[-1]))
         if not committee.learners:
-            raise invalid_data(
-                type(self).__name__,
-                "estimator",
-                must=f"have a weighted training error below {1 - 1 / len(self.classes_):.3g} "
-                "in the first round",
-                got=Plain(f"{committee.failed_error:.3g}"),
-                fix="Use a stronger learner, or check that X tells the classes apart.",
-            )
+            owner, chance = type(self).__name__, 1 - 1 / len(self.classes_)
+            must = f"have a weighted training error below {chance:.3g} in the first round"
+            got = Plain(f"{committee.failed_error:.3g}")
+            fix = "Use a stronger learner, or check that X tells the classes apart."
+            raise invalid_data(owner, "estimator", must=must, got=got, fix=fix)
         self.estimators_ = committee.learners
         self.estimator_weights_ = committee.says
         self.estimator_errors_ = committee.errors
@@ -173,8 +150,8 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
 
     def _staged_votes(self, X: Any) -> Iterator[FloatArray]:
         check_is_fitted(self)
-        table = self._table(X)
-        return staged_votes(self.estimators_, self.estimator_weights_, table, len(self.classes_))
+        table, says = self._table(X), self.estimator_weights_
+        return samme.staged_votes(self.estimators_, says, table, len(self.classes_))
 
     def _votes(self, X: Any) -> FloatArray:
         *_, last = self._staged_votes(X)
@@ -253,11 +230,11 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         ndarray of shape (n_samples,)
             Margins.
         """
-        return class_margins(self._votes(X), self._codes(y))
+        return samme.class_margins(self._votes(X), self._codes(y))
 
     def staged_margins(self, X: Any, y: Any) -> Iterator[FloatArray]:
         """Yield :meth:`margins` after each round."""
-        return (class_margins(votes, self._codes(y)) for votes in self._staged_votes(X))
+        return (samme.class_margins(votes, self._codes(y)) for votes in self._staged_votes(X))
 
     def coefficient_path(self, X: Any) -> FloatArray:
         """Return the coefficient of each distinct learner after each round.
@@ -275,7 +252,7 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         check_is_fitted(self)
         table = self._table(X)
         answers = np.array([ask(learner, table) for learner in self.estimators_])
-        return coefficient_path(answers.astype(np.intp), self.estimator_weights_)
+        return samme.coefficient_path(answers.astype(np.intp), self.estimator_weights_)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -286,5 +263,5 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
 
 
 def _scores(votes: FloatArray) -> FloatArray:
-    scores = centred(votes)
+    scores = samme.centred(votes)
     return scores[:, 1].copy() if scores.shape[1] == 2 else scores

@@ -41,6 +41,9 @@ from foldwise.losses.loss import check_loss
 from foldwise.losses.numbers import regression_loss
 from foldwise.parameters import KeepsParameters
 
+# Boosts rows while it watches others, for so many rounds, and says which it has reached.
+Boost = Callable[[WeightedRows, Any, int, Callable[[int], None]], Model]
+
 
 class Booster(KeepsParameters):
     """Rounds, early stopping and the walk of ``fit``; a subclass boosts in ``_boost``."""
@@ -80,15 +83,8 @@ class Booster(KeepsParameters):
         y = self._numbers(table, y)
         if checked_groups(owner, groups, len(y)) is not None:
             groups = np.ravel(groups)  # a splitter of the user's may know them by name
-        apart = partial(
-            inner_splits,
-            owner,
-            self.validation,
-            y,
-            classes=isinstance(self, ClassifierMixin),
-            groups=groups,
-            kept=kept,
-        )
+        of = {"classes": isinstance(self, ClassifierMixin), "groups": groups, "kept": kept}
+        apart = partial(inner_splits, owner, self.validation, y, **of)
         weight = np.ones(len(y)) if given is None else as_counts(given)
         rows = WeightedRows(table, y, weight, given is not None)
         self._boost(rows, [self._watched(*part) for part in watched] or apart)
@@ -142,11 +138,7 @@ class Booster(KeepsParameters):
         return np.searchsorted(self.classes_, labels)
 
     def _run(
-        self,
-        boost: Callable[[WeightedRows, Any, int, Callable[[int], None]], Model],
-        rows: WeightedRows,
-        apart: SetApart,
-        split_seed: int,
+        self, boost: Boost[Model], rows: WeightedRows, apart: SetApart, split_seed: int
     ) -> Model:
         """Return the boosted model, its rounds found on rows set apart if asked for."""
         owner, n_samples = type(self).__name__, len(rows)

@@ -40,14 +40,6 @@ def inner_splits(
 
     ``kept``: Which rows of the user's are left, if not all: splits given as row numbers count
     those of the user's.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.arange(10.0)
-    >>> (train, test), = inner_splits("Owner", 0.2, y, classes=False, groups=None, seed=0)
-    >>> len(train), len(test)
-    (8, 2)
     """
     smallest = int(np.unique(y, return_counts=True)[1].min()) if classes else 0
     splitter = _splitter(owner, validation, smallest, classes, groups is not None, seed)

@@ -38,19 +38,7 @@ class GradientBoosting(LossBooster):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.step = step
-        self.subsample = subsample
-        self.max_features = max_features
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.refit = refit
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _learners(self) -> list[Any]:
         if self.estimator is None:
@@ -78,22 +66,14 @@ class GradientBoosting(LossBooster):
             must, got = "be a scikit-learn tree for step='leaf'", Plain(type(learner).__name__)
             raise unsupported(owner, "estimator", must=must, got=got, fix="Use step='line'.")
         if weighted:
-            require_weights(
-                owner, learner, "when weights are given", "Fit without them or change the learner."
-            )
+            fix = "Fit without them or change the learner."
+            require_weights(owner, learner, "when weights are given", fix)
 
     def _boost_loss(
         self, loss: Loss, rows: WeightedRows, apart: SetApart, seed: int, split_seed: int
     ) -> None:
-        pursuit = Pursuit(
-            self._learners(),
-            self.learning_rate,
-            self.step,
-            self.subsample,
-            self.max_features,
-            self.n_iter_no_change,
-            seed,
-        )
+        how = self.learning_rate, self.step, self.subsample, self.max_features
+        pursuit = Pursuit(self._learners(), *how, self.n_iter_no_change, seed)
         model = self._run(partial(boost_additive, pursuit, loss), rows, apart, split_seed)
         self.model_ = model
         self.estimators_ = [stage.learners for stage in model.stages]

@@ -14,20 +14,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.boost import newton_trees
 from foldwise.boost.booster import BoostedClassifier, BoostedRegressor, LossBooster
 from foldwise.boost.early_stopping import SetApart
-from foldwise.boost.newton_trees import (
-    NewtonTrees,
-    Words,
-    categorical_columns,
-    check_monotone,
-    check_words,
-    encode,
-    learn_categories,
-    train,
-    tree_words,
-    try_words,
-)
 from foldwise.checks import check_jobs, check_number, check_type, check_whole
 from foldwise.errors import Plain, invalid_parameter, warn
 from foldwise.learners.in_parts import RowsInParts, is_worth_it
@@ -69,29 +58,7 @@ class NewtonBoosting(LossBooster):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.gamma = gamma
-        self.reg_lambda = reg_lambda
-        self.subsample = subsample
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.min_hessian = min_hessian
-        self.max_bins = max_bins
-        self.monotonic_cst = monotonic_cst
-        self.categorical_features = categorical_features
-        self.early_stopping = early_stopping
-        self.validation = validation
-        self.n_iter_no_change = n_iter_no_change
-        self.max_seconds = max_seconds
-        self.refit = refit
-        self.lightgbm_params = lightgbm_params
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__
@@ -104,7 +71,8 @@ class NewtonBoosting(LossBooster):
             check_whole(owner, "min_samples_leaf", self.min_samples_leaf, 1, try_=20)
         if self.max_seconds is not None:
             check_number(owner, "max_seconds", self.max_seconds, above=0, try_=60)
-        check_words(owner, {} if self.lightgbm_params is None else self.lightgbm_params)
+        words = {} if self.lightgbm_params is None else self.lightgbm_params
+        newton_trees.check_words(owner, words)
         check_whole(owner, "max_bins", self.max_bins, 2, try_=255)
         check_jobs(owner, self.n_jobs)
         check_whole(owner, "max_depth", self.max_depth, 1, none=True, try_=6)
@@ -119,20 +87,14 @@ class NewtonBoosting(LossBooster):
                 X = check_array(X, dtype="numeric", ensure_all_finite="allow-nan")
             self.categories_ = {}
             if len(X.shape) == 2:
-                columns = categorical_columns(owner, X, self.categorical_features)
-                self.categories_ = learn_categories(X, columns)
+                columns = newton_trees.categorical_columns(owner, X, self.categorical_features)
+                self.categories_ = newton_trees.learn_categories(X, columns)
         if self.categories_ and (is_frame(X) or isinstance(X, np.ndarray)):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            numbers = encode(owner, X, self.categories_)
+            numbers = newton_trees.encode(owner, X, self.categories_)
             return LearnerInput(check_array(numbers, ensure_all_finite="allow-nan"), trusted=False)
-        table = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
-        )
+        rules = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        table = validate_data(self, X, reset=reset, ensure_all_finite="allow-nan", **rules)
         # LightGBM takes SciPy's sparse matrices, but not its sparse arrays.
         table = sparse.csr_matrix(table) if sparse.issparse(table) else table
         return LearnerInput(table, trusted=False)
@@ -142,31 +104,22 @@ class NewtonBoosting(LossBooster):
     ) -> None:
         n_threads = effective_n_jobs(self.n_jobs)
         words, shift = self._words(seed, n_threads, len(rows)), _shift(loss, rows.y, rows.weight)
-        boost = partial(
-            train,
-            words,
-            loss,
-            categorical=list(self.categories_),
-            patience=self.n_iter_no_change,
-            seconds=self.max_seconds,
-        )
+        ends: dict[str, Any] = {"patience": self.n_iter_no_change, "seconds": self.max_seconds}
+        boost = partial(newton_trees.train, words, loss, categorical=list(self.categories_), **ends)
         try:
             if self.lightgbm_params:
-                try_words(words, rows.table.X.shape[1])
+                newton_trees.try_words(words, rows.table.X.shape[1])
             if isinstance(apart, list):
                 apart = [replace(part, y=part.y - shift) for part in apart]
             model = self._run(boost, replace(rows, y=rows.y - shift), apart, split_seed)
         except LightGBMError as error:
-            raise invalid_parameter(
-                type(self).__name__,
-                "lightgbm_params",
-                must="be what LightGBM can train with",
-                got=self.lightgbm_params,
-                fix=f"LightGBM says: {str(error).split(' at /')[0].strip()}",
-            ) from error
+            name, must = "lightgbm_params", "be what LightGBM can train with"
+            owner, got = type(self).__name__, self.lightgbm_params
+            fix = f"LightGBM says: {str(error).split(' at /')[0].strip()}"
+            raise invalid_parameter(owner, name, must=must, got=got, fix=fix) from error
         self._take(replace(model, offset=model.offset + shift))
 
-    def _take(self, model: NewtonTrees) -> None:
+    def _take(self, model: newton_trees.NewtonTrees) -> None:
         self.model_ = model
         self.booster_ = model.booster
         self.validation_loss_ = model.validation_loss
@@ -188,7 +141,7 @@ class NewtonBoosting(LossBooster):
         """Return the fitted model of the first rounds."""
         return self._with_model(replace(self.model_.first(rounds), validation_loss=None))
 
-    def _with_model(self, model: NewtonTrees) -> Self:
+    def _with_model(self, model: newton_trees.NewtonTrees) -> Self:
         other = copy(self)
         other._take(model)
         return other
@@ -200,8 +153,8 @@ class NewtonBoosting(LossBooster):
         table = LearnerInput(RowsInParts(X, inside), trusted=False)
         return WeightedRows(table, rows.y[inside], rows.weight[inside], rows.given)
 
-    def _words(self, seed: int, n_threads: int, n_rows: int) -> Words:
-        words = tree_words(self.get_params(deep=False)) | {
+    def _words(self, seed: int, n_threads: int, n_rows: int) -> newton_trees.Words:
+        words = newton_trees.tree_words(self.get_params(deep=False)) | {
             "min_data_in_leaf": self._least_leaf(n_rows),
             "seed": seed,
             "num_threads": n_threads,
@@ -214,7 +167,7 @@ class NewtonBoosting(LossBooster):
         if constraints is not None:
             words["monotone_constraints"] = constraints
         words |= self.lightgbm_params or {}
-        check_monotone(type(self).__name__, words, list(self.categories_))
+        newton_trees.check_monotone(type(self).__name__, words, list(self.categories_))
         return words
 
     def _least_leaf(self, n_rows: int) -> int:

@@ -60,14 +60,7 @@ def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
 
 
 def learn_categories(X: Any, columns: list[int]) -> Categories:
-    """Return the sorted values of each categorical column, missing ones left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> learn_categories(np.array([[3.0, 1.0], [2.0, 1.0]]), [0])
-    {0: array([2., 3.])}
-    """
+    """Return the sorted values of each categorical column, missing ones left out."""
     return {i: _sorted(pd.factorize(_values(X, i))[1]) for i in columns}
 
 
@@ -165,14 +158,7 @@ def try_words(words: Words, n_features: int) -> None:
 
 
 def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | None:
-    """Return LightGBM's words for a loss, or None if it has none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> objective_words(Quantile(0.9), np.ones(3), np.ones(3))
-    {'objective': 'quantile', 'alpha': 0.9}
-    """
+    """Return LightGBM's words for a loss, or None if it has none."""
     if isinstance(loss, Huber):
         start = np.full(len(y), float(loss.constant(y, weight)))
         threshold = loss.adapted(y, start, weight).threshold
@@ -183,12 +169,8 @@ def objective_words(loss: Loss, y: FloatArray, weight: FloatArray) -> Words | No
         return {"objective": "tweedie", "tweedie_variance_power": loss.power}
     if isinstance(loss, Multinomial):
         return {"objective": "multiclass", "num_class": loss.n_classes}
-    plain = {
-        Squared: "regression",
-        Absolute: "regression_l1",
-        Poisson: "poisson",
-        Logistic: "binary",
-    }
+    numbers = {Squared: "regression", Absolute: "regression_l1", Poisson: "poisson"}
+    plain = {**numbers, Logistic: "binary"}
     return {"objective": plain[type(loss)]} if type(loss) in plain else None
 
 
@@ -294,14 +276,10 @@ def train(
     if seconds is not None:
         callbacks.append(_Until(time.monotonic() + seconds))
     booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **extra)
-    return NewtonTrees(
-        booster,
-        np.asarray(offset, dtype=float),
-        booster.current_iteration(),
-        np.array(watching.losses) if parts else None,
-        tuple(max(waiting.best_round, 1) for waiting in watching.waiting) or (1,),
-        words["num_threads"],
-    )
+    offset, reached = np.asarray(offset, dtype=float), booster.current_iteration()
+    losses = np.array(watching.losses) if parts else None
+    best = tuple(max(waiting.best_round, 1) for waiting in watching.waiting) or (1,)
+    return NewtonTrees(booster, offset, reached, losses, best, words["num_threads"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,13 +353,7 @@ def _dataset(
 ) -> lightgbm.Dataset:
     start = np.full(len(rows.y), float(offset)) if np.any(offset) else None
     kept = {name: value for name, value in words.items() if not callable(value)}
-    return lightgbm.Dataset(
-        rows.table.X,
-        label=rows.y,
-        weight=rows.weight if rows.given else None,
-        init_score=start,
-        reference=like,
-        categorical_feature=categorical,
-        params=kept,
-        free_raw_data=True,
-    )
+    weight = rows.weight if rows.given else None
+    given: dict[str, Any] = {"label": rows.y, "weight": weight, "init_score": start}
+    given |= {"categorical_feature": categorical, "params": kept}
+    return lightgbm.Dataset(rows.table.X, reference=like, **given)

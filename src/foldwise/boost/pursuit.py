@@ -145,12 +145,9 @@ def boost_additive(
             validation_loss.append(total_loss(judge, watch.y, watched, watch.weight))
             if patience.exhausted(validation_loss[-1]):
                 break
-    return replace(
-        model,
-        train_loss=np.array(train_loss),
-        validation_loss=None if watch is None else np.array(validation_loss),
-        best_round=patience.best_round,
-    )
+    apart = None if watch is None else np.array(validation_loss)
+    model = replace(model, train_loss=np.array(train_loss), validation_loss=apart)
+    return replace(model, best_round=patience.best_round)
 
 
 def _best_stage(
@@ -183,12 +180,6 @@ def gridded(residuals: FloatArray) -> FloatArray:
 
     Their sums are then exact, so that splits of equal merit stay equal: a row of weight 2 grows
     the same tree as two rows of weight 1. The leaves get their values from the exact residuals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gridded(np.array([0.5, 1 / 3]))
-    array([0.5       , 0.33333333])
     """
     exponent = 30 - int(np.frexp(np.abs(residuals).max())[1])
     return np.ldexp(np.rint(np.ldexp(residuals, exponent)), -exponent)
@@ -210,15 +201,12 @@ def _fit_outputs(
     if isinstance(prototype, BaseDecisionTree):
         residuals = gridded(residuals)
     outputs = residuals.reshape(len(residuals), -1).T
-    return tuple(
-        fit_learner(
-            seeded(prototype, int(rng.integers(2**31 - 1))),
-            table,
-            np.ascontiguousarray(output),
-            weight,
-        )
-        for output in outputs
-    )
+
+    def fitted(output: FloatArray) -> Any:
+        learner = seeded(prototype, int(rng.integers(2**31 - 1)))
+        return fit_learner(learner, table, np.ascontiguousarray(output), weight)
+
+    return tuple(fitted(output) for output in outputs)
 
 
 def _with_step(
@@ -260,9 +248,8 @@ def _set_leaves(
         ]
     for tree, values, leaf in zip(stage.learners, steps, leaves, strict=True):
         if tree.monotonic_cst is not None:
-            hold_monotone(
-                tree.tree_, tree.monotonic_cst, values, leaf_sums(weight, leaf, len(values))
-            )
+            mass = leaf_sums(weight, leaf, len(values))
+            hold_monotone(tree.tree_, tree.monotonic_cst, values, mass)
         tree.tree_.value[:, 0, 0] = values
     columns = [values[leaf] for values, leaf in zip(steps, leaves, strict=True)]
     return columns[0] if raw.ndim == 1 else np.column_stack(columns)

@@ -15,27 +15,14 @@ FitRound = Callable[[int, FloatArray], Any]
 
 
 def vote_weight(error: float, n_classes: int, n_rows: float) -> float:
-    """Return β, the say of a learner with this weighted error.
-
-    Examples
-    --------
-    >>> round(vote_weight(0.1, 2, 100), 4)
-    1.0986
-    """
+    """Return β, the say of a learner with this weighted error."""
     error = max(error, 1 / (2 * n_rows))
     odds = float(np.log((1 - error) / error))
     return odds / 2 if n_classes == 2 else odds + float(np.log(n_classes - 1))
 
 
 def reweighted(weight: FloatArray, wrong: BoolArray, say: float, n_classes: int) -> FloatArray:
-    """Return the row weights after a round, summing to one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> reweighted(np.full(4, 0.25), np.array([True, False, False, False]), np.log(3) / 2, 2)
-    array([0.5       , 0.16666667, 0.16666667, 0.16666667])
-    """
+    """Return the row weights after a round, summing to one."""
     up, down = (say, -say) if n_classes == 2 else (say, 0.0)
     weight = weight * np.where(wrong, np.exp(up), np.exp(down))
     return weight / weight.sum()
@@ -47,12 +34,6 @@ def gridded(weight: FloatArray, start: FloatArray) -> FloatArray:
     Sums of such weights are exact, so that two splits of equal merit stay equal: a row of
     weight 2 then trains a learner as two rows of weight 1 do, to the last bit. The scale is kept
     so that a learner's own penalty keeps its strength.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gridded(np.array([0.1, 0.6, 0.3]), np.array([0.0, 2.0, 1.0]))
-    array([0. , 1.8, 0.9])
     """
     ratio = np.divide(weight * start.sum(), start, out=np.zeros_like(start), where=start > 0)
     return start * np.ldexp(np.rint(np.ldexp(ratio, 30)), -30)
@@ -64,14 +45,7 @@ def add_votes(votes: FloatArray, answers: IntArray, say: float) -> None:
 
 
 def centred(votes: FloatArray) -> FloatArray:
-    """Return the votes less their row mean: the additive model f, whose softmax is P(class).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> centred(np.array([[3.0, 1.0]]))
-    array([[ 1., -1.]])
-    """
+    """Return the votes less their row mean: the additive model f, whose softmax is P(class)."""
     return votes - votes.mean(axis=1, keepdims=True)
 
 
@@ -83,12 +57,6 @@ def class_margins(votes: FloatArray, codes: IntArray) -> FloatArray:
     References
     ----------
     .. [1] Schapire, Freund, Bartlett, Lee (1998). Boosting the margin.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> class_margins(np.array([[3.0, 1.0], [3.0, 1.0]]), np.array([0, 1]))
-    array([ 0.5, -0.5])
     """
     rows = np.arange(len(votes))
     own = votes[rows, codes]
@@ -155,14 +123,6 @@ def coefficient_path(answers: IntArray, says: FloatArray) -> FloatArray:
     """Return how the coefficient of each distinct learner grows with the rounds.
 
     Shapes: ``answers`` (n_rounds, n_samples), returns (n_rounds, n_distinct).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> coefficient_path(np.array([[0, 1], [1, 1], [0, 1]]), np.array([1.0, 2.0, 4.0]))
-    array([[1., 0.],
-           [1., 2.],
-           [5., 2.]])
     """
     known: dict[bytes, int] = {}
     owner = [known.setdefault(row.tobytes(), len(known)) for row in np.ascontiguousarray(answers)]
@@ -185,13 +145,8 @@ class Committee:
 
     def first(self, rounds: int) -> Self:
         """Return the committee of the first rounds."""
-        return replace(
-            self,
-            learners=self.learners[:rounds],
-            says=self.says[:rounds],
-            errors=self.errors[:rounds],
-            path=self.path.first(rounds),
-        )
+        cut = {name: getattr(self, name)[:rounds] for name in ("learners", "says", "errors")}
+        return replace(self, path=self.path.first(rounds), **cut)
 
 
 def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) -> FitRound:
@@ -270,14 +225,9 @@ def boost_committee(
                 break
         if error <= 0:
             break
-    return Committee(
-        learners,
-        np.array(says),
-        np.array(errors),
-        BoostingPath.of(says, points),
-        waiting.best_round,
-        failed,
-    )
+    path = BoostingPath.of(says, points)
+    best = waiting.best_round
+    return Committee(learners, np.array(says), np.array(errors), path, best, failed)
 
 
 def staged_votes(

@@ -16,15 +16,7 @@ SAME_VALUE = 1e-7  # scikit-learn's trees do not split between values closer tha
 
 
 def is_plain_stump(learner: Any) -> bool:
-    """Return whether the learner is scikit-learn's tree of depth one with nothing else set.
-
-    Examples
-    --------
-    >>> is_plain_stump(DecisionTreeClassifier(max_depth=1, random_state=3))
-    True
-    >>> is_plain_stump(DecisionTreeClassifier(max_depth=1, criterion="entropy"))
-    False
-    """
+    """Return whether the learner is scikit-learn's tree of depth one with nothing else set."""
     if type(learner) is not DecisionTreeClassifier:
         return False
     plain = DecisionTreeClassifier(max_depth=1, random_state=learner.random_state)

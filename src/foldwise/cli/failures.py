@@ -98,13 +98,7 @@ def check_place(path: Path, option: str) -> None:
 
 
 def _without_owner(message: str) -> str:
-    """Return our sentence as a user of the command line knows things: by its options.
-
-    Examples
-    --------
-    >>> _without_owner("AutoStackRegressor: time_budget must be positive; got 0. Try 60.")
-    '--time must be positive; got 0. Try 60.'
-    """
+    """Return our sentence as a user of the command line knows things: by its options."""
     found = OWNER.match(message)
     if found is None:
         return message

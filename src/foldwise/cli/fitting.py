@@ -219,13 +219,7 @@ def fit_model(
 
 
 def seconds_after(budget: float) -> float:
-    """Return the seconds of a budget that are kept for the model file and the report.
-
-    Examples
-    --------
-    >>> [round(seconds_after(budget), 2) for budget in (1, 10, 60, 3600)]
-    [0.33, 2.0, 7.0, 30.0]
-    """
+    """Return the seconds of a budget that are kept for the model file and the report."""
     return min(LEAST_AFTER + SHARE_AFTER * budget, MOST_SHARE_AFTER * budget, MOST_AFTER)
 
 

@@ -210,10 +210,8 @@ def load_model(path: Path) -> Any:
     ours = path.is_dir() and any(note.is_file() for note in _notes(path))
     file = path / MODEL if ours else path
     if not file.is_file():
-        remedy = (
-            f"Finish it with: foldwise resume {path}"
-            if ours
-            else "Give the folder that foldwise fit wrote with --out."
-        )
+        remedy = "Give the folder that foldwise fit wrote with --out."
+        if ours:
+            remedy = f"Finish it with: foldwise resume {path}"
         raise Misuse(f"MODEL must be there; got {path}, which holds no model. {remedy}")
     return load(file)

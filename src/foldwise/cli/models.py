@@ -166,16 +166,7 @@ def predicted(model: Any, X: Any, *, proba: bool, interval: float | None, by: An
 
 
 def harmless(frame: Any) -> Any:
-    """Return the frame with text that a spreadsheet would run as a formula marked as text.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> harmless(pd.DataFrame({"a": ["=1+1", "b"], "n": [-1.0, 2.0]}))
-           a    n
-    0  '=1+1 -1.0
-    1      b  2.0
-    """
+    """Return the frame with text that a spreadsheet would run as a formula marked as text."""
     safe = frame.copy()
     for name in safe.columns[[dtype.kind not in "iufb" for dtype in safe.dtypes]]:
         safe[name] = [

@@ -31,13 +31,7 @@ task = click.option(
 
 
 def kinds_of(said: tuple[str, ...]) -> dict[str, str]:
-    """Return kinds by column, from words such as ``code=category``.
-
-    Examples
-    --------
-    >>> kinds_of(("code=category", "a=b=date"))
-    {'code': 'category', 'a=b': 'date'}
-    """
+    """Return kinds by column, from words such as ``code=category``."""
     from foldwise.auto.tables.kinds import KINDS
     from foldwise.errors import did_you_mean
 

@@ -46,14 +46,7 @@ def print_json(result: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain({"a": np.float64("nan"), "b": np.arange(2)})
-    {'a': None, 'b': [0, 1]}
-    """
+    """Return a value as JSON knows it."""
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -95,12 +88,6 @@ def _cell(value: Any, longest: int) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with so many significant digits, as any terminal can show it.
-
-    Examples
-    --------
-    >>> number(0.123456), number(123456.7), number(1e-9), number(0.0)
-    ('0.1235', '123,457', '1e-09', '0')
-    """
+    """Return a number with so many significant digits, as any terminal can show it."""
     decimals = max(0, decimals_for(abs(value), digits) or 0)
     return wording.number(value, decimals).replace("−", "-")

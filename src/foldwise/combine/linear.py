@@ -138,15 +138,8 @@ def lasso_coefficients(
     columns, centre, scale = _unit_columns(predictions, row_shares(len(predictions), sample_weight))
     # The path sorts its penalties from the largest.
     order = np.argsort(-ratios, kind="stable")
-    path_of = partial(
-        lasso_path,
-        columns,
-        y,
-        loss=loss,
-        sample_weight=sample_weight,
-        non_negative=non_negative,
-        tol=1e-10,
-    )
+    how = {"loss": loss, "sample_weight": sample_weight, "non_negative": non_negative}
+    path_of = partial(lasso_path, columns, y, tol=1e-10, **how)
     top = path_of(n_lambdas=1).lambdas[0]
     path = path_of(lambdas=ratios[order] * top)
     back = np.argsort(order, kind="stable")

@@ -68,15 +68,6 @@ def logistic_coefficients(
     the best feasible one is the answer.
 
     Shapes: ``columns`` (n_samples, n_columns).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> z = np.array([-2.0, -1.0, 1.0, 2.0])
-    >>> logistic_coefficients(
-    ...     np.column_stack([z, np.ones(4)]), np.array([0, 1, 0, 1]), np.ones(4), [1, 0]
-    ... ).round(2) + 0.0
-    array([0.42, 0.  ])
     """
     n_columns = columns.shape[1]
     centre, pull = np.asarray(towards, dtype=np.float64), np.broadcast_to(ridge, n_columns)

@@ -1,6 +1,7 @@
 """Do probabilities mean what they say? Curves, one number, and the loss in two parts."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -143,9 +144,8 @@ def expected_calibration_error(
     >>> round(expected_calibration_error(p, np.array([0, 0, 0, 1, 1, 1])), 4)
     0.1
     """
-    curve = reliability_curve(
-        probabilities, y, n_bins=n_bins, strategy=strategy, sample_weight=sample_weight
-    )
+    bins: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy}
+    curve = reliability_curve(probabilities, y, sample_weight=sample_weight, **bins)
     return float(curve.weight @ np.abs(curve.predicted - curve.observed))
 
 

@@ -15,13 +15,7 @@ def row_weights(n_rows: int, sample_weight: FloatArray | None = None) -> FloatAr
 
 
 def row_shares(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Return the rows' weights, summing to one.
-
-    Examples
-    --------
-    >>> row_shares(4)
-    array([0.25, 0.25, 0.25, 0.25])
-    """
+    """Return the rows' weights, summing to one."""
     if sample_weight is None:
         return np.full(n_rows, 1.0 / n_rows)
     return np.asarray(sample_weight, dtype=np.float64) / np.sum(sample_weight)
@@ -51,13 +45,6 @@ def truth_probabilities(probabilities: FloatArray, y: Array) -> FloatArray:
 
     Shapes: ``probabilities`` (n_samples, n_models) or (n_samples, n_models, width), returns
     (n_samples, n_models).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> truth_probabilities(np.array([[0.25, 0.5], [0.75, 1.0]]), np.array([0, 1]))
-    array([[0.75, 0.5 ],
-           [0.75, 1.  ]])
     """
     codes = np.asarray(y, dtype=np.intp)
     if probabilities.ndim == 3 and probabilities.shape[2] == 1:

@@ -24,12 +24,6 @@ def simplex_minimum(rows: FloatArray) -> FloatArray:
     the simplex the best s gives a loss that grows with ``|rows @ v|`` alone.
 
     Shapes: ``rows`` (n_rows, n_models).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> simplex_minimum(np.array([[1.0, -3.0]]))
-    array([0.75, 0.25])
     """
     n_models = rows.shape[1]
     scale = float(np.sqrt(np.mean(np.sum(rows**2, axis=0))))
@@ -41,26 +35,12 @@ def simplex_minimum(rows: FloatArray) -> FloatArray:
 
 
 def triangle(rows: FloatArray) -> FloatArray:
-    """Return a small matrix with the same ``|rows @ w|`` for every w.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> abs(triangle(np.array([[3.0], [4.0]])))
-    array([[5.]])
-    """
+    """Return a small matrix with the same ``|rows @ w|`` for every w."""
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
 def pull_to_mean(n_models: int, strength: float) -> FloatArray:
-    """Return rows with ``|rows @ w|**2 = strength * |w - mean weights|**2`` on the simplex.
-
-    Examples
-    --------
-    >>> pull_to_mean(2, 4.0)
-    array([[ 1., -1.],
-           [-1.,  1.]])
-    """
+    """Return rows with ``|rows @ w|**2 = strength * |w - mean weights|**2`` on the simplex."""
     return np.sqrt(strength) * (np.eye(n_models) - 1.0 / n_models)
 
 

@@ -48,14 +48,7 @@ METRICS: dict[str, Counts] = {
 
 
 def thresholds_between(probabilities: FloatArray) -> FloatArray:
-    """Return one threshold for every way to cut the rows in two, in rising order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> thresholds_between(np.array([0.1, 0.3, 0.9]))
-    array([0.05, 0.2 , 0.5 , 0.95])
-    """
+    """Return one threshold for every way to cut the rows in two, in rising order."""
     values = np.unique(probabilities)
     below = np.concatenate([[0.0], values])
     above = np.concatenate([values, [max(1.0, np.nextafter(values[-1], 2.0))]])
@@ -125,14 +118,7 @@ def best_threshold(
 
 
 def pick_threshold(thresholds: FloatArray, values: FloatArray) -> tuple[float, float]:
-    """Return the threshold with the greatest value, nearest to 0.5 among equals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pick_threshold(np.array([0.1, 0.4, 0.9]), np.array([1.0, 1.0, 0.0]))
-    (0.4, 1.0)
-    """
+    """Return the threshold with the greatest value, nearest to 0.5 among equals."""
     values = np.where(np.isnan(values), -np.inf, values)
     top = values.max()
     good = np.flatnonzero(values >= top - 1e-12 * max(1.0, abs(top) if np.isfinite(top) else 1.0))

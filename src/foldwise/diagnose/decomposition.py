@@ -170,16 +170,9 @@ def ambiguity(source: Any, *, loss: str = "auto", weights: Any = None) -> Ambigu
     row = table.share / table.n_repeats
     losses = np.einsum("rnm,n->m", kind.loss(target[None, :, None], values), row)
     distances = np.einsum("rnm,n->m", kind.distance(centre[:, :, None], values), row)
-    return Ambiguity(
-        kind.name,
-        table.names,
-        shares,
-        losses,
-        distances,
-        float(np.einsum("rn,n->", kind.loss(target[None], centre), row)),
-        float(shares @ losses),
-        float(shares @ distances),
-    )
+    whole = float(np.einsum("rn,n->", kind.loss(target[None], centre), row))
+    means = float(shares @ losses), float(shares @ distances)
+    return Ambiguity(kind.name, table.names, shares, losses, distances, whole, *means)
 
 
 def _weights(weights: Any, table: OutOfFoldTable) -> FloatArray:
@@ -224,13 +217,8 @@ class BiasVarianceDiversity:
     def to_frame(self) -> pd.DataFrame:
         """Return one row a term, with its sign in the sum."""
         terms = {"bias": 1, "variance": 1, "diversity": -1, "expected_loss": 0}
-        return pd.DataFrame(
-            {
-                "term": list(terms),
-                "value": [getattr(self, term) for term in terms],
-                "sign": list(terms.values()),
-            }
-        )
+        values = [getattr(self, term) for term in terms]
+        return pd.DataFrame({"term": list(terms), "value": values, "sign": list(terms.values())})
 
     def __str__(self) -> str:
         return (

@@ -63,13 +63,8 @@ class Diversity:
         values = {name: measures.mean_of_pairs(getattr(self, name)) for name in PAIRWISE}
         values |= {name: getattr(self, name) for name in OVERALL}
         ways = PAIRWISE | OVERALL
-        return pd.DataFrame(
-            {
-                "measure": list(values),
-                "value": list(values.values()),
-                "more_diverse_when": [ways[name] for name in values],
-            }
-        )
+        rows = [(name, value, ways[name]) for name, value in values.items()]
+        return pd.DataFrame(rows, columns=["measure", "value", "more_diverse_when"])
 
     def pairs(self, measure: str = "correlation") -> pd.DataFrame:
         """Return a pairwise measure with the models' names on both sides.

@@ -122,11 +122,8 @@ def permutation_importance(
     name, scorer = _scorer(model, scoring)
     weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)}
     rng = np.random.default_rng(random_state)
-    shuffles = [
-        (places, rng.permutation(X.shape[0]))
-        for places in groups.values()
-        for _ in range(n_repeats)
-    ]
+    every = [places for places in groups.values() for _ in range(n_repeats)]
+    shuffles = [(places, rng.permutation(X.shape[0])) for places in every]
     score, scores = scores_when_shuffled(
         model, X, lambda asked, table: scorer(asked, table, y, **weights), shuffles
     )

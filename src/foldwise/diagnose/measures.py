@@ -26,18 +26,7 @@ class JointShares:
 
 
 def joint_shares(correct: BoolArray, share: FloatArray) -> JointShares:
-    """Count each pair's agreements.
-
-    Shapes: ``correct`` (n_rows, n_models).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> right = np.array([[True, True], [True, False], [False, False], [True, True]])
-    >>> joint_shares(right, np.full(4, 0.25)).both
-    array([[0.75, 0.5 ],
-           [0.5 , 0.5 ]])
-    """
+    """Count each pair's agreements. Shapes: ``correct`` (n_rows, n_models)."""
     right = correct.astype(np.float64)
     wrong = 1.0 - right
     # Each is a sum of what is not negative, so that a share of nothing is exactly zero.
@@ -58,10 +47,7 @@ def q_statistic(shares: JointShares) -> FloatArray:
 
 
 def correlation(shares: JointShares) -> FloatArray:
-    """Return the correlation of being right of each pair.
-
-    Shapes: returns (n_models, n_models).
-    """
+    """Return the correlation of being right of each pair. Shapes: returns (n_models, n_models)."""
     first_right = shares.both + shares.first_only
     first_wrong = shares.second_only + shares.neither
     spread = np.sqrt(first_right * first_wrong)
@@ -80,14 +66,7 @@ def double_fault(shares: JointShares) -> FloatArray:
 
 
 def mean_of_pairs(matrix: FloatArray) -> float:
-    """Return the mean over distinct pairs; with one model, its value against itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mean_of_pairs(np.array([[1.0, 0.2], [0.2, 1.0]]))
-    0.2
-    """
+    """Return the mean over distinct pairs; with one model, its value against itself."""
     n = len(matrix)
     return float(matrix[np.triu_indices(n, 1)].mean()) if n > 1 else float(matrix[0, 0])
 
@@ -102,12 +81,6 @@ def entropy(correct: BoolArray, share: FloatArray) -> float:
     """Return how evenly votes split: 0 if all models agree, 1 if as many are right as wrong.
 
     Shapes: ``correct`` (n_rows, n_models).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> entropy(np.array([[True, False, False], [True, True, True]]), np.array([0.5, 0.5]))
-    0.5
     """
     n_models = correct.shape[1]
     right = correct.sum(axis=1)
@@ -116,32 +89,14 @@ def entropy(correct: BoolArray, share: FloatArray) -> float:
 
 
 def kohavi_wolpert_variance(correct: BoolArray, share: FloatArray) -> float:
-    """Return the variance of being right between the models: half the mean disagreement, shrunk.
-
-    Parameters are those of :func:`entropy`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> kohavi_wolpert_variance(np.array([[True, False]]), np.ones(1))
-    0.25
-    """
+    """Return the variance of being right between the models: half the mean disagreement, shrunk."""
     n_models = correct.shape[1]
     right = correct.sum(axis=1)
     return float(share @ (right * (n_models - right)) / n_models**2)
 
 
 def interrater_agreement(correct: BoolArray, share: FloatArray) -> float:
-    """Return Fleiss's kappa of being right: 1 for the same errors, 0 for errors by chance.
-
-    Parameters are those of :func:`entropy`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> interrater_agreement(np.array([[True, True], [False, False]]), np.array([0.5, 0.5]))
-    1.0
-    """
+    """Return Fleiss's kappa of being right: 1 for the same errors, 0 for errors by chance."""
     n_models = correct.shape[1]
     accuracy = float(share @ correct.mean(axis=1))
     chance = accuracy * (1.0 - accuracy)
@@ -152,31 +107,13 @@ def interrater_agreement(correct: BoolArray, share: FloatArray) -> float:
 
 
 def difficulty(correct: BoolArray, share: FloatArray) -> float:
-    """Return the variance over rows of the share of models that are right: low is diverse.
-
-    Parameters are those of :func:`entropy`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> difficulty(np.array([[True, True], [False, False]]), np.array([0.5, 0.5]))
-    0.25
-    """
+    """Return the variance over rows of the share of models that are right: low is diverse."""
     right = correct.mean(axis=1)
     return float(share @ (right - share @ right) ** 2)
 
 
 def generalised_diversity(correct: BoolArray, share: FloatArray) -> float:
-    """Return 1 if a failing model is never joined by another drawn at random, 0 if always.
-
-    Parameters are those of :func:`entropy`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> generalised_diversity(np.array([[True, False], [False, True]]), np.array([0.5, 0.5]))
-    1.0
-    """
+    """Return 1 if a failing model is never joined by another drawn at random, 0 if always."""
     n_models = correct.shape[1]
     failures = n_models - correct.sum(axis=1)
     one = float(share @ failures) / n_models
@@ -187,17 +124,7 @@ def generalised_diversity(correct: BoolArray, share: FloatArray) -> float:
 
 
 def coincident_failure_diversity(correct: BoolArray, share: FloatArray) -> float:
-    """Return 1 if failures are of one model at a time, 0 if of all models together or never.
-
-    Parameters are those of :func:`entropy`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows = np.array([[True, True, True], [True, False, True], [False, False, True]])
-    >>> coincident_failure_diversity(rows, np.full(3, 1 / 3))
-    0.75
-    """
+    """Return 1 if failures are of one model at a time, 0 if of all models together or never."""
     n_models = correct.shape[1]
     failures = n_models - correct.sum(axis=1)
     failing = failures > 0

@@ -119,14 +119,9 @@ def row_effects(
         change[way] = np.diff(path)
     # Forwards and backwards belong together: their mean is one draw.
     draws = changes.reshape(n_orders, 2, -1).mean(axis=1)
-    return RowEffects(
-        tuple(str(name) for name in row.columns),
-        tuple(str(value) for value in row.iloc[0]),
-        draws.mean(axis=0),
-        np.nan_to_num(standard_errors(draws)),
-        float(paths[:, 0].mean()),
-        float(paths[0, -1]),
-    )
+    cells = tuple(map(str, row.columns)), tuple(map(str, row.iloc[0]))
+    effects = draws.mean(axis=0), np.nan_to_num(standard_errors(draws))
+    return RowEffects(*cells, *effects, float(paths[:, 0].mean()), float(paths[0, -1]))
 
 
 def _predict_paths(

@@ -19,14 +19,7 @@ RESPONSES = ("predict_proba", "decision_function", "predict")
 
 
 def shuffled(X: Any, columns: Sequence[int], order: IntArray) -> Any:
-    """Return a copy whose named columns have their rows in another order, all the same.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> shuffled(np.array([[1, 2], [3, 4]]), [1], np.array([1, 0])).tolist()
-    [[1, 4], [3, 2]]
-    """
+    """Return a copy whose named columns have their rows in another order, all the same."""
     if isinstance(X, pd.DataFrame):
         new = X.copy()
         for place in columns:
@@ -142,15 +135,7 @@ def _answers(
 
 
 def stacked(X: Any, shuffles: Sequence[tuple[Sequence[int], IntArray]]) -> Any:
-    """Return a table below itself, once a shuffle, each time with its columns in its order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1, 2], [3, 4]])
-    >>> stacked(X, [([0], np.array([1, 0])), ([1], np.array([1, 0]))]).tolist()
-    [[3, 2], [1, 4], [1, 4], [3, 2]]
-    """
+    """Return a table below itself, once a shuffle, each time with its columns in its order."""
     n_rows = X.shape[0]
     table = take(X, np.tile(np.arange(n_rows), len(shuffles)))
     orders: dict[tuple[int, ...], IntArray] = {}

@@ -145,14 +145,9 @@ class OutOfFoldTable:
         _check_shape(values, target, labels)
         n_models = values.shape[2]
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return cls(
-            tuple(names) if names is not None else tuple(f"model {m}" for m in range(n_models)),
-            values,
-            target,
-            labels,
-            weight,
-            None if fold is None else np.asarray(fold, dtype=np.intp),
-        )
+        called = [f"model {m}" for m in range(n_models)] if names is None else names
+        folds = None if fold is None else np.asarray(fold, dtype=np.intp)
+        return cls(tuple(called), values, target, labels, weight, folds)
 
     @property
     def n_repeats(self) -> int:

@@ -120,17 +120,8 @@ def model_values(
     everyone = tuple(range(n))
     score, naive = once(everyone), once(())
     without = [once(tuple(k for k in everyone if k != m)) for m in everyone]
-    return ModelValues(
-        table.names,
-        metric,
-        method,
-        shapley,
-        errors,
-        score - np.array(without),
-        np.array([once((m,)) for m in everyone]) - naive,
-        score,
-        naive,
-    )
+    lost, alone = score - np.array(without), np.array([once((m,)) for m in everyone]) - naive
+    return ModelValues(table.names, metric, method, shapley, errors, lost, alone, score, naive)
 
 
 def _plain_mean_score(table: OutOfFoldTable, subset: Subset) -> float:

@@ -155,13 +155,7 @@ def _in_metric(losses: FloatArray, data: TreeData) -> FloatArray:
 
 
 def mean_score(losses: FloatArray, weight: FloatArray, groups: Array | None) -> tuple[float, float]:
-    """Return minus the mean loss of the rows, and its standard error, rows of a group together.
-
-    Examples
-    --------
-    >>> mean_score(np.array([1.0, 3.0]), np.ones(2), None)
-    (-2.0, 1.0)
-    """
+    """Return minus the mean loss of the rows, and its standard error, rows of a group together."""
     share = weight / weight.sum()
     mean = float(share @ losses)
     moves = share * (losses - mean)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import checked_groups, without_weightless
 from foldwise.errors import invalid_data, unsupported
+from foldwise.learners.one_learner import is_frame
 from foldwise.paths.rows import robust_delta
 
 _RULES = {"accept_sparse": "csc", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
@@ -123,13 +124,9 @@ def new_table(estimator: Any, X: Any) -> CodedTable:
     levels = estimator.columns_.levels
     if levels:
         if not is_frame(X):
-            raise invalid_data(
-                type(estimator).__name__,
-                "X",
-                must="be a data frame, as in fit",
-                got=type(X).__name__,
-                fix="Columns of categories are known by their values.",
-            )
+            owner, must = type(estimator).__name__, "be a data frame, as in fit"
+            fix = "Columns of categories are known by their values."
+            raise invalid_data(owner, "X", must=must, got=type(X).__name__, fix=fix)
         validate_data(estimator, X, skip_check_array=True, reset=False)
         values = check_array(frame_numbers(X, levels), estimator=estimator, **_RULES)
     else:
@@ -142,11 +139,6 @@ def _known_to_lightgbm(values: Any) -> Any:
     return sparse.csc_matrix(values) if sparse.issparse(values) else values
 
 
-def is_frame(X: Any) -> bool:
-    """Say whether X is a data frame (pandas or polars)."""
-    return hasattr(X, "columns") and hasattr(X, "__getitem__") and hasattr(X, "shape")
-
-
 def frame_levels(X: Any, owner: str) -> dict[int, tuple[Any, ...]]:
     """Return the levels of every column of categories (category, text, bool) of a data frame."""
     found: dict[int, tuple[Any, ...]] = {}
@@ -155,13 +147,9 @@ def frame_levels(X: Any, owner: str) -> dict[int, tuple[Any, ...]]:
         if pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
             continue
         if pd.api.types.is_datetime64_any_dtype(series):
-            raise unsupported(
-                owner,
-                "X",
-                must="hold numbers, categories, text or booleans",
-                got=f"dates in {name!r}",
-                fix="Turn dates into numbers first, e.g. year, month and weekday.",
-            )
+            must = "hold numbers, categories, text or booleans"
+            fix = "Turn dates into numbers first, e.g. year, month and weekday."
+            raise unsupported(owner, "X", must=must, got=f"dates in {name!r}", fix=fix)
         values = pd.Categorical(series).remove_unused_categories().categories
         found[position] = tuple(_plain(value) for value in values)
     return found

@@ -52,13 +52,7 @@ class Growth:
 
 
 def sampling_fraction(n_rows: int) -> float:
-    """Return Friedman and Popescu's part of the rows for each tree.
-
-    Examples
-    --------
-    >>> sampling_fraction(100), round(sampling_fraction(10_000), 3)
-    (0.5, 0.07)
-    """
+    """Return Friedman and Popescu's part of the rows for each tree."""
     return min(0.5, (100 + 6 * n_rows**0.5) / n_rows)
 
 
@@ -94,14 +88,10 @@ def grow_trees(data: TreeData, growth: Growth) -> Any:
     asked for when no split was left to make.
     """
     parameters = _parameters(data, growth)
-    rows = lightgbm.Dataset(
-        data.table.values,
-        label=data.y,
-        weight=data.weight,
-        init_score=np.repeat(start(data), data.table.n_rows),
-        categorical_feature=sorted(data.table.columns.levels),
-        params=parameters,
-    )
+    first = np.repeat(start(data), data.table.n_rows)
+    given: dict[str, Any] = {"label": data.y, "weight": data.weight, "init_score": first}
+    given |= {"categorical_feature": sorted(data.table.columns.levels), "params": parameters}
+    rows = lightgbm.Dataset(data.table.values, **given)
     sizes = lightgbm.reset_parameter(num_leaves=list(growth.leaves))
     return lightgbm.train(parameters, rows, len(growth.leaves), callbacks=[sizes])
 
@@ -139,13 +129,9 @@ def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
 def grow_sklearn_trees(owner: str, data: TreeData, growth: Growth) -> list[Any]:
     """Return trees grown as :func:`grow_trees` grows them, by scikit-learn's gradient boosting."""
     if data.loss == "poisson":
-        raise invalid_parameter(
-            owner,
-            "trees",
-            must='be "lightgbm" with loss="poisson"',
-            got="sklearn",
-            fix="scikit-learn's gradient boosting has no Poisson loss.",
-        )
+        must = 'be "lightgbm" with loss="poisson"'
+        fix = "scikit-learn's gradient boosting has no Poisson loss."
+        raise invalid_parameter(owner, "trees", must=must, got="sklearn", fix=fix)
     common: dict[str, Any] = {
         "n_estimators": len(growth.leaves),
         "learning_rate": growth.memory,
@@ -177,11 +163,6 @@ def fitted_ensemble(owner: str, ensemble: Any, data: TreeData) -> Any:
         weights = {} if (data.weight == 1).all() else {"sample_weight": data.weight}
         model = clone(ensemble).fit(X, target, **weights)
     if getattr(model, "n_features_in_", X.shape[1]) != X.shape[1]:
-        raise invalid_data(
-            owner,
-            "X",
-            must=f"have the {model.n_features_in_} columns the ensemble was fitted on",
-            got=X.shape[1],
-            fix="Pass the same columns.",
-        )
+        must = f"have the {model.n_features_in_} columns the ensemble was fitted on"
+        raise invalid_data(owner, "X", must=must, got=X.shape[1], fix="Pass the same columns.")
     return model

@@ -19,8 +19,8 @@ from foldwise.isle.tree_set import TreeSet, lightgbm_set, read_trees, sklearn_se
 from foldwise.isle.tree_sum import TreeSum, TreeSumClassifier, TreeSumRegressor
 from foldwise.isle.width import best_single_tree, sampling_width
 
+# Shares of rows at which the ends of linear terms are cut off, as in rule ensembles.
 TAILS = (0.025, 0.0)
-"""Shares of rows at which the ends of linear terms are cut off, as in rule ensembles."""
 
 
 def fit_lines(rows: TreeData, tail: float) -> Grown:
@@ -52,22 +52,7 @@ class ISLEBase(TreeSum):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.ensemble = ensemble
-        self.n_estimators = n_estimators
-        self.max_leaf_nodes = max_leaf_nodes
-        self.subsample = subsample
-        self.learning_rate = learning_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.trees = trees
-        self.linear_terms = linear_terms
-        self.post = post
-        self.non_negative = non_negative
-        self.choose = choose
-        self.cv = cv
-        self.dictionary = dictionary
-        self.cv_score = cv_score
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     @classmethod
     def from_fitted(cls, model: Any, **parameters: Any) -> Self:
@@ -306,26 +291,7 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            ensemble,
-            n_estimators=n_estimators,
-            max_leaf_nodes=max_leaf_nodes,
-            subsample=subsample,
-            learning_rate=learning_rate,
-            min_samples_leaf=min_samples_leaf,
-            trees=trees,
-            linear_terms=linear_terms,
-            post=post,
-            non_negative=non_negative,
-            choose=choose,
-            cv=cv,
-            dictionary=dictionary,
-            cv_score=cv_score,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.loss = loss
-        self.huber_delta = huber_delta
+        self._keep(locals())
 
 
 class ISLEClassifier(TreeSumClassifier, ISLEBase):

@@ -7,11 +7,11 @@ import numpy as np
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.isle.data import CodedTable
 
+# Mean of sqrt(s (1 − s)) over supports s, about π/8: the spread of a typical rule.
 TYPICAL_RULE_DEVIATION = 0.4
-"""Mean of sqrt(s (1 − s)) over supports s, about π/8: the spread of a typical rule."""
 
+# Share of the weight from which on a level has a term: at most a hundred a column.
 RAREST_LEVEL = 0.01
-"""Share of the weight from which on a level has a term: at most a hundred a column."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,7 @@ class LinearTerms:
 
 
 def weighted_quantile(values: FloatArray, weight: FloatArray, q: float) -> float:
-    """Return the smallest value that at least a share q of the weight does not exceed.
-
-    Examples
-    --------
-    >>> float(weighted_quantile(np.array([3.0, 1.0, 2.0]), np.ones(3), 0.5))
-    2.0
-    """
+    """Return the smallest value that at least a share q of the weight does not exceed."""
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weight[order])
     position = np.searchsorted(cumulative, q * cumulative[-1] * (1 - 1e-12))

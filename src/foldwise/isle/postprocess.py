@@ -14,11 +14,11 @@ from foldwise.paths.rows import PathRows, checked_rows
 from foldwise.paths.stagewise import walk, walker
 from foldwise.paths.threads import one_blas_thread
 
+# What the common coefficient of "shrink" pays, beside the distance of each from it.
 COMMON = 0.1
-"""What the common coefficient of "shrink" pays, beside the distance of each from it."""
 
+# Stagewise steps taken, and the points of the path the folds choose from.
 STEPS, POINTS = 4000, 100
-"""Stagewise steps taken, and the points of the path the folds choose from."""
 
 
 def reweigh(columns: FloatArray, data: TreeData, how: str, *, non_negative: bool = False) -> Path:

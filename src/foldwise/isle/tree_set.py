@@ -135,10 +135,8 @@ class XGBoostLeaves:
         content["iteration_indptr"] = list(range(len(trees) + 1))
         content["gbtree_model_param"]["num_trees"] = str(len(trees))
         learner["learner_model_param"] |= {"num_class": "0", "num_target": "1", "base_score": "0"}
-        learner["objective"] = {
-            "name": "reg:squarederror",
-            "reg_loss_param": {"scale_pos_weight": "1"},
-        }
+        weight = {"scale_pos_weight": "1"}
+        learner["objective"] = {"name": "reg:squarederror", "reg_loss_param": weight}
         smaller = type(self.booster)()
         smaller.load_model(bytearray(json.dumps(model).encode()))
         return XGBoostLeaves(smaller)
@@ -174,38 +172,26 @@ def trees_of(owner: str, model: Any) -> tuple[str, Any]:
 def _refuse_other_lightgbm(owner: str, model: Any, booster: Any) -> None:
     linear = "\nis_linear=1" in booster.model_to_string(num_iteration=-1)
     if linear or booster.pandas_categorical or getattr(model, "categories_", None):
-        raise unsupported(
-            owner,
-            "ensemble",
-            must="be trees of constants" if linear else "be fitted on columns of numbers",
-            got=Plain(f"a LightGBM model with {'linear_tree' if linear else 'pandas categories'}"),
-            fix="Fit it without linear_tree." if linear else "Encode the categories first.",
-        )
+        must = "be trees of constants" if linear else "be fitted on columns of numbers"
+        got = Plain(f"a LightGBM model with {'linear_tree' if linear else 'pandas categories'}")
+        fix = "Fit it without linear_tree." if linear else "Encode the categories first."
+        raise unsupported(owner, "ensemble", must=must, got=got, fix=fix)
 
 
 def _refuse_other_xgboost(owner: str, booster: Any) -> None:
     kind = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"]
     if kind != "gbtree":
-        raise unsupported(
-            owner,
-            "ensemble",
-            must="be XGBoost trees that all count the same",
-            got=Plain(f"booster={kind!r}"),
-            fix="Fit it with booster='gbtree'.",
-        )
+        must, fix = "be XGBoost trees that all count the same", "Fit it with booster='gbtree'."
+        raise unsupported(owner, "ensemble", must=must, got=Plain(f"booster={kind!r}"), fix=fix)
 
 
 def decision_trees(owner: str, model: Any) -> list[Any]:
     """Return the decision trees of a fitted scikit-learn ensemble, or say why not."""
     trees = list(np.ravel(getattr(model, "estimators_", [])))
     if not trees or not all(isinstance(tree, BaseDecisionTree) for tree in trees):
-        raise unsupported(
-            owner,
-            "ensemble",
-            must="be an ensemble of decision trees that can be read",
-            got=type(model).__name__,
-            fix="Use a forest, extra trees, GradientBoosting, LightGBM or XGBoost.",
-        )
+        must = "be an ensemble of decision trees that can be read"
+        fix = "Use a forest, extra trees, GradientBoosting, LightGBM or XGBoost."
+        raise unsupported(owner, "ensemble", must=must, got=type(model).__name__, fix=fix)
     _refuse_column_samples(owner, model)
     return trees
 
@@ -250,10 +236,5 @@ def _refuse_column_samples(owner: str, model: Any) -> None:
         return
     everything = np.arange(model.n_features_in_)
     if not all(np.array_equal(chosen, everything) for chosen in columns):
-        raise unsupported(
-            owner,
-            "ensemble",
-            must="show every tree all columns",
-            got="trees on random columns",
-            fix="Use max_features=1.0 in the bagging, or a forest.",
-        )
+        got, fix = "trees on random columns", "Use max_features=1.0 in the bagging, or a forest."
+        raise unsupported(owner, "ensemble", must="show every tree all columns", got=got, fix=fix)

@@ -24,7 +24,10 @@ NO_MEMORY = 1e-12
 
 
 class TreeSum(Scored):
-    """An estimator that grows small trees and gives what it makes of them coefficients."""
+    """An estimator that grows small trees and gives what it makes of them coefficients.
+
+    A subclass returns targets as numbers and their loss in ``_target``, and fits in ``_fit``.
+    """
 
     ensemble: Any
     subsample: float | str
@@ -76,13 +79,6 @@ class TreeSum(Scored):
         check_jobs(owner, self.n_jobs)
         check_word(owner, "choose", self.choose, ("min", "1se"))
         check_word(owner, "dictionary", self.dictionary, ("regrown", "shared"))
-
-    def _target(self, owner: str, y: Array) -> tuple[FloatArray, str]:
-        """Return the targets as numbers, and their loss."""
-        raise NotImplementedError
-
-    def _fit(self, owner: str, data: TreeData, rng: np.random.Generator) -> None:
-        raise NotImplementedError
 
     def _growth(
         self, leaves: tuple[int, ...], rng: np.random.Generator, max_depth: int | None = None

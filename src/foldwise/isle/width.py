@@ -44,10 +44,7 @@ class Width:
 def sampling_width(
     trees: FloatArray, best: FloatArray, y: Array, weight: FloatArray, loss: str
 ) -> Width:
-    """Return the width of a dictionary.
-
-    Shapes: ``trees`` (n_rows, n_trees).
-    """
+    """Return the width of a dictionary. Shapes: ``trees`` (n_rows, n_trees)."""
     shares = weight / weight.sum()
     relevance = logistic_relevance if loss == "logistic" else squared_relevance
     q = relevance(np.column_stack([trees, best]), y, shares)

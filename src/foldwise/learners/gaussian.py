@@ -6,7 +6,7 @@ on no class label outside of it, not even in their last bits.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,13 +23,16 @@ from foldwise.learners.rows import (
     atoms_of,
     blocks_of_atoms,
     centre_of,
+    holds_codes,
     matrix_of,
     node_fits,
     predict_blocks,
 )
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried
 
 SAFE = 1e-9
+# What a plain one leaves at None, as far as it has it.
+UNSET = ("priors", "shrinkage", "covariance_estimator", "n_components")
 
 
 @dataclass(frozen=True)
@@ -154,54 +157,27 @@ def class_moments(cells: CellMoments, members: BoolArray, kind: str) -> ClassMom
 Learn = Callable[[Any, ClassMoments], "dict[str, Any] | None"]
 
 
-def handles_lda(learner: Any, data: TrainingData) -> bool:
-    """Tell whether an LDA is the plain one: by SVD, priors from the data."""
-    return (
-        learner.solver == "svd"
-        and learner.shrinkage is None
-        and learner.covariance_estimator is None
-        and learner.n_components is None
-        and not learner.store_covariance
-        and _plain_classes(learner, data)
-        and data.sample_weight is None
-    )
-
-
-def handles_qda(learner: Any, data: TrainingData) -> bool:
-    """Tell whether a QDA is the plain one: by SVD, priors from the data."""
-    return (
-        getattr(learner, "solver", "svd") == "svd"
-        and getattr(learner, "shrinkage", None) is None
-        and getattr(learner, "covariance_estimator", None) is None
-        and not learner.store_covariance
-        and 0 <= learner.reg_param <= 1
-        and _plain_classes(learner, data)
-        and data.sample_weight is None
-    )
+def handles_discriminant(learner: Any, data: TrainingData) -> bool:
+    """Tell whether an LDA or a QDA is the plain one: by SVD, priors from the data."""
+    regular = 0 <= getattr(learner, "reg_param", 0) <= 1
+    return regular and data.sample_weight is None and _is_plain(learner, data)
 
 
 def handles_naive_bayes(learner: Any, data: TrainingData) -> bool:
     """Tell whether a GaussianNB takes its priors from the data."""
-    return learner.var_smoothing >= 0 and _plain_classes(learner, data)
+    return learner.var_smoothing >= 0 and _is_plain(learner, data)
 
 
-def _plain_classes(learner: Any, data: TrainingData) -> bool:
-    return (
-        learner.priors is None
-        and data.n_classes is not None
-        and data.y.ndim == 1
-        and data.y.dtype.kind in "iu"
-    )
+def _is_plain(learner: Any, data: TrainingData) -> bool:
+    unset = all(getattr(learner, name, None) is None for name in UNSET)
+    by_svd = getattr(learner, "solver", "svd") == "svd"
+    stores = getattr(learner, "store_covariance", False)
+    return unset and by_svd and not stores and holds_codes(data)
 
 
 def fit_classes(
-    learner: Any,
-    data: TrainingData,
-    tasks: Sequence[NodeTask],
-    method: str,
-    kind: str,
-    learn: Learn,
-) -> list[NodeFit | None] | None:
+    learner: Any, data: TrainingData, tasks: Tasks, method: str, kind: str, learn: Learn
+) -> Tried:
     """Fit a Gaussian classifier at all nodes from means and scatter of the classes."""
     matrix = matrix_of(data.X)
     atoms = atoms_of([task.train for task in tasks], len(data.y))

@@ -490,12 +490,8 @@ def rows_to_stop_on(
         splitter = GroupShuffleSplit(1, test_size=INNER_SHARE, random_state=seed)
         kept, held = next(splitter.split(rows, groups=groups))
     else:
-        kept, held = train_test_split(
-            rows,
-            test_size=INNER_SHARE,
-            random_state=seed,
-            stratify=data.y if _can_stratify(data) else None,
-        )
+        like = data.y if _can_stratify(data) else None
+        kept, held = train_test_split(rows, test_size=INNER_SHARE, random_state=seed, stratify=like)
     if data.n_classes is not None:
         # A class must not be seen for the first time when it is time to stop.
         known = np.isin(data.y[held], data.y[kept])

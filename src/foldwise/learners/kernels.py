@@ -1,7 +1,7 @@
 """Shortcuts for kernel ridge and Gaussian processes with a fixed kernel: one kernel matrix."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -12,11 +12,10 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from foldwise.arrays import FloatArray
-from foldwise.learners.linear import is_plain_target
 from foldwise.learners.moments import factored, solved_by
 from foldwise.learners.prepare import fitted, take_rows
-from foldwise.learners.rows import matrix_of
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.rows import holds_numbers, matrix_of
+from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData, Tried
 
 KERNELS = ("linear", "rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine")
 MAX_BYTES = 2**28
@@ -58,13 +57,11 @@ def _small_and_plain(data: TrainingData) -> bool:
     return (
         8 * len(data.y) ** 2 <= MAX_BYTES
         and np.asarray(take_rows(data.X, np.arange(1))).dtype == np.float64
-        and is_plain_target(data)
+        and holds_numbers(data)
     )
 
 
-def fit_kernel_ridge(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_kernel_ridge(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit KernelRidge at all nodes from one kernel matrix."""
     X = _finite_rows(data)
     if X is None:
@@ -100,9 +97,7 @@ def fit_kernel_ridge(
     return _fit_dual(learner, data, tasks, method, (kernel, start), solve)
 
 
-def fit_gaussian_process(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_gaussian_process(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit GaussianProcessRegressor at all nodes from one kernel matrix."""
     X = _finite_rows(data)
     if X is None:
@@ -163,11 +158,11 @@ def _log_likelihood(factor: FloatArray, y: FloatArray, dual: FloatArray) -> floa
 def _fit_dual(
     learner: Any,
     data: TrainingData,
-    tasks: Sequence[NodeTask],
+    tasks: Tasks,
     method: str,
     shared: tuple[FloatArray, float],
     solve: Solve,
-) -> list[NodeFit | None] | None:
+) -> Tried:
     """Solve and predict at each node with its part of the kernel matrix."""
     kernel, start = shared
     if method != "predict" or not np.isfinite(kernel).all():

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -32,11 +33,12 @@ from foldwise.learners.rows import (
     Matrix,
     atoms_of,
     centre_of,
+    holds_numbers,
     matrix_of,
     node_fits,
     predict_blocks,
 )
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ Solver = Callable[[Any, NormalEquations, IntArray], Solution | None]
 
 def handles_least_squares(learner: Any, data: TrainingData) -> bool:
     """Tell whether a LinearRegression is one that moments are enough for."""
-    return not learner.positive and is_plain_target(data)
+    return not learner.positive and holds_numbers(data)
 
 
 def handles_ridge(learner: Any, data: TrainingData) -> bool:
@@ -83,18 +85,11 @@ def handles_ridge(learner: Any, data: TrainingData) -> bool:
         and (isinstance(learner.alpha, Real) or alpha.shape in {(1,), (n_targets,)})
         and alpha.dtype.kind in "fiu"
         and bool(np.isfinite(alpha).all() and (alpha >= 0).all())
-        and is_plain_target(data)
+        and holds_numbers(data)
     )
 
 
-def is_plain_target(data: TrainingData) -> bool:
-    """Tell whether y is finite numbers."""
-    return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
-
-
-def fit_least_squares(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_least_squares(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit LinearRegression at all nodes from per-atom moments."""
 
     def solve(last: Any, problem: NormalEquations, rows: IntArray) -> Solution | None:
@@ -108,9 +103,7 @@ def fit_least_squares(
     return fit_linear(learner, data, tasks, method, solve)
 
 
-def fit_ridge(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_ridge(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit Ridge at all nodes from per-atom moments."""
 
     def solve(last: Any, problem: NormalEquations, _rows: IntArray) -> Solution | None:
@@ -124,9 +117,7 @@ def fit_ridge(
     return fit_linear(learner, data, tasks, method, solve)
 
 
-def fit_linear(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str, solve: Solver
-) -> list[NodeFit | None] | None:
+def fit_linear(learner: Any, data: TrainingData, tasks: Tasks, method: str, solve: Solver) -> Tried:
     """Fit a linear model at all nodes."""
     matrix = matrix_of(data.X)
     if matrix is None or method != "predict":
@@ -140,17 +131,12 @@ def fit_linear(
         node = node_moments(moments, atoms.members[number])
         return _fit_one(learner, node, solve, tasks[number].train)
 
-    return node_fits(
-        tasks,
-        start,
-        solve_node,
-        lambda tasks, fits: _predicted(matrix, tasks, fits),
-        lambda task, fit: _model(learner, data, task.seed, fit),
-    )
+    predict, model_of = partial(_predicted, matrix), partial(_model, learner, data)
+    return node_fits(tasks, start, solve_node, predict, model_of)
 
 
 def _shared_moments(
-    data: TrainingData, matrix: Matrix, tasks: Sequence[NodeTask]
+    data: TrainingData, matrix: Matrix, tasks: Tasks
 ) -> tuple[Atoms | None, AtomMoments | None]:
     """Return the atoms of the nodes and their moments, worked out once for all linear learners."""
     trains = [task.train for task in tasks]
@@ -159,9 +145,8 @@ def _shared_moments(
         return known[1], known[2]
     atoms, moments = atoms_of(trains, len(data.y)), None
     y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
-    if atoms is not None and fits_in_memory(
-        atoms.n_atoms + 2, matrix.shape[1] + y.shape[1] + 1, matrix
-    ):
+    width = matrix.shape[1] + y.shape[1] + 1
+    if atoms is not None and fits_in_memory(atoms.n_atoms + 2, width, matrix):
         moments = atom_moments(matrix, y, data.sample_weight, atoms)
     data.shared["linear moments"] = (trains, atoms, moments)
     return atoms, moments
@@ -207,7 +192,7 @@ def split(learner: Any) -> tuple[Any, Any]:
     return None, learner
 
 
-def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -> list[FloatArray]:
+def _predicted(matrix: Matrix, tasks: Tasks, fits: Sequence[Any]) -> list[FloatArray]:
     if not fits:
         return []
     centre = fits[0].moments.centre
@@ -223,9 +208,9 @@ def _predicted(matrix: Matrix, tasks: Sequence[NodeTask], fits: Sequence[Any]) -
     return predict_blocks(tasks, matrix.shape, respond)
 
 
-def _model(learner: Any, data: TrainingData, seed: int | None, fit: LinearFit) -> Any:
+def _model(learner: Any, data: TrainingData, task: NodeTask, fit: LinearFit) -> Any:
     """Return the learner's clone with the fitted attributes scikit-learn would give it."""
-    scaler, last = split(learner)
+    (scaler, last), seed = split(learner), task.seed
     problem, point = fit.problem, fit.moments.centre + fit.problem.point
     coefficients = fit.solution.coefficients.T * problem.scale
     X = data.X
@@ -244,9 +229,8 @@ def _model(learner: Any, data: TrainingData, seed: int | None, fit: LinearFit) -
     if scaler is None:
         return last
     model = prepared(learner, seed)
-    model.steps = [
-        (name, step) for (name, _), step in zip(model.steps, (scaler, last), strict=True)
-    ]
+    names = [name for name, _ in model.steps]
+    model.steps = list(zip(names, (scaler, last), strict=True))
     return model
 
 
@@ -278,28 +262,23 @@ def handles_ridge_grid(learner: Any, data: TrainingData) -> bool:
         and alphas.size > 0
         and alphas.dtype.kind in "fiu"
         and bool(np.isfinite(alphas).all() and (alphas > 0).all())
-        and is_plain_target(data)
+        and holds_numbers(data)
     )
 
 
-def fit_ridge_grid(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_ridge_grid(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit RidgeCV at all nodes: one eigendecomposition a node serves all penalties."""
     matrix = matrix_of(data.X)
     if matrix is None:
         return None
     centre = centre_of(matrix)
     y = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
+    weight = np.ones(len(y)) if data.sample_weight is None else data.sample_weight
 
     def solve(last: Any, problem: NormalEquations, rows: IntArray) -> Solution | None:
         alphas = np.asarray(last.alphas, dtype=np.float64).reshape(-1)
-        losses = leave_one_out_losses(
-            problem,
-            alphas,
-            _NodeRows(matrix, centre, y, data.sample_weight, rows),
-            last.fit_intercept,
-        )
+        node = _NodeRows(matrix, centre, y, weight, rows)
+        losses = leave_one_out_losses(problem, alphas, node, last.fit_intercept)
         if losses is None:
             return None
         each = last.alpha_per_target and y.shape[1] > 1
@@ -317,22 +296,21 @@ def fit_ridge_grid(
     return fit_linear(learner, data, tasks, method, solve)
 
 
+@dataclass(frozen=True)
 class _NodeRows:
     """The rows of a node, read a block at a time."""
 
-    def __init__(
-        self,
-        matrix: Matrix,
-        centre: FloatArray,
-        y: FloatArray,
-        weight: FloatArray | None,
-        rows: IntArray,
-    ) -> None:
-        self.matrix, self.centre, self.y, self.rows = matrix, centre, y, rows
-        self.weight = np.ones(len(y)) if weight is None else weight
-        self.total = float(self.weight[rows].sum())
-        step = max(64, BLOCK_BYTES // (8 * matrix.shape[1]))
-        self.parts = [rows[start : start + step] for start in range(0, len(rows), step)]
+    matrix: Matrix
+    centre: FloatArray
+    y: FloatArray
+    weight: FloatArray
+    rows: IntArray
+
+    @property
+    def parts(self) -> list[IntArray]:
+        """The rows of each block."""
+        step = max(64, BLOCK_BYTES // (8 * self.matrix.shape[1]))
+        return [self.rows[start : start + step] for start in range(0, len(self.rows), step)]
 
 
 def leave_one_out_losses(
@@ -349,14 +327,14 @@ def leave_one_out_losses(
     shrink = 1.0 / (np.maximum(eigenvalues, 0.0)[:, None] + alphas)
     coordinates = (vectors.T @ problem.right)[:, None, :] * shrink[:, :, None]
     basis = vectors / problem.scale[:, None]
-    losses = np.zeros((len(alphas), problem.right.shape[1]))
+    losses, total = np.zeros((len(alphas), problem.right.shape[1])), node.weight[node.rows].sum()
     for part in node.parts:
         q = (node.matrix.take(part) - node.centre - problem.point) @ basis
         weight = node.weight[part][:, None]
         fitted = (q @ coordinates.reshape(len(basis), -1)).reshape(len(part), *losses.shape)
         left = 1.0 - weight * (np.square(q, out=q) @ shrink)
         if fit_intercept:
-            left -= weight / node.total
+            left -= weight / total
         if left.min() < SMALLEST_LEFT:
             return None
         errors = ((node.y[part] - problem.level)[:, None, :] - fitted) / left[:, :, None]

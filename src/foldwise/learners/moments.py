@@ -54,9 +54,8 @@ class NodeMoments:
 
 def fits_in_memory(n_matrices: int, width: int, matrix: Matrix) -> bool:
     """Tell whether so many square matrices are small beside X, or small at all."""
-    return 8 * n_matrices * width**2 <= max(
-        MEMORY_FLOOR, MEMORY_SHARE * 8 * matrix.shape[0] * matrix.shape[1]
-    )
+    beside = MEMORY_SHARE * 8 * matrix.shape[0] * matrix.shape[1]
+    return 8 * n_matrices * width**2 <= max(MEMORY_FLOOR, beside)
 
 
 @np.errstate(invalid="ignore", over="ignore")
@@ -195,9 +194,8 @@ def normal_equations(
     shrunk = before > 0
     with np.errstate(divide="ignore"):
         growth = np.max(before[shrunk] / np.maximum(after[shrunk], 0.0), initial=1.0)
-    return NormalEquations(
-        gram / np.outer(scale, scale), right / scale[:, None], point, level, scale, float(growth)
-    )
+    gram, right = gram / np.outer(scale, scale), right / scale[:, None]
+    return NormalEquations(gram, right, point, level, scale, float(growth))
 
 
 def solved(gram: FloatArray, right: FloatArray, growth: float) -> FloatArray | None:
@@ -207,14 +205,6 @@ def solved(gram: FloatArray, right: FloatArray, growth: float) -> FloatArray | N
     on the units of the columns; the condition number is estimated in O(n ** 2).
 
     Shapes: ``gram, right`` (n, n).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> solved(np.diag([1.0, 4.0]), np.array([[1.0], [8.0]]), 1.0).ravel()
-    array([1., 2.])
-    >>> solved(np.ones((2, 2)), np.ones((2, 1)), 1.0) is None
-    True
     """
     found = factored(gram.copy(), growth)
     return None if found is None else solved_by(found, right)

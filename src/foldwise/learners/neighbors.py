@@ -5,7 +5,6 @@ nodes are found by merging the few nearest rows of each atom.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,8 +15,16 @@ from sklearn.neighbors import NearestNeighbors
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.learners.moments import EPSILON
 from foldwise.learners.prepare import aligned, prepared, take_rows
-from foldwise.learners.rows import Atoms, Matrix, atoms_of, matrix_of, predict_blocks
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.rows import (
+    Atoms,
+    Matrix,
+    atoms_of,
+    holds_codes,
+    holds_numbers,
+    matrix_of,
+    predict_blocks,
+)
+from foldwise.learners.tasks import NodeFit, Tasks, TrainingData, Tried
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean")
 ANGLES = ("cosine", "correlation")
@@ -35,19 +42,11 @@ def handles_neighbors(learner: Any, data: TrainingData) -> bool:
         and int(learner.n_neighbors) > 0
         and data.sample_weight is None
         and np.asarray(take_rows(data.X, np.arange(1))).dtype == np.float64
-        and _plain_target(learner, data)
+        and (holds_codes if hasattr(learner, "predict_proba") else holds_numbers)(data)
     )
 
 
-def _plain_target(learner: Any, data: TrainingData) -> bool:
-    if hasattr(learner, "predict_proba"):
-        return data.n_classes is not None and data.y.ndim == 1 and data.y.dtype.kind in "iu"
-    return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
-
-
-def fit_neighbors(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-) -> list[NodeFit | None] | None:
+def fit_neighbors(learner: Any, data: TrainingData, tasks: Tasks, method: str) -> Tried:
     """Fit KNeighborsClassifier or KNeighborsRegressor at all nodes."""
     matrix = matrix_of(data.X)
     atoms = atoms_of([task.train for task in tasks], len(data.y))
@@ -68,11 +67,10 @@ def fit_neighbors(
         found = search.nearest(rows, np.any(atoms.members[numbers], axis=0))
         responses = []
         for number in numbers:
-            if number in unsure:
-                responses.append(np.zeros((len(rows), vote.width)))
-                continue
-            near = found.within(atoms.members[number], wanted)
-            response = vote.of(near, number) if search.is_sure(near) else None
+            response = None
+            if number not in unsure:
+                near = found.within(atoms.members[number], wanted)
+                response = vote.of(near, number) if search.is_sure(near) else None
             if response is None:
                 unsure.add(number)
                 response = np.zeros((len(rows), vote.width))
@@ -80,29 +78,17 @@ def fit_neighbors(
         return responses
 
     predictions = predict_blocks(tasks, matrix.shape, respond)
-    shares = (
-        (searched - start) / max(len(tasks), 1),
-        (time.perf_counter() - searched) / max(len(tasks), 1),
-    )
-    return [
-        None if number in unsure else _finished(learner, data, task, values, shares)
-        for number, (task, values) in enumerate(zip(tasks, predictions, strict=True))
-    ]
-
-
-def _finished(
-    learner: Any,
-    data: TrainingData,
-    task: NodeTask,
-    values: FloatArray,
-    shares: tuple[float, float],
-) -> NodeFit:
-    start = time.perf_counter()
-    model = None
-    if task.keep_model:
-        model = prepared(learner, task.seed)
-        model.fit(take_rows(data.X, task.train), data.y[task.train])
-    return NodeFit(values, model, shares[0] + time.perf_counter() - start, shares[1])
+    share = (searched - start) / max(len(tasks), 1)
+    asking = (time.perf_counter() - searched) / max(len(tasks), 1)
+    fits: list[NodeFit | None] = [None] * len(tasks)
+    for number, (task, values) in enumerate(zip(tasks, predictions, strict=True)):
+        if number not in unsure:
+            start, model = time.perf_counter(), None
+            if task.keep_model:
+                model = prepared(learner, task.seed)
+                model.fit(take_rows(data.X, task.train), data.y[task.train])
+            fits[number] = NodeFit(values, model, share + time.perf_counter() - start, asking)
+    return fits
 
 
 @dataclass(frozen=True)
@@ -122,11 +108,8 @@ class _Near:
             distance = np.take_along_axis(distance, part, axis=1)
             row = np.take_along_axis(row, part, axis=1)
         order = np.argsort(distance, axis=1, kind="stable")
-        return _Near(
-            np.take_along_axis(distance, order, axis=1),
-            np.take_along_axis(row, order, axis=1),
-            self.atom,
-        )
+        row = np.take_along_axis(row, order, axis=1)
+        return _Near(np.take_along_axis(distance, order, axis=1), row, self.atom)
 
 
 class _AtomSearch:
@@ -181,9 +164,7 @@ class _AtomSearch:
 class _Vote:
     """What the neighbours say."""
 
-    def __init__(
-        self, learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
-    ) -> None:
+    def __init__(self, learner: Any, data: TrainingData, tasks: Tasks, method: str) -> None:
         self.learner, self.data, self.method, self.tasks = learner, data, method, tasks
         self.classifies = hasattr(learner, "predict_proba")
         self.y = data.y if self.classifies else data.y.reshape(len(data.y), -1)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter, unsupported
-from foldwise.learners.prepare import cloned, draws_unseeded, weight_argument, with_seed
+from foldwise.learners.prepare import cloned, seeded_splitters, unset_states, weight_argument
 
 
 @dataclass(frozen=True)
@@ -99,26 +99,16 @@ def check_features(estimator: Any, X: Any, learners: list[Any], *, reset: bool) 
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     missing = all(get_tags(learner).input_tags.allow_nan for learner in learners)
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse=["csr", "csc"],
-        dtype="numeric" if plain else None,
-        ensure_all_finite="allow-nan" if missing else True,
-    )
+    rules = {"accept_sparse": ["csr", "csc"], "dtype": "numeric" if plain else None}
+    finite = "allow-nan" if missing else True
+    return validate_data(estimator, X, reset=reset, ensure_all_finite=finite, **rules)
 
 
 def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> Array:
     """Return ``y`` as a checked one-dimensional array."""
     if y is None:
-        raise invalid_data(
-            type(estimator).__name__,
-            "y",
-            must="be given (fit requires y to be passed, but the target y is None)",
-            got=None,
-            fix="Call fit(X, y).",
-        )
+        must, got = "be given (fit requires y to be passed, but the target y is None)", None
+        raise invalid_data(type(estimator).__name__, "y", must=must, got=got, fix="Call fit(X, y).")
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
     if classes:
@@ -131,16 +121,7 @@ def check_targets(estimator: Any, X: Any, y: Any, *, classes: bool) -> Array:
 
 
 def weight_keyword(learner: Any) -> str | None:
-    """Return the keyword under which ``fit`` takes weights, None if it takes none.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> weight_keyword(make_pipeline(StandardScaler(), Ridge()))
-    'ridge__sample_weight'
-    """
+    """Return the keyword under which ``fit`` takes weights, None if it takes none."""
     if isinstance(learner, Pipeline) and get_config()["enable_metadata_routing"]:
         return "sample_weight"  # the steps' own requests say where it goes
     return weight_argument(learner)
@@ -149,13 +130,8 @@ def weight_keyword(learner: Any) -> str | None:
 def require_weights(owner: str, learner: Any, why: str, fix: str) -> None:
     """Raise unless the learner can be weighted."""
     if weight_keyword(learner) is None:
-        raise unsupported(
-            owner,
-            "estimator",
-            must=f"take sample_weight in fit {why}",
-            got=Plain(type(learner).__name__),
-            fix=fix,
-        )
+        must = f"take sample_weight in fit {why}"
+        raise unsupported(owner, "estimator", must=must, got=Plain(type(learner).__name__), fix=fix)
 
 
 def require_task(owner: str, name: str, learner: Any, *, classes: bool) -> None:
@@ -165,40 +141,23 @@ def require_task(owner: str, name: str, learner: Any, *, classes: bool) -> None:
         fix = "Use one of scikit-learn's."
         raise invalid_parameter(owner, name, must=f"be a {wanted}", got=learner, fix=fix)
     if (is_regressor if classes else is_classifier)(learner):
-        raise unsupported(
-            owner,
-            name,
-            must=f"be a {wanted}",
-            got=Plain(f"the {other} {type(learner).__name__}"),
-            fix=f"Use the {wanted} of the same kind.",
-        )
+        got = Plain(f"the {other} {type(learner).__name__}")
+        fix = f"Use the {wanted} of the same kind."
+        raise unsupported(owner, name, must=f"be a {wanted}", got=got, fix=fix)
 
 
 def seeded(learner: Any, seed: int) -> Any:
     """Return a clone whose unset ``random_state``, splitters' too, are filled from ``seed``."""
     copy = cloned(learner)
     values = copy.get_params()
-    unset = sorted(
-        name
-        for name, value in values.items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    )
-    if unset:
+    if unset := sorted(unset_states(values)):
         drawn = np.random.default_rng(seed).integers(2**31 - 1, size=len(unset))
         copy.set_params(**{name: int(number) for name, number in zip(unset, drawn, strict=True)})
-    splitters = {name: with_seed(v, seed) for name, v in values.items() if draws_unseeded(v)}
-    return copy.set_params(**splitters)
+    return copy.set_params(**seeded_splitters(values, seed))
 
 
 def draw_columns(n_features: int, n_columns: int, rng: np.random.Generator) -> IntArray | None:
-    """Return the sorted columns of a random subspace, drawn without replacement; None for all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> len(draw_columns(10, 3, np.random.default_rng(0)))
-    3
-    """
+    """Return the sorted columns of a random subspace, drawn without replacement; None for all."""
     if n_columns >= n_features:
         return None
     return np.sort(rng.permutation(n_features)[:n_columns])
@@ -223,11 +182,6 @@ def ask(learner: Any, table: LearnerInput, method: str = "predict") -> Array:
     # width at all, and would read beyond the rows.
     width = getattr(learner, "n_features_in_", None)
     if width != table.X.shape[1]:
-        raise invalid_data(
-            type(learner).__name__,
-            "X",
-            must=f"have the columns that it was fitted on, {width}",
-            got=table.X.shape[1],
-            fix="Give the columns of fit.",
-        )
+        must, fix = f"have the columns that it was fitted on, {width}", "Give the columns of fit."
+        raise invalid_data(type(learner).__name__, "X", must=must, got=table.X.shape[1], fix=fix)
     return np.asarray(getattr(learner, method)(table.X, check_input=False))

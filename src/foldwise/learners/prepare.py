@@ -55,14 +55,8 @@ def prepared(learner: Any, seed: int | None) -> Any:
     model = cloned(learner)
     parameters = model.get_params(deep=True)
     if seed is not None:
-        empty = [
-            name
-            for name, value in parameters.items()
-            if value is None and name.split("__")[-1] == "random_state"
-        ]
-        drawing = {name: v for name, v in parameters.items() if draws_unseeded(v)}
-        seeded = {name: with_seed(splitter, seed) for name, splitter in drawing.items()}
-        model.set_params(**dict.fromkeys(empty, seed), **seeded)
+        model.set_params(**dict.fromkeys(unset_states(parameters), seed))
+        model.set_params(**seeded_splitters(parameters, seed))
     for part in [model, *parameters.values()]:
         _silence(part)
     return model
@@ -79,12 +73,9 @@ def cloned(learner: Any) -> Any:
         if not stubborn:
             raise
     for part in stubborn:
-        part.__sklearn_clone__ = partial(_made_anew, part)
+        made: Any = type(part)
+        part.__sklearn_clone__ = partial(made, **part.get_params())
     return clone(whole)
-
-
-def _made_anew(model: Any) -> Any:
-    return type(model)(**model.get_params())
 
 
 def draws_unseeded(value: Any) -> bool:
@@ -97,11 +88,18 @@ def draws_unseeded(value: Any) -> bool:
     )
 
 
-def with_seed(splitter: Any, seed: int) -> Any:
-    """Return a copy of a splitter that splits the same way each time."""
-    splitter = copy.copy(splitter)
-    splitter.random_state = seed
-    return splitter
+def unset_states(parameters: dict[str, Any]) -> list[str]:
+    """Return the names of the random states that are None."""
+    unset = [name for name, value in parameters.items() if value is None]
+    return [name for name in unset if name.split("__")[-1] == "random_state"]
+
+
+def seeded_splitters(parameters: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return copies of splitters that split the same way each time, of those that would not."""
+    copies = {name: copy.copy(v) for name, v in parameters.items() if draws_unseeded(v)}
+    for splitter in copies.values():
+        splitter.random_state = seed
+    return copies
 
 
 def _silence(model: Any) -> None:
@@ -165,11 +163,6 @@ def stops_early_on_given_rows(model: Any) -> bool:
     return wants and any(has_fit_parameter(model, name) for name in ("eval_X", "eval_set"))
 
 
-def absent_class_share(n_train: int, n_classes: int) -> float:
-    """Return the probability given to a class that a node's rows did not hold."""
-    return 1.0 / (n_train + n_classes)
-
-
 def aligned(
     values: FloatArray, seen: IntArray, n_classes: int, n_train: int, method: str
 ) -> FloatArray:
@@ -203,7 +196,8 @@ def aligned(
         return values
     full = np.empty((len(values), n_classes))
     if method == "predict_proba":
-        share = absent_class_share(n_train, n_classes)
+        # What a class that the node's rows did not hold is given.
+        share = 1.0 / (n_train + n_classes)
         full[:] = share
         full[:, seen] = values * (1.0 - share * (n_classes - len(seen)))
     else:

@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.engine.executor import let_go
-from foldwise.learners.tasks import NodeFit, NodeTask
+from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData
 
 BLOCK_BYTES = 2**21
 # Small enough that the allocator hands the same memory out again.
@@ -59,14 +59,6 @@ def matrix_of(X: Any) -> Matrix | None:
 
     Single precision is refused: scikit-learn then works in single precision itself, and
     nothing can agree with that to eight digits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> matrix_of(np.eye(2)).shape
-    (2, 2)
-    >>> matrix_of(np.eye(2, dtype="float32")) is None
-    True
     """
     if issparse(X) or getattr(X, "ndim", len(getattr(X, "shape", ()))) != 2 or 0 in X.shape:
         return None
@@ -90,6 +82,16 @@ def _is_plain_pandas(X: Any) -> bool:
 
 def _is_double(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iub" or dtype == np.float64
+
+
+def holds_numbers(data: TrainingData) -> bool:
+    """Tell whether y is finite numbers."""
+    return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
+
+
+def holds_codes(data: TrainingData) -> bool:
+    """Tell whether y is the codes of classes."""
+    return data.n_classes is not None and data.y.ndim == 1 and data.y.dtype.kind in "iu"
 
 
 def centre_of(matrix: Matrix) -> FloatArray:
@@ -132,18 +134,7 @@ class Atoms:
 
 
 def atoms_of(parts: Sequence[IntArray], n_rows: int) -> Atoms | None:
-    """Return the coarsest partition of which every part is a union.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> atoms = atoms_of([np.array([0, 1, 2]), np.array([1, 2, 3])], 5)
-    >>> atoms.label
-    array([ 0,  1,  1,  2, -1])
-    >>> atoms.members.astype(int)
-    array([[1, 1, 0],
-           [0, 1, 1]])
-    """
+    """Return the coarsest partition of which every part is a union."""
     label = np.zeros(n_rows, dtype=np.int64)
     held = np.zeros(n_rows, dtype=bool)
     for start in range(0, len(parts), WORD):
@@ -176,9 +167,7 @@ def _numbered(parts: Sequence[IntArray], label: NDArray[np.int64], held: BoolArr
 Responder = Callable[[IntArray, list[int]], Sequence[FloatArray]]
 
 
-def predict_blocks(
-    tasks: Sequence[NodeTask], shape: tuple[int, int], respond: Responder
-) -> list[FloatArray]:
+def predict_blocks(tasks: Tasks, shape: tuple[int, int], respond: Responder) -> list[FloatArray]:
     """Return the predictions of each task, asked for in blocks of rows tested together.
 
     Shapes: returns (n_test, width).
@@ -197,7 +186,7 @@ def predict_blocks(
 
 
 def _tested_together(
-    tasks: Sequence[NodeTask], n_rows: int
+    tasks: Tasks, n_rows: int
 ) -> Iterator[tuple[IntArray, list[int], list[IntArray]]]:
     """Yield rows, the tasks that test all of them, and their places in each task's test."""
     atoms = atoms_of([task.test for task in tasks], n_rows)
@@ -233,7 +222,7 @@ def blocks_of_atoms(matrix: Matrix, atoms: Atoms) -> Iterator[tuple[int, IntArra
 
 
 def node_fits(
-    tasks: Sequence[NodeTask],
+    tasks: Tasks,
     start: float,
     solve: Callable[[int], Any],
     predict: Callable[[list[NodeTask], list[Any]], list[FloatArray]],

@@ -10,15 +10,12 @@ To teach a learner a shortcut, write two functions, and :func:`register` them:
 What is returned for a task may depend on that task's own rows alone, to the last bit.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn import get_config
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
@@ -30,10 +27,10 @@ from sklearn.preprocessing import StandardScaler
 from foldwise.learners import gaussian, kernels, linear, neighbors
 from foldwise.learners.general import fit_generally
 from foldwise.learners.rows import matrix_of
-from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
+from foldwise.learners.tasks import NodeFit, Tasks, TrainingData, Tried
 
-Shortcut = Callable[[Any, TrainingData, Sequence[NodeTask], str], "list[NodeFit] | None"]
-Partial = Callable[[Any, TrainingData, Sequence[NodeTask], str], "list[NodeFit | None] | None"]
+Shortcut = Callable[[Any, TrainingData, Tasks, str], "list[NodeFit] | None"]
+Partial = Callable[[Any, TrainingData, Tasks, str], Tried]
 Handles = Callable[[Any, TrainingData], bool]
 
 
@@ -112,7 +109,7 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     fit = known.fit
 
     def shortcut(
-        learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str
+        learner: Any, data: TrainingData, tasks: Tasks, method: str
     ) -> list[NodeFit] | None:
         fits = fit(learner, data, tasks, method)
         if fits is None or all(found is None for found in fits):
@@ -160,7 +157,7 @@ def _is_scaled(learner: Any) -> bool:
 
 
 def fit_nodes(
-    learner: Any, data: TrainingData, tasks: Sequence[NodeTask], method: str = "predict"
+    learner: Any, data: TrainingData, tasks: Tasks, method: str = "predict"
 ) -> list[NodeFit]:
     """Return the learner fitted at every node, by a shortcut if it has one.
 
@@ -184,6 +181,7 @@ def fit_nodes(
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import Ridge
+    >>> from foldwise.learners import NodeTask, TrainingData
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> data = TrainingData(X, 3 * X.ravel())
     >>> tasks = [NodeTask(np.arange(6), np.array([6, 7]))]
@@ -191,18 +189,15 @@ def fit_nodes(
     array([18., 21.])
     """
     shortcut = shortcut_for(learner, data)
-    if shortcut is not None:
-        fits = shortcut(learner, data, tasks, method)
-        if fits is not None:
-            return list(fits)
-    return [fit_generally(learner, data, task, method) for task in tasks]
+    fits = None if shortcut is None else shortcut(learner, data, tasks, method)
+    return fits or [fit_generally(learner, data, task, method) for task in tasks]
 
 
 register(LinearRegression, linear.handles_least_squares, linear.fit_least_squares, behind="scaler")
 register(Ridge, linear.handles_ridge, linear.fit_ridge, behind="scaler")
 register(RidgeCV, linear.handles_ridge_grid, linear.fit_ridge_grid, behind="scaler")
-register(LinearDiscriminantAnalysis, gaussian.handles_lda, gaussian.fit_lda)
-register(QuadraticDiscriminantAnalysis, gaussian.handles_qda, gaussian.fit_qda)
+register(LinearDiscriminantAnalysis, gaussian.handles_discriminant, gaussian.fit_lda)
+register(QuadraticDiscriminantAnalysis, gaussian.handles_discriminant, gaussian.fit_qda)
 register(GaussianNB, gaussian.handles_naive_bayes, gaussian.fit_naive_bayes)
 register(KNeighborsClassifier, neighbors.handles_neighbors, neighbors.fit_neighbors)
 register(KNeighborsRegressor, neighbors.handles_neighbors, neighbors.fit_neighbors)

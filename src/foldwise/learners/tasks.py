@@ -1,5 +1,6 @@
 """What goes into fitting a learner at a node, and what comes out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,3 +97,8 @@ class NodeFit:
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     rounds: int = 0
+
+
+# The nodes of one learner, and what a shortcut makes of them: None where it promises nothing.
+Tasks = Sequence[NodeTask]
+Tried = list[NodeFit | None] | None

@@ -14,12 +14,7 @@ from sklearn.base import is_classifier
 from foldwise.arrays import Array, FloatArray
 from foldwise.engine.executor import without_frames
 from foldwise.learners.general import Assignment, NodeInput, steps_of
-from foldwise.learners.prepare import (
-    EARLY_STOPPING,
-    respond,
-    stops_early_on_given_rows,
-    take_rows,
-)
+from foldwise.learners.prepare import EARLY_STOPPING, respond, stops_early_on_given_rows, take_rows
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 Part = tuple[Any, Array, FloatArray | None]  # features, targets and weights
@@ -28,16 +23,7 @@ ROUNDS_NAMES = {"xgboost": "n_estimators", "catboost": "iterations"}
 
 
 class Patience:
-    """Says when a loss has not fallen for some rounds.
-
-    Examples
-    --------
-    >>> patience = Patience(2)
-    >>> [patience.exhausted(loss) for loss in [3.0, 2.0, 2.5, 2.1]]
-    [False, False, False, True]
-    >>> patience.best_round
-    2
-    """
+    """Says when a loss has not fallen for some rounds."""
 
     def __init__(self, rounds: int) -> None:
         self.rounds = rounds
@@ -177,11 +163,6 @@ def scaled_rounds(best: Sequence[int], n_training: Sequence[int], n_samples: int
     """Return the rounds for a refit on all rows: the mean of best · n_samples / n_training.
 
     A model of more rows can afford more rounds; to first order in proportion.
-
-    Examples
-    --------
-    >>> scaled_rounds([40, 50], [80, 80], 100)
-    56
     """
     ratios = [b * n_samples / n for b, n in zip(best, n_training, strict=True)]
     return max(1, math.floor(sum(ratios) / len(ratios) + 0.5))

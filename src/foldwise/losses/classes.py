@@ -139,13 +139,7 @@ class Multinomial(Loss):
 
 
 def class_loss(owner: str, loss: Any, n_classes: int) -> Loss:
-    """Return the loss a classifier's parameter names.
-
-    Examples
-    --------
-    >>> class_loss("Owner", "auto", 3).name
-    'multinomial'
-    """
+    """Return the loss a classifier's parameter names."""
     if isinstance(loss, CustomLoss) and not loss.has_link:
         loss = CustomLoss(loss.value, loss.gradient, loss.hessian, expit)
     if loss == "auto":

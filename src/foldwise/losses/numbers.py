@@ -29,13 +29,6 @@ def leaf_quantiles(
 
     The smallest value up to which at least ``level`` of the leaf's weight lies, averaged with the
     next one where that is met exactly; 0 for a leaf without weight.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x, leaf = np.array([3.0, 1.0, 2.0, 9.0]), np.array([0, 0, 1, 1])
-    >>> leaf_quantiles(x, np.ones(4), 0.5, leaf, 2)
-    array([2. , 5.5])
     """
     kept = np.flatnonzero(weight > 0)
     order = kept[np.lexsort((values[kept], leaf[kept]))]
@@ -61,14 +54,7 @@ def _quantile(values: FloatArray, weight: FloatArray, level: float) -> FloatArra
 
 
 def robust_spread(y: FloatArray, weight: FloatArray) -> float:
-    """Return the standard deviation that the median distance from the median stands for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(robust_spread(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5)), 3)
-    1.483
-    """
+    """Return the standard deviation that the median distance from the median stands for."""
     away = np.abs(y - _quantile(y, weight, 0.5))
     return NORMAL_CONSISTENT * float(_quantile(away, weight, 0.5))
 
@@ -337,13 +323,7 @@ class CappedPoisson(Poisson):
 
 
 def regression_loss(owner: str, loss: Any, quantile: float, power: float) -> Loss:
-    """Return the loss a regressor's parameters name.
-
-    Examples
-    --------
-    >>> regression_loss("Owner", "quantile", 0.9, 1.5).level
-    0.9
-    """
+    """Return the loss a regressor's parameters name."""
     if isinstance(loss, Loss):
         return loss
     known: dict[str, Loss] = {

@@ -19,14 +19,6 @@ def line_step(
     evaluations of the gradient. For a loss that is not convex, a local minimum.
 
     Shapes: ``raw`` (n_samples,) or (n_samples, n_outputs).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from foldwise.losses import Squared
-    >>> y, h = np.array([2.0, 4.0]), np.array([1.0, 2.0])
-    >>> round(line_step(Squared(), y, np.zeros(2), h, np.ones(2)), 9)
-    2.0
     """
     spread = (-1,) + (1,) * (raw.ndim - 1)
     weighted = direction * weight.reshape(spread)
@@ -57,14 +49,6 @@ def leaf_steps(
 
     The loss's own formula where it has one, else one Newton step −G/H, else a search. A step that
     would raise the leaf's loss is halved until it does not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from foldwise.losses import Squared
-    >>> y, leaf = np.array([1.0, 3.0, 8.0]), np.array([0, 0, 1])
-    >>> leaf_steps(Squared(), y, np.zeros(3), np.ones(3), leaf, 2)
-    array([2., 8.])
     """
     steps = loss.leaf_steps(y, raw, weight, leaf, n_leaves)
     if steps is None:
@@ -79,15 +63,7 @@ def leaf_steps(
 def newton_steps(
     gradient: FloatArray, hessian: FloatArray, weight: FloatArray, leaf: IntArray, n_leaves: int
 ) -> FloatArray:
-    """Return −G/H of each leaf, 0 where H vanishes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> leaf = np.array([0, 0, 1])
-    >>> newton_steps(np.array([-1.0, -2.0, 3.0]), np.ones(3), np.ones(3), leaf, 2)
-    array([ 1.5, -3. ])
-    """
+    """Return −G/H of each leaf, 0 where H vanishes."""
     total = -leaf_sums(weight * gradient, leaf, n_leaves)
     curvature = leaf_sums(weight * hessian, leaf, n_leaves)
     return np.divide(total, curvature, out=np.zeros(n_leaves), where=curvature > 1e-150)

@@ -103,13 +103,9 @@ tol, huber_delta
     rows = checked_rows(D, y, loss, sample_weight, offset, huber_delta)
     folds = checked_folds(fold_of, len(rows.y))
     if len(held_out(folds)) < 3:
-        raise invalid_parameter(
-            "cross_validated_adaptive_path",
-            "fold_of",
-            must="name at least three folds",
-            got=list(held_out(folds)),
-            fix="Inside a fold the first fit is chosen by the others.",
-        )
+        owner, must = "cross_validated_adaptive_path", "name at least three folds"
+        got, fix = list(held_out(folds)), "Inside a fold the first fit is chosen by the others."
+        raise invalid_parameter(owner, "fold_of", must=must, got=got, fix=fix)
     first = Grid.checked(None, n_lambdas, lambda_min_ratio, None, tol)
     second = Grid.checked(None, n_lambdas, lambda_min_ratio, max_nonzero, tol)
     whole = _two_steps(rows, folds, power, non_negative, first, second)

@@ -139,11 +139,6 @@ def mean_and_error(fold_loss: FloatArray, share: FloatArray) -> tuple[FloatArray
     """Return the mean loss over the folds and its standard error, from their spread.
 
     Shapes: ``fold_loss`` (K, ...), ``share`` (K,), which sums to one.
-
-    Examples
-    --------
-    >>> mean_and_error(np.array([1.0, 3.0]), np.array([0.5, 0.5]))
-    (np.float64(2.0), np.float64(1.0))
     """
     mean = share @ fold_loss
     spread = share @ (fold_loss - mean) ** 2
@@ -151,14 +146,7 @@ def mean_and_error(fold_loss: FloatArray, share: FloatArray) -> tuple[FloatArray
 
 
 def chosen_index(loss: FloatArray, error: FloatArray, choose: str) -> int:
-    """Return the position of the lowest loss, or of the first within one error of it ("1se").
-
-    Examples
-    --------
-    >>> loss, error = np.array([3.0, 2.1, 2.0]), np.array([0.3, 0.2, 0.2])
-    >>> chosen_index(loss, error, "min"), chosen_index(loss, error, "1se")
-    (2, 1)
-    """
+    """Return the position of the lowest loss, or of the first within one error of it ("1se")."""
     best = int(np.argmin(loss))
     return best if choose == "min" else int(np.flatnonzero(loss <= loss[best] + error[best])[0])
 

@@ -44,11 +44,7 @@ def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> Int
         gaps |= not used.all()
     # A gap between the two parts could not be kept: whatever is not tested is trained on.
     if gaps or (tested != 1).any():
-        raise invalid_parameter(
-            owner,
-            "cv",
-            must="test every row exactly once and train on all others",
-            got=cv,
-            fix="Use a number of folds, KFold, StratifiedKFold or GroupKFold.",
-        )
+        must = "test every row exactly once and train on all others"
+        fix = "Use a number of folds, KFold, StratifiedKFold or GroupKFold."
+        raise invalid_parameter(owner, "cv", must=must, got=cv, fix=fix)
     return np.unique(folds, return_inverse=True)[1]

@@ -25,15 +25,9 @@ class ForwardStagewise(LinearPath):
         return self.epsilon
 
     def _judged(self, rows: ScaledRows) -> CVPath:
-        return cross_validated_stagewise_path(
-            rows.D,
-            rows.y,
-            fold_of=rows.folds,
-            epsilon=self._step(rows),
-            loss=self.loss,
-            sample_weight=rows.weights,
-            max_steps=self.max_steps,
-        )
+        of: dict[str, Any] = {"fold_of": rows.folds, "sample_weight": rows.weights}
+        how: dict[str, Any] = {"epsilon": self._step(rows), "max_steps": self.max_steps}
+        return cross_validated_stagewise_path(rows.D, rows.y, loss=self.loss, **of, **how)
 
 
 class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
@@ -102,12 +96,7 @@ class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
         cv: Any = 5,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.max_steps = max_steps
-        self.choose = choose
-        self.standardize = standardize
-        self.cv = cv
-        self.random_state = random_state
+        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         check_number(owner, "epsilon", self.epsilon, least=0, try_=0.01)
@@ -176,12 +165,7 @@ class ForwardStagewiseClassifier(LinearPathClassifier, ForwardStagewise):
         cv: Any = 5,
         random_state: Any = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.max_steps = max_steps
-        self.choose = choose
-        self.standardize = standardize
-        self.cv = cv
-        self.random_state = random_state
+        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         check_number(owner, "epsilon", self.epsilon, above=0, try_=0.01)

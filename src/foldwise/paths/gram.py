@@ -108,12 +108,6 @@ def moved_to_zero(D: Any) -> tuple[Any, FloatArray]:
 
     A column is moved by its first value. Numbers so near to each other are subtracted without any
     rounding, so that constant columns become exactly zero and nothing is lost of the others.
-
-    Examples
-    --------
-    >>> moved_to_zero(np.array([[1.0, 2460000.5], [7.0, 2460001.5]]))
-    (array([[1., 0.],
-           [7., 1.]]), array([      0. , 2460000.5]))
     """
     base = np.zeros(D.shape[1])
     if not D.shape[0]:
@@ -135,11 +129,6 @@ def _dense_row(row: Any) -> FloatArray:
     return np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=float).ravel()
 
 
-def column_means(D: Any, weights: FloatArray) -> FloatArray:
-    """Return the weighted column means of a dense or sparse dictionary."""
-    return np.asarray(D.T @ weights, dtype=float).ravel() / weights.sum()
-
-
 def mean_and_variance(D: Any, share: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance of the columns; ``share`` are weights that sum to one."""
     mean = np.asarray(D.T @ share)
@@ -149,10 +138,7 @@ def mean_and_variance(D: Any, share: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 def gram(D: Any, y: FloatArray, weights: FloatArray, shift: FloatArray, shift_y: float) -> Gram:
-    """Return the moments of the given rows.
-
-    Shapes: ``D`` (n, p).
-    """
+    """Return the moments of the given rows. Shapes: ``D`` (n, p)."""
     moved_y = y - shift_y
     sum_d = np.asarray(D.T @ weights, dtype=float).ravel() - weights.sum() * shift
     dy = np.asarray(D.T @ (weights * moved_y), dtype=float).ravel()
@@ -252,7 +238,8 @@ def _iterate_fold_grams(
 ) -> Iterator[Gram]:
     """Yield what :func:`fold_grams` lists, holding one fold at a time."""
     D, base = moved_to_zero(D)
-    shift, shift_y = column_means(D, weights), float(weights @ y / weights.sum())
+    shift = np.asarray(D.T @ weights, dtype=float).ravel() / weights.sum()
+    shift_y = float(weights @ y / weights.sum())
     rows_first = D.tocsr() if sparse.issparse(D) else D
     for fold in np.unique(fold_of):
         rows = fold_of == fold

@@ -31,16 +31,7 @@ class LassoPath(LinearPath):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.variant = variant
-        self.l1_ratio = l1_ratio
-        self.n_lambdas = n_lambdas
-        self.lambda_min_ratio = lambda_min_ratio
-        self.choose = choose
-        self.non_negative = non_negative
-        self.standardize = standardize
-        self.cv = cv
-        self.tol = tol
-        self.random_state = random_state
+        self._keep(locals())
 
     @property
     def lambda_(self) -> float:
@@ -59,13 +50,8 @@ class LassoPath(LinearPath):
             return
         name, needed = refused[self.variant]
         if getattr(self, name) != needed:
-            raise unsupported(
-                owner,
-                name,
-                must=f"be {needed} with variant={self.variant!r}",
-                got=getattr(self, name),
-                fix="Use variant='plain'.",
-            )
+            must, got = f"be {needed} with variant={self.variant!r}", getattr(self, name)
+            raise unsupported(owner, name, must=must, got=got, fix="Use variant='plain'.")
 
     def _judged(self, rows: ScaledRows) -> CVPath:
         shared: dict[str, Any] = {
@@ -157,19 +143,7 @@ class LassoPathRegressor(LinearPathRegressor, LassoPath):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        super().__init__(
-            variant=variant,
-            l1_ratio=l1_ratio,
-            n_lambdas=n_lambdas,
-            lambda_min_ratio=lambda_min_ratio,
-            choose=choose,
-            non_negative=non_negative,
-            standardize=standardize,
-            cv=cv,
-            tol=tol,
-            random_state=random_state,
-        )
-        self.loss = loss
+        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "poisson", "huber"))

@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import check_two_classes, check_word, checked_groups, without_weightless
-from foldwise.paths.cross_validation import CVPath
+from foldwise.parameters import KeepsParameters
 from foldwise.paths.dealing import deal_folds
 from foldwise.paths.gram import mean_and_variance, moved_to_zero
 
@@ -30,15 +30,13 @@ class ScaledRows:
     folds: IntArray
 
 
-class Scored(BaseEstimator):
-    """An estimator whose predictions come from one or several sums a row; takes sparse rows."""
+class Scored(KeepsParameters):
+    """An estimator whose predictions come from one or several sums a row; takes sparse rows.
 
-    def _linear(self, X: Any) -> FloatArray:
-        """Return the sums, shape (n_rows,) or (n_rows, n_outputs)."""
-        raise NotImplementedError
+    A subclass returns these sums in ``_linear``, shape (n_rows,) or (n_rows, n_outputs).
+    """
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags: sparse input is welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -128,7 +126,10 @@ class ScoreClassifier(ClassifierMixin, Scored):
 
 
 class LinearPath(Scored):
-    """Linear predictions from the point of a path that the folds choose."""
+    """Linear predictions from the point of a path that the folds choose.
+
+    A subclass has ``_check_parameters`` and returns the judged path of some rows in ``_judged``.
+    """
 
     cv: Any
     random_state: Any
@@ -159,15 +160,8 @@ class LinearPath(Scored):
         self._check_parameters(owner)
         check_word(owner, "choose", self.choose, ("min", "1se"))
         X, y, weights, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            y_numeric=not is_classifier(self),
-            ensure_min_samples=2,
-        )
+        rules = {"accept_sparse": "csr", "dtype": np.float64, "y_numeric": not is_classifier(self)}
+        X, y = validate_data(self, X, y, ensure_min_samples=2, **rules)
         weights = np.ones(len(y)) if weights is None else weights
         target, groups = self._target(owner, y), checked_groups(owner, groups, len(y))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -180,12 +174,6 @@ class LinearPath(Scored):
         coefs, intercept = self.path_.coefs[self.index_], self.path_.intercepts[self.index_]
         self.coef_, self.intercept_ = self._shaped(coefs / scale, intercept)
         return self
-
-    def _check_parameters(self, owner: str) -> None:
-        raise NotImplementedError
-
-    def _judged(self, rows: ScaledRows) -> CVPath:
-        raise NotImplementedError
 
     def _target(self, owner: str, y: Array) -> Array:
         return y.astype(float)
@@ -224,14 +212,7 @@ class LinearPathClassifier(ScoreClassifier, LinearPath):
 
 
 def column_sizes(X: Any, weights: FloatArray) -> FloatArray:
-    """Return the weighted standard deviation of every column, one for constant columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> column_sizes(np.array([[0.0, 7.0], [2.0, 7.0]]), np.ones(2))
-    array([1., 1.])
-    """
+    """Return the weighted standard deviation of every column, one for constant columns."""
     X, _ = moved_to_zero(X)
     _, variance = mean_and_variance(X, weights / weights.sum())
     return np.sqrt(np.where(variance > 0, variance, 1.0))

@@ -50,13 +50,9 @@ class Grid:
         if lambdas is not None:
             lambdas = np.sort(np.asarray(lambdas, dtype=float).ravel())[::-1]
             if not len(lambdas) or not (lambdas > 0).all():
-                raise invalid_parameter(
-                    "penalised_path",
-                    "lambdas",
-                    must="be numbers above zero",
-                    got=lambdas,
-                    fix="Leave them out to have a grid made.",
-                )
+                must, got = "be numbers above zero", lambdas
+                fix = "Leave them out to have a grid made."
+                raise invalid_parameter("penalised_path", "lambdas", must=must, got=got, fix=fix)
         else:
             owner, ratio = "penalised_path", lambda_min_ratio
             check_whole(owner, "n_lambdas", n_lambdas, 1, try_=100)

@@ -92,23 +92,13 @@ def checked_penalty(
     given = np.ones(n_columns) if penalty_factor is None else penalty_factor
     factor = np.asarray(given, dtype=float)
     if factor.shape != (n_columns,) or (factor < 0).any():
-        raise invalid_parameter(
-            "penalised_path",
-            "penalty_factor",
-            must=f"be {n_columns} numbers, none of them negative",
-            got=penalty_factor,
-            fix="Leave it out to penalise all columns alike.",
-        )
+        must, got = f"be {n_columns} numbers, none of them negative", penalty_factor
+        fix = "Leave it out to penalise all columns alike."
+        raise invalid_parameter("penalised_path", "penalty_factor", must=must, got=got, fix=fix)
     allowed = np.isfinite(factor)
     return Penalty(float(l1_ratio), np.where(allowed, factor, 1.0), allowed, non_negative)
 
 
 def lambda_grid(largest: float, n_lambdas: int, lambda_min_ratio: float) -> FloatArray:
-    """Return ``n_lambdas`` values falling geometrically from ``largest``.
-
-    Examples
-    --------
-    >>> lambda_grid(1.0, 3, 0.01)
-    array([1.  , 0.1 , 0.01])
-    """
+    """Return ``n_lambdas`` values falling geometrically from ``largest``."""
     return largest * np.geomspace(1.0, lambda_min_ratio, n_lambdas)

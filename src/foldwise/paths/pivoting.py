@@ -23,9 +23,7 @@ class ActiveSet:
     columns whose coefficient has the wrong sign, or whose correlation exceeds lambda, are
     exchanged at once (block principal pivoting); a few rounds solve a lambda near the last one.
 
-    ``Q``: Second moments of the columns, and with the target. Shape (p, p).
-
-    ``q``: Second moments of the columns, and with the target. Shape (p, p).
+    ``Q``, ``q``: Second moments of the columns (p, p), and with the target.
 
     References
     ----------

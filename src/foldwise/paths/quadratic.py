@@ -26,14 +26,6 @@ class PenalisedQuadratic:
     """``w'Qw/2 - q'w``, and how its penalised minimiser is wanted.
 
     Shapes: ``Q`` (p, p), ``q`` (p,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> zero, one = np.zeros(2), np.ones(2)
-    >>> quadratic = PenalisedQuadratic(np.eye(2), np.array([3.0, 0.5]), 10.0, False, 1e-9)
-    >>> quadratic.solve(one, zero, zero)
-    array([2., 0.])
     """
 
     Q: FloatArray

@@ -136,13 +136,8 @@ penalty_factor, max_nonzero, tol, huber_delta
     """
     shares = np.asarray(gammas, dtype=float)
     if not len(shares) or not ((shares >= 0) & (shares <= 1)).all():
-        raise invalid_parameter(
-            "cross_validated_relaxed_path",
-            "gammas",
-            must="lie between 0 (refit) and 1 (lasso)",
-            got=gammas,
-            fix="Try (0.0, 0.5, 1.0).",
-        )
+        owner, must = "cross_validated_relaxed_path", "lie between 0 (refit) and 1 (lasso)"
+        raise invalid_parameter(owner, "gammas", must=must, got=gammas, fix="Try (0.0, 0.5, 1.0).")
     rows = checked_rows(D, y, loss, sample_weight, offset, huber_delta)
     penalty = checked_penalty(l1_ratio, penalty_factor, False, rows.D.shape[1])
     folds = checked_folds(fold_of, len(rows.y))
@@ -161,11 +156,9 @@ penalty_factor, max_nonzero, tol, huber_delta
 
 
 def _blend(penalised: Path, refit: Path, share: float) -> Path:
-    return Path(
-        penalised.lambdas,
-        share * penalised.coefs + (1.0 - share) * refit.coefs,
-        share * penalised.intercepts + (1.0 - share) * refit.intercepts,
-    )
+    coefs = share * penalised.coefs + (1.0 - share) * refit.coefs
+    intercepts = share * penalised.intercepts + (1.0 - share) * refit.intercepts
+    return Path(penalised.lambdas, coefs, intercepts)
 
 
 def _refitted(rows: PathRows, path: Path) -> Path:

@@ -92,13 +92,10 @@ def checked_rows(
     shape = (n_classes, n) if loss == "multinomial" else (n,)
     moved = np.zeros(shape) if offset is None else np.asarray(offset, dtype=float)
     if len(target) != n or moved.shape != shape or weights.shape != (n,):
-        raise invalid_data(
-            "penalised_path",
-            "y, sample_weight and offset",
-            must=f"have one entry for each of the {n} rows of D",
-            got=[target.shape, weights.shape, moved.shape],
-            fix="Drop or repeat rows in all of them alike.",
-        )
+        names, must = "y, sample_weight and offset", f"have one entry for each of the {n} rows of D"
+        got = [target.shape, weights.shape, moved.shape]
+        fix = "Drop or repeat rows in all of them alike."
+        raise invalid_data("penalised_path", names, must=must, got=got, fix=fix)
     if loss == "huber" and huber_delta is None:
         huber_delta = robust_delta(target, weights)
     made: dict[str, Loss] = {
@@ -114,25 +111,14 @@ def checked_rows(
 def check_counts(owner: str, y: FloatArray, *, some: bool = False) -> None:
     """Raise unless y can be counts, with ``some`` not all of them zero."""
     if (y < 0).any() or (some and not y.any()):
-        raise invalid_data(
-            owner,
-            "y",
-            must=f"hold counts, none negative{' and not all zero' if some else ''}, "
-            "with loss='poisson'",
-            got=float(y.min()),
-            fix="Use loss='squared' for numbers of either sign.",
-        )
+        kind = "none negative and not all zero" if some else "none negative"
+        must = f"hold counts, {kind}, with loss='poisson'"
+        fix = "Use loss='squared' for numbers of either sign."
+        raise invalid_data(owner, "y", must=must, got=float(y.min()), fix=fix)
 
 
 def robust_delta(y: FloatArray, weights: FloatArray) -> float:
-    """Return where Huber's loss turns linear by default: 1.345 robust standard deviations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(robust_delta(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5)), 3)
-    1.994
-    """
+    """Return where Huber's loss turns linear by default: 1.345 robust standard deviations."""
     spread = robust_spread(y, weights)
     if spread == 0:
         away = y - Absolute().constant(y, weights)
@@ -144,11 +130,7 @@ def checked_folds(fold_of: Any, n: int) -> IntArray:
     """Return the fold of each row, or say what is wrong with it."""
     folds = np.asarray(fold_of)
     if folds.shape != (n,) or folds.dtype.kind not in "iu" or len(np.unique(folds)) < 2:
-        raise invalid_parameter(
-            "cross_validated_path",
-            "fold_of",
-            must=f"be {n} integers, at least two of them different",
-            got=fold_of,
-            fix="Number the folds 0, 1, 2, ...",
-        )
+        must = f"be {n} integers, at least two of them different"
+        fix = "Number the folds 0, 1, 2, ..."
+        raise invalid_parameter("cross_validated_path", "fold_of", must=must, got=fold_of, fix=fix)
     return folds

@@ -13,12 +13,7 @@ from foldwise.arrays import FloatArray, IntArray
 from foldwise.checks import check_number
 from foldwise.errors import unsupported
 from foldwise.paths.cross_validation import CVPath, held_out, judged
-from foldwise.paths.gram import (
-    CONSTANT_COLUMN,
-    CentredMoments,
-    mean_and_variance,
-    moved_to_zero,
-)
+from foldwise.paths.gram import CONSTANT_COLUMN, CentredMoments, mean_and_variance, moved_to_zero
 from foldwise.paths.newton import DictionaryColumns
 from foldwise.paths.path import Path
 from foldwise.paths.pivoting import ActiveSet
@@ -464,13 +459,9 @@ def cross_validated_stagewise_path(
     owner = "cross_validated_stagewise_path"
     check_number(owner, "epsilon", epsilon, least=0, try_=0.01)
     if epsilon == 0 and loss != "squared":
-        raise unsupported(
-            owner,
-            "epsilon",
-            must=f"be above zero with loss={loss!r}",
-            got=epsilon,
-            fix="Try 0.01; only squared error has the exact limit.",
-        )
+        must = f"be above zero with loss={loss!r}"
+        fix = "Try 0.01; only squared error has the exact limit."
+        raise unsupported(owner, "epsilon", must=must, got=epsilon, fix=fix)
     rows = checked_rows(D, y, loss, sample_weight, offset, None)
     folds = checked_folds(fold_of, len(rows.y))
     whole, *parts = _walks(rows, folds, epsilon, max_steps, n_points, lambda_min_ratio)

@@ -19,16 +19,7 @@ def _controller() -> ThreadpoolController:
 
 
 def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """Return the function, run with BLAS limited to one thread.
-
-    Examples
-    --------
-    >>> @one_blas_thread
-    ... def double(x):
-    ...     return 2 * x
-    >>> double(2)
-    4
-    """
+    """Return the function, run with BLAS limited to one thread."""
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -14,13 +14,8 @@ def staged_losses(model: Any, X: Any, y: Any) -> Any:
         return model.staged_loss(X, y)
     if is_classifier(model) and hasattr(model, "staged_predict"):
         return np.array([np.mean(stage != np.asarray(y)) for stage in model.staged_predict(X)])
-    raise unsupported(
-        "plot_staged_loss",
-        "model",
-        must="be boosted in rounds",
-        got=Plain(type(model).__name__),
-        fix="Pass a fitted booster.",
-    )
+    got, fix = Plain(type(model).__name__), "Pass a fitted booster."
+    raise unsupported("plot_staged_loss", "model", must="be boosted in rounds", got=got, fix=fix)
 
 
 def plot_staged_loss(model: Any, *sets: tuple[str, Any, Any], ax: Any = None) -> Any:
@@ -58,11 +53,8 @@ def plot_staged_loss(model: Any, *sets: tuple[str, Any, Any], ax: Any = None) ->
         (line,) = ax.plot(rounds, losses, label=label)
         ax.plot(rounds[best], losses[best], "o", color=line.get_color(), markersize=5)
     loss = getattr(getattr(model, "loss_", None), "name", None)
-    ax.set(
-        xlabel="round",
-        ylabel="share of wrong rows" if loss is None else f"mean {loss} loss",
-        title=type(model).__name__,
-    )
+    height = "share of wrong rows" if loss is None else f"mean {loss} loss"
+    ax.set(xlabel="round", ylabel=height, title=type(model).__name__)
     ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

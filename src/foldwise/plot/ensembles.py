@@ -94,13 +94,8 @@ def plot_variance_curve(curve: Any, *, ax: Any = None) -> Any:
     ax.plot(curve.n_learners, curve.variance, label="ρσ² + (1−ρ)σ²/n")
     ax.axhline(curve.floor, color="grey", linestyle=":", label=f"floor ρσ² = {curve.floor:.3g}")
     ax.plot([n], [here], "o", label=f"{n} learners: {here:.3g}")
-    ax.set(
-        xscale="log",
-        xlabel="number of learners",
-        ylabel="variance of the prediction",
-        title=f"σ² = {sigma2:.3g}, ρ = {rho:.2f}",
-        ylim=(0, None),
-    )
+    ax.set(xscale="log", xlabel="number of learners", ylabel="variance of the prediction")
+    ax.set(title=f"σ² = {sigma2:.3g}, ρ = {rho:.2f}", ylim=(0, None))
     ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
@@ -149,11 +144,8 @@ def plot_reliability(
 
     ax = plt.subplots()[1] if ax is None else ax
     curves = probabilities if isinstance(probabilities, Mapping) else {"": probabilities}
-    options: dict[str, Any] = {
-        "n_bins": n_bins,
-        "strategy": strategy,
-        "sample_weight": sample_weight,
-    }
+    options: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy}
+    options["sample_weight"] = sample_weight
     ax.plot([0, 1], [0, 1], color="grey", linewidth=0.8, linestyle=":")
     for name, given in curves.items():
         curve = reliability_curve(np.asarray(given), y, **options)

@@ -85,26 +85,16 @@ def _read(model: Any, X: Any) -> tuple[Array, Any, Any, Any, Any]:
     check_is_fitted(model)
     coef = np.atleast_1d(np.squeeze(np.asarray(getattr(model, "coef_", np.empty((2, 2))))))
     if coef.ndim != 1:
-        raise unsupported(
-            "plot_coefficients",
-            "model",
-            must="have one coefficient a column, in coef_",
-            got=model,
-            fix="Pass a linear model for one target.",
-        )
+        must, fix = "have one coefficient a column, in coef_", "Pass a linear model for one target."
+        raise unsupported("plot_coefficients", "model", must=must, got=model, fix=fix)
     unit = np.ones(len(coef)) if X is None else np.asarray(X, dtype=float).std(axis=0)
     names = np.asarray(getattr(model, "feature_names_in_", np.arange(len(coef))))
     sd, folds = getattr(model, "coef_sd_", None), getattr(model, "fold_coef_", None)
     often = getattr(model, "inclusion_probability_", None)
     if often is None:
         often = getattr(model, "selection_frequency_", None)
-    return (
-        names,
-        coef * unit,
-        None if sd is None else sd * unit,
-        often,
-        None if folds is None else folds * unit,
-    )
+    sd, folds = (None if each is None else each * unit for each in (sd, folds))
+    return names, coef * unit, sd, often, folds
 
 
 def plot_path(
@@ -231,12 +221,6 @@ def _label(ax: Any, walked: Any, coefs: Any, names: Any) -> None:
         if not coefs[-1, column]:
             continue
         height = max(float(coefs[-1, column]), height + gap)
-        ax.annotate(
-            str(names[column]),
-            (walked[-1], height),
-            xytext=(3, 0),
-            textcoords="offset points",
-            fontsize=8,
-            va="center",
-            annotation_clip=False,
-        )
+        place = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+        text, at = str(names[column]), (walked[-1], height)
+        ax.annotate(text, at, fontsize=8, annotation_clip=False, **place)

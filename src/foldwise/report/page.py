@@ -213,12 +213,9 @@ def model_sections(model: Any, X: Any, y: Any) -> list[Section]:
         found = [given_answer_section(model, None), listed, known, last]
     else:
         given = given_predictions(model, X, y)
-        metric = as_metric(
-            None,
-            owner=type(model).__name__,
-            classify=is_classifier(model),
-            has_probabilities=given.probabilities is not None,
-        )
+        owner, sure = type(model).__name__, given.probabilities is not None
+        classify = is_classifier(model)
+        metric = as_metric(None, owner=owner, classify=classify, has_probabilities=sure)
         found = [
             given_answer_section(model, given, metric),
             quality_section(given),
@@ -251,11 +248,6 @@ def _template() -> tuple[Template, str]:
 def page(title: str, sections: Sequence[Section], kind: str) -> str:
     """Return the page for some sections, the first of them without a heading."""
     template, style = _template()
-    return template.render(
-        title=title,
-        answer=sections[0],
-        sections=sections[1:],
-        kind=kind,
-        style=Markup(style),
-        version=foldwise.__version__,
-    )
+    answer, *others = sections
+    said = {"title": title, "kind": kind, "version": foldwise.__version__}
+    return template.render(answer=answer, sections=others, style=Markup(style), **said)

@@ -136,7 +136,7 @@ def stack_values(stack: Any) -> StackValues:
         misfits=[fold.relative for fold in folds],
         expected=[np.ones(len(f.misfits)) if f.expected is None else f.expected for f in folds],
         n_repeats=len(stack.deals_),
-        seconds_a_row=_seconds_a_row(stack),
+        seconds_a_row=sum(_seconds_by_learner(stack).values()) * len(stack.deals_),
         target=_target(deal),
         X=getattr(stack, "_X", None),
         frontier=_frontier(stack),
@@ -182,12 +182,10 @@ def _naive_standing(stack: Any, metric: Metric) -> list[Standing]:
         if verdict.response is None or verdict.target is None:
             return []
         target = _target(deal)
-        guesses = [
-            naive_response(
-                target.take(np.unique(rows_of(judgement.train))), metric, len(judgement.test.rows)
-            )
-            for judgement in deal.reading.judgements
-        ]
+        guesses = []
+        for judgement in deal.reading.judgements:
+            known = target.take(np.unique(rows_of(judgement.train)))
+            guesses.append(naive_response(known, metric, len(judgement.test.rows)))
         try:
             guess = metric.evaluate(joined(guesses), verdict.target)
         except ValueError:
@@ -273,7 +271,3 @@ def _seconds_by_learner(stack: Any) -> dict[str, float]:
             seconds = reader.table.predict_seconds.get(name, 0.0)
             spent[name] = len(models) * seconds / max(n_rows, 1)
     return spent
-
-
-def _seconds_a_row(stack: Any) -> float:
-    return sum(_seconds_by_learner(stack).values()) * len(stack.deals_)

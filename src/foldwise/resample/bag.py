@@ -131,15 +131,7 @@ def out_of_bag(
 def mean_and_error(
     influence: FloatArray, weight: FloatArray, group: IntArray | None
 ) -> tuple[float, float]:
-    """Return the weighted mean of row-wise numbers and its standard error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mean, error = mean_and_error(np.array([0.0, 1.0, 0.0, 1.0]), np.ones(4), None)
-    >>> mean, round(error, 4)
-    (0.5, 0.2887)
-    """
+    """Return the weighted mean of row-wise numbers and its standard error."""
     if not len(influence):
         return np.nan, np.nan
     share = weight / weight.sum()
@@ -154,15 +146,7 @@ def mean_and_error(
 def r2_with_error(
     y: FloatArray, prediction: FloatArray, weight: FloatArray, group: IntArray | None
 ) -> tuple[float, float]:
-    """Return R² and its standard error, by the delta method from the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([0.0, 1.0, 2.0, 3.0])
-    >>> r2_with_error(y, y, np.ones(4), None)
-    (1.0, 0.0)
-    """
+    """Return R² and its standard error, by the delta method from the rows."""
     if not len(y):
         return np.nan, np.nan
     share = weight / weight.sum()
@@ -178,14 +162,6 @@ def r2_with_error(
 def accuracy_with_error(
     codes: IntArray, share_of_votes: FloatArray, weight: FloatArray, group: IntArray | None
 ) -> tuple[float, float]:
-    """Return the accuracy and its standard error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> votes = np.array([[0.9, 0.1], [0.2, 0.8]])
-    >>> accuracy_with_error(np.array([0, 1]), votes, np.ones(2), None)
-    (1.0, 0.0)
-    """
+    """Return the accuracy and its standard error."""
     right = (share_of_votes.argmax(axis=1) == codes).astype(float)
     return mean_and_error(right, weight, group)

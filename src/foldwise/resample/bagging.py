@@ -111,18 +111,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.sampling = sampling
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.split_features = split_features
-        self.generator = generator
-        self.noise = noise
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _default_learner(self) -> Any:
         return DecisionTreeRegressor()
@@ -275,18 +264,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.sampling = sampling
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.split_features = split_features
-        self.combine = combine
-        self.generator = generator
-        self.oob_score = oob_score
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._keep(locals())
 
     def _default_learner(self) -> Any:
         return DecisionTreeClassifier()

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,14 +29,8 @@ from foldwise.learners.one_learner import (
     require_task,
     require_weights,
 )
-from foldwise.resample.bag import (
-    BagPlan,
-    accuracy_with_error,
-    fit_members,
-    mean_answer,
-    out_of_bag,
-    r2_with_error,
-)
+from foldwise.parameters import KeepsParameters
+from foldwise.resample import bag
 from foldwise.resample.draws import (
     ROW_SCHEMES,
     TARGET_SCHEMES,
@@ -57,7 +51,7 @@ POINTS_AT_ONCE = 5_000
 POINTS_KEPT = 200  # training rows that tell how much predictions vary
 
 
-class Bagging(BaseEstimator):
+class Bagging(KeepsParameters):
     """Draws, fits, and asks the learners.
 
     A subclass has a ``_default_learner`` and a ``_tally`` of what a member answers.
@@ -142,16 +136,13 @@ class Bagging(BaseEstimator):
         self.draws_ = self._draws(len(y), weight, groups)
         passed = None if self.draws_.probability is not None else weight
         if passed is not None:
-            require_weights(
-                owner,
-                learner,
-                f"when weights are given with sampling={self.sampling!r}",
-                "Use sampling='bootstrap', which draws by weight.",
-            )
+            why = f"when weights are given with sampling={self.sampling!r}"
+            fix = "Use sampling='bootstrap', which draws by weight."
+            require_weights(owner, learner, why, fix)
         targets = self._new_targets(X, learner, y, weight, last)
-        plan = BagPlan(learner, table, y, passed, self.draws_, self._n_columns(), targets)
+        plan = bag.BagPlan(learner, table, y, passed, self.draws_, self._n_columns(), targets)
         with progress(owner, self.n_estimators, self.verbose) as told:
-            self.members_ = fit_members(plan, self.seeds_, self.n_jobs, told)
+            self.members_ = bag.fit_members(plan, self.seeds_, self.n_jobs, told)
         # What the learners say at some training rows is kept, not the rows: they are not ours.
         points = np.unique(np.linspace(0, len(y) - 1, POINTS_KEPT).astype(np.intp))
         self.points_ = points, self._answers(table.rows(points))
@@ -204,7 +195,7 @@ class Bagging(BaseEstimator):
         """Set the out-of-bag score; return the predictions it is of."""
         classes = isinstance(self, ClassifierMixin)
         width = len(self.classes_) if classes else 1
-        said = out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, width)
+        said = bag.out_of_bag(self.members_, self.seeds_, self.draws_, table, self._tally, width)
         weight = np.ones(len(said)) if weight is None else weight
         seen = np.flatnonzero(~np.isnan(said[:, 0]))
         if not len(seen):
@@ -215,7 +206,7 @@ class Bagging(BaseEstimator):
             )
         group = None if self.draws_.group is None else self.draws_.group[seen]
         said = said if classes else said[:, 0]
-        judge = accuracy_with_error if classes else r2_with_error
+        judge = bag.accuracy_with_error if classes else bag.r2_with_error
         score = judge(y[seen], said[seen], weight[seen], group)
         self.oob_score_, self.oob_score_se_ = score
         return said
@@ -249,7 +240,7 @@ class Bagging(BaseEstimator):
 
     def _mean(self, X: Any) -> FloatArray:
         table = self._table(X)
-        return mean_answer(self.members_, table, self._tally, self.n_jobs)
+        return bag.mean_answer(self.members_, table, self._tally, self.n_jobs)
 
     def variance(self, X: Any) -> BaggingVariance:
         """Return how much a learner's prediction varies, between and within training sets.
@@ -313,7 +304,7 @@ class Bagging(BaseEstimator):
         table = self._table(X)
         share = 1.0 if self.sampling in TARGET_SCHEMES else self._share_of_mean()
         spread = np.sqrt(share * self._answers(table).var(axis=0, ddof=1))
-        centre = mean_answer(self.members_, table, self._tally, self.n_jobs)
+        centre = bag.mean_answer(self.members_, table, self._tally, self.n_jobs)
         reach = norm.ppf((1 + level) / 2) * spread
         return np.stack([centre - reach, centre + reach], axis=-1)
 

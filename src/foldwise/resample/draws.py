@@ -25,12 +25,6 @@ def draw_counts(
 
     ``scheme``: "bootstrap" draws with replacement, "subsample" without, "bayesian" gives
     exponential weights with mean one; any other scheme takes every unit once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> draw_counts("bootstrap", 5, 5, np.random.default_rng(0)).sum()
-    np.float64(5.0)
     """
     if scheme == "bootstrap":
         if probability is None:

@@ -97,14 +97,6 @@ def jackknife_after_bootstrap(counts: FloatArray, answers: FloatArray) -> FloatA
     """Return the same variance from the learners that lack each unit, less its finite-bag bias.
 
     Where the infinitesimal jackknife is too low it is too high: their mean is close.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> counts = np.random.default_rng(0).multinomial(10, [0.1] * 10, size=2_000).astype(float)
-    >>> y = np.arange(10.0)
-    >>> bool(jackknife_after_bootstrap(counts, counts @ y[:, None] / 10)[0] > y.var() / 10)
-    True
     """
     n_learners, n_units = counts.shape
     without = (counts == 0).astype(float)
@@ -153,11 +145,6 @@ def subsample_factor(n_units: int, size: int) -> float:
     References
     ----------
     .. [1] Wager, Athey (2018). Estimation and inference of heterogeneous treatment effects.
-
-    Examples
-    --------
-    >>> round(subsample_factor(100, 50), 2)
-    3.96
     """
     return (n_units - 1) / n_units * (n_units / (n_units - size)) ** 2
 

@@ -51,23 +51,7 @@ class RuleFitBase(TreeSum):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.ensemble = ensemble
-        self.n_estimators = n_estimators
-        self.mean_leaves = mean_leaves
-        self.max_conditions = max_conditions
-        self.subsample = subsample
-        self.learning_rate = learning_rate
-        self.min_samples_leaf = min_samples_leaf
-        self.linear_terms = linear_terms
-        self.winsorize = winsorize
-        self.max_terms = max_terms
-        self.l1_ratio = l1_ratio
-        self.choose = choose
-        self.cv = cv
-        self.dictionary = dictionary
-        self.cv_score = cv_score
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         super()._check_parameters(owner)
@@ -80,13 +64,9 @@ class RuleFitBase(TreeSum):
 
     def _fit(self, owner: str, data: TreeData, rng: np.random.Generator) -> None:
         if self.ensemble is not None and data.table.columns.levels:
-            raise invalid_data(
-                owner,
-                "X",
-                must="hold numbers only when rules come from an ensemble",
-                got="columns of categories",
-                fix="Encode them, or leave ensemble out.",
-            )
+            must = "hold numbers only when rules come from an ensemble"
+            fix = "Encode them, or leave ensemble out."
+            raise invalid_data(owner, "X", must=must, got="columns of categories", fix=fix)
         leaves = tree_sizes(self.n_estimators, self.mean_leaves, rng)
         growth = self._growth(leaves, rng, self.max_conditions)
         tail = self.winsorize if self.linear_terms else None
@@ -197,13 +177,8 @@ class RuleFitBase(TreeSum):
         check_is_fitted(self)
         table = new_table(self, np.atleast_2d(x) if np.ndim(x) == 1 else x)
         if table.n_rows != 1:
-            raise invalid_data(
-                type(self).__name__,
-                "x",
-                must="be one row",
-                got=table.n_rows,
-                fix="Explain rows one at a time.",
-            )
+            owner, fix = type(self).__name__, "Explain rows one at a time."
+            raise invalid_data(owner, "x", must="be one row", got=table.n_rows, fix=fix)
         return explain_row(self.model_, table, self._output_position(table, output))
 
     def interactions(self, X: Any, *, order: int = 2) -> pd.DataFrame:
@@ -290,11 +265,6 @@ class RuleFitBase(TreeSum):
             return int(self.model_.decision(table)[0].argmax())
         labels = self._outputs()
         if output not in labels:
-            raise invalid_parameter(
-                type(self).__name__,
-                "output",
-                must="be one of " + ", ".join(map(repr, labels)),
-                got=output,
-                fix=did_you_mean(output, labels),
-            )
+            must, fix = "be one of " + ", ".join(map(repr, labels)), did_you_mean(output, labels)
+            raise invalid_parameter(type(self).__name__, "output", must=must, got=output, fix=fix)
         return labels.index(output)

@@ -18,8 +18,8 @@ from foldwise.isle.linear_terms import LinearTerms, linear_terms
 from foldwise.rules.rule import Condition, Members, Rule
 from foldwise.rules.trees import Cuts, TreeSplit, lightgbm_trees, read_splits, rules_of
 
+# Up to this many numbers (512 MB) the matrix is dense, above it is sparse.
 DENSE_NUMBERS = 2**26
-"""Up to this many numbers (512 MB) the matrix is dense, above it is sparse."""
 
 Bits = NDArray[np.uint8]
 
@@ -48,10 +48,7 @@ def unpacked(bits: Bits, n_rows: int) -> NDArray[np.uint8]:
 
 
 def supports(bits: Bits, weight: FloatArray, block: int = 256) -> FloatArray:
-    """Return the weighted share of rows each rule selects.
-
-    Shapes: ``bits`` (n_rules, n_bytes).
-    """
+    """Return the weighted share of rows each rule selects. Shapes: ``bits`` (n_rules, n_bytes)."""
     sums = [
         unpacked(bits[first : first + block], len(weight)) @ weight
         for first in range(0, len(bits), block)
@@ -68,12 +65,6 @@ def distinct(bits: Bits, n_rows: int, lengths: Iterable[int]) -> list[int]:
     Rules are compared by 128-bit digests of their bits, in O(n_rules · n_rows / 8).
 
     Shapes: ``bits`` (n_rules, n_bytes).
-
-    Examples
-    --------
-    >>> masks = np.array([[1, 0, 0], [0, 1, 1], [1, 1, 1], [0, 1, 0]], dtype=bool)
-    >>> distinct(np.packbits(masks, axis=1), 3, [2, 1, 1, 1])
-    [1, 3]
     """
     everything = np.packbits(np.ones(n_rows, dtype=bool))
     best: dict[bytes, tuple[int, int]] = {}

@@ -11,8 +11,8 @@ from foldwise.isle.linear_terms import TYPICAL_RULE_DEVIATION
 from foldwise.rules.fitting import RuleModel
 from foldwise.rules.text import number_text, rule_text
 
+# Terms written out when an explanation is printed; the rest is summed up.
 SHOWN = 10
-"""Terms written out when an explanation is printed; the rest is summed up."""
 
 
 def term_importances(model: RuleModel) -> FloatArray:
@@ -80,12 +80,8 @@ class Explanation:
 
 def term_texts(model: RuleModel, columns: Columns) -> list[str]:
     """Return the text of each rule, then of each linear term."""
-    lines = [
-        f"{columns.names[feature]} (linear from {low:.4g} to {high:.4g})"
-        for feature, low, high in zip(
-            model.linear.features, model.linear.low, model.linear.high, strict=True
-        )
-    ]
+    terms = zip(model.linear.features, model.linear.low, model.linear.high, strict=True)
+    lines = [f"{columns.names[k]} (linear from {low:.4g} to {high:.4g})" for k, low, high in terms]
     return [*(rule_text(rule, columns) for rule in model.rules), *lines]
 
 
@@ -95,13 +91,8 @@ def explain_row(model: RuleModel, row: CodedTable, output: int) -> Explanation:
     contributions = centred_terms(model, row)[0] * coefs
     held = ["holds" if rule.holds(row)[0] else "does not hold" for rule in model.rules]
     values = [number_text(row.column(int(feature))[0]) for feature in model.linear.features]
-    terms = pd.DataFrame(
-        {
-            "text": term_texts(model, row.columns),
-            "value": [*held, *values],
-            "contribution": contributions,
-        }
-    )
+    words = {"text": term_texts(model, row.columns), "value": [*held, *values]}
+    terms = pd.DataFrame({**words, "contribution": contributions})
     terms = terms[contributions != 0]
     order = np.argsort(-terms["contribution"].abs().to_numpy(), kind="stable")
     base = float(model.intercepts[output] + model.rule_coefs[output] @ model.supports)

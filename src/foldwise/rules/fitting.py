@@ -47,14 +47,9 @@ def kept_terms(dictionary: TermDictionary, coefs: FloatArray, intercepts: FloatA
     used = (coefs != 0).any(axis=0)
     n_rules = len(dictionary.rules)
     rules, lines = np.flatnonzero(used[:n_rules]), np.flatnonzero(used[n_rules:])
-    return RuleModel(
-        tuple(dictionary.rules[k] for k in rules),
-        dictionary.supports[rules],
-        dictionary.linear[lines],
-        coefs[:, rules],
-        coefs[:, n_rules + lines],
-        intercepts,
-    )
+    kept = tuple(dictionary.rules[k] for k in rules), dictionary.supports[rules]
+    by_kind = coefs[:, rules], coefs[:, n_rules + lines]
+    return RuleModel(*kept, dictionary.linear[lines], *by_kind, intercepts)
 
 
 def fit_terms(

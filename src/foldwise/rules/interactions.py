@@ -134,13 +134,8 @@ def interaction_null(
     ]
     found = _pairs(model, X)
     null = pd.DataFrame(draws).reindex(columns=found.index).fillna(0.0)
-    frame = pd.DataFrame(
-        {
-            "H": found,
-            "null_mean": null.mean(axis=0),
-            "null_std": null.std(axis=0, ddof=0),
-        }
-    )
+    chance = {"null_mean": null.mean(axis=0), "null_std": null.std(axis=0, ddof=0)}
+    frame = pd.DataFrame({"H": found, **chance})
     frame["excess"] = frame["H"] - frame["null_mean"]
     frame = frame.sort_values("excess", ascending=False, kind="stable")
     return frame.rename_axis(["feature_1", "feature_2"]).reset_index()

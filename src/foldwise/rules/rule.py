@@ -14,16 +14,7 @@ from foldwise.isle.data import CodedTable
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """``low < x <= high``, and whether a missing x passes too.
-
-    Examples
-    --------
-    >>> both = Interval(0, high=10.0) & Interval(0, high=5.0, missing=True)
-    >>> both
-    Interval(feature=0, low=-inf, high=5.0, missing=False)
-    >>> both.holds(np.array([4.0, 7.0, np.nan]))
-    array([ True, False, False])
-    """
+    """``low < x <= high``, and whether a missing x passes too."""
 
     feature: int  # column asked about
     low: float = -math.inf  # ends of the range; infinite for none
@@ -48,16 +39,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """``x in codes`` (or not in, when excluded), and whether a missing x passes too.
-
-    Examples
-    --------
-    >>> rest = Members(0, frozenset({1}), excluded=True) & Members(0, frozenset({1, 2}))
-    >>> rest
-    Members(feature=0, codes=frozenset({2}), excluded=False, missing=False)
-    >>> rest.holds(np.array([0.0, 1.0, 2.0, np.nan]))
-    array([False, False,  True, False])
-    """
+    """``x in codes`` (or not in, when excluded), and whether a missing x passes too."""
 
     feature: int  # column asked about; it holds category codes
     codes: frozenset[int]  # the categories named
@@ -101,16 +83,7 @@ def both(first: Condition, second: Condition) -> Condition:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Conditions that must all hold, one a column, in the order of the columns.
-
-    Examples
-    --------
-    >>> rule = conjunction([Interval(1, low=3.0), Interval(0, high=10.0), Interval(0, high=5.0)])
-    >>> rule.features
-    (0, 1)
-    >>> len(rule)
-    2
-    """
+    """Conditions that must all hold, one a column, in the order of the columns."""
 
     # at most one for each column. Use :func:`conjunction` to build a rule from conditions that
     # may speak of the same column.

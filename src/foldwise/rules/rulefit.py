@@ -143,27 +143,7 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        super().__init__(
-            ensemble,
-            n_estimators=n_estimators,
-            mean_leaves=mean_leaves,
-            max_conditions=max_conditions,
-            subsample=subsample,
-            learning_rate=learning_rate,
-            min_samples_leaf=min_samples_leaf,
-            linear_terms=linear_terms,
-            winsorize=winsorize,
-            max_terms=max_terms,
-            l1_ratio=l1_ratio,
-            choose=choose,
-            cv=cv,
-            dictionary=dictionary,
-            cv_score=cv_score,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.loss = loss
-        self.huber_delta = huber_delta
+        self._keep(locals())
 
 
 class RuleFitClassifier(TreeSumClassifier, RuleFitBase):

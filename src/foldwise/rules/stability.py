@@ -8,13 +8,14 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.isle.data import CodedTable, is_frame, new_table
+from foldwise._sklearn import take
+from foldwise.arrays import BoolArray, FloatArray
+from foldwise.isle.data import CodedTable, new_table
 from foldwise.rules.fitting import RuleModel
 from foldwise.rules.text import rule_text
 
+# Two rules on the same columns count as the same from this correlation on.
 ALIKE = 0.8
-"""Two rules on the same columns count as the same from this correlation on."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,12 @@ def rule_stability(
     """
     rng = check_random_state(random_state)
     table, y = new_table(model, X), np.asarray(y)
+    X = X.tocsr() if hasattr(X, "tocsr") else X
     own = _selections(model.model_, table)
     counts, indices = np.zeros(len(own)), []
     for _ in range(n_resamples):
         rows = np.sort(rng.permutation(len(y))[: max(2, round(share * len(y)))])
-        refit = clone(model).set_params(cv_score=False).fit(_rows(X, rows), y[rows])
+        refit = clone(model).set_params(cv_score=False).fit(take(X, rows), y[rows])
         other = _selections(refit.model_, table)
         alike = _alike(model.model_, own, refit.model_, other)
         counts += alike.any(axis=1)
@@ -89,7 +91,8 @@ def rule_stability(
         indices.append(common / total if total else 1.0)
     frame = model.rules_
     frame = frame[frame["kind"] == "rule"].copy()
-    by_text = dict(zip(_texts(model), counts / n_resamples, strict=True))
+    texts = [rule_text(rule, model.columns_) for rule in model.model_.rules]
+    by_text = dict(zip(texts, counts / n_resamples, strict=True))
     frame["frequency"] = [by_text[text] for text in frame["rule"]]
     return Stability(frame, float(np.mean(indices)))
 
@@ -110,13 +113,3 @@ def _alike(model: RuleModel, own: FloatArray, refit: RuleModel, other: FloatArra
         [[set(rule.features) == those for those in features] for rule in model.rules], dtype=bool
     ).reshape(len(own), len(other))
     return same & (np.abs(own @ other.T) >= ALIKE)
-
-
-def _texts(model: Any) -> list[str]:
-    return [rule_text(rule, model.columns_) for rule in model.model_.rules]
-
-
-def _rows(X: Any, rows: IntArray) -> Any:
-    if is_frame(X):
-        return X.iloc[rows] if hasattr(X, "iloc") else X[rows.tolist()]
-    return X.tocsr()[rows] if hasattr(X, "tocsr") else np.asarray(X)[rows]

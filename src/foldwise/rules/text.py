@@ -158,13 +158,7 @@ def _range(name: str, condition: Interval) -> str:
 
 
 def number_text(number: float) -> str:
-    """Return the shortest text that reads back as the number.
-
-    Examples
-    --------
-    >>> number_text(5.0), number_text(0.1)
-    ('5', '0.1')
-    """
+    """Return the shortest text that reads back as the number."""
     return repr(float(number)).removesuffix(".0")
 
 

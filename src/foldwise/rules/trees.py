@@ -15,15 +15,7 @@ from foldwise.rules.rule import Condition, Interval, Members, Rule, conjunction
 
 
 def short_number_between(low: float, high: float) -> float:
-    """Return the number with the fewest decimals in the middle half of [low, high].
-
-    Examples
-    --------
-    >>> short_number_between(5.23718, 5.24125)
-    5.24
-    >>> short_number_between(1999.0, 3500.0)
-    3000.0
-    """
+    """Return the number with the fewest decimals in the middle half of [low, high]."""
     gap = high - low
     if not 0 < gap < math.inf:
         return low
@@ -96,14 +88,7 @@ def _walk(root: TreeSplit) -> Iterator[Rule]:
 def number_split(
     feature: int, threshold: float, missing_left: bool | None
 ) -> tuple[Interval, Interval]:
-    """Return the two sides of ``x <= threshold``.
-
-    Examples
-    --------
-    >>> number_split(0, math.inf, missing_left=False)
-    (Interval(feature=0, low=-inf, high=inf, missing=False),
-     Interval(feature=0, low=inf, high=inf, missing=True))
-    """
+    """Return the two sides of ``x <= threshold``."""
     right = Interval(feature, threshold, math.inf, missing_left is False)
     if threshold == -math.inf:
         return Interval(feature, math.inf, math.inf, missing_left is True), right

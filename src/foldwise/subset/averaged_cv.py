@@ -10,9 +10,9 @@ from sklearn.base import is_classifier
 from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.checks import check_word
 from foldwise.errors import invalid_parameter
+from foldwise.paths import lasso_path
 from foldwise.subset.coefficients import least_squares_by_split, unscale
 from foldwise.subset.columns import Choice
-from foldwise.subset.lasso import best_lasso, lasso
 from foldwise.subset.linear import LinearClassifier, LinearModel, LinearRegressor, splits_of
 from foldwise.subset.logistic import ClassRows, fit_all, scaled_rows, seconds_for
 from foldwise.subset.moments import ScaledGram, Split, SubsetRows, all_rows, by_split
@@ -72,16 +72,7 @@ class AveragedCV(LinearModel):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        self.cv = cv
-        self.refit = refit
-        self.candidates = candidates
-        self.max_size = max_size
-        self.forced = forced
-        self.column_groups = column_groups
-        self.empty_model = empty_model
-        self.n_alphas = n_alphas
-        self.time_limit = time_limit
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose a model on every fold and average them.
@@ -412,3 +403,58 @@ def _best_logistic(
     # The first within rounding: the smallest, since that is the order of the subsets.
     first = int(np.flatnonzero(losses <= losses.min() * (1 + TIE) + 1e-300)[0])
     return betas[first], kept[first], float(losses[first] / test.weights.sum())
+
+
+# Logistic paths are solved by Newton's method, to this share of the loss of the best constant;
+# those of squared error are exact.
+TOLERANCE = 1e-16
+
+
+def best_lasso(
+    rows: SubsetRows, split: Split, n_alphas: int, loss: str
+) -> tuple[float, FloatArray, float]:
+    """Return the best penalty for one fold, its coefficients and its mean loss on the test rows.
+
+    ``loss`` is "squared" or, for targets 0 and 1, "logistic".
+    """
+    train, test = map(rows.take, split)
+    alphas = penalties(train, n_alphas)
+    betas = lasso(train, alphas, loss)
+    Z = np.column_stack([np.ones(len(test.y)), test.X])
+    if loss == "logistic":
+        errors = ClassRows(Z, test.y, test.weights).losses(betas)
+    else:
+        errors = (test.y - betas @ Z.T) ** 2 @ test.weights
+    best = int(np.argmin(errors))
+    return float(alphas[best]), betas[best], errors[best] / test.weights.sum()
+
+
+def standardised(rows: SubsetRows) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return X centred and scaled, its means and its scales; constant columns become zero."""
+    means = np.average(rows.X, axis=0, weights=rows.weights)
+    X = rows.X - means
+    scale = np.sqrt(np.average(X**2, axis=0, weights=rows.weights))
+    scale[scale <= 1e-12 * np.abs(X).max(axis=0, initial=1.0)] = np.inf
+    return X / scale, means, scale
+
+
+def penalties(rows: SubsetRows, n_alphas: int) -> FloatArray:
+    """Return penalties from the one that leaves the model empty down to a thousandth of it.
+
+    With more columns than rows down to a hundredth: below, the model just repeats the target.
+    """
+    Z, _, _ = standardised(rows)
+    y, total = rows.y - np.average(rows.y, weights=rows.weights), rows.weights.sum()
+    largest = np.abs(Z.T @ (rows.weights * y)).max(initial=0.0) / total
+    lowest = -3 if total > Z.shape[1] else -2
+    return (largest or 1.0) * np.logspace(0, lowest, n_alphas)
+
+
+def lasso(rows: SubsetRows, alphas: FloatArray, loss: str) -> FloatArray:
+    """Return intercepts and coefficients (n_alphas, n_features + 1) at falling penalties."""
+    Z, means, scale = standardised(rows)
+    path = lasso_path(
+        Z, rows.y, loss=loss, sample_weight=rows.weights, lambdas=alphas, tol=TOLERANCE
+    )
+    coefs = path.coefs / scale
+    return np.column_stack([path.intercepts - coefs @ means, coefs])

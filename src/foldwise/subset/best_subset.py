@@ -141,17 +141,7 @@ class BestSubsetRegressor(LinearRegressor):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        self.criterion = criterion
-        self.cv = cv
-        self.max_size = max_size
-        self.forced = forced
-        self.column_groups = column_groups
-        self.empty_model = empty_model
-        self.fit_intercept = fit_intercept
-        self.each_size = each_size
-        self.keep_all = keep_all
-        self.time_limit = time_limit
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Find the best subset and fit it on all rows.
@@ -194,7 +184,10 @@ class BestSubsetRegressor(LinearRegressor):
         self.best_by_size_ = named_table(selected, choice, names)
         self.__dict__.pop("all_subsets_", None)
         if selected.every is not None:
-            self.all_subsets_ = whole_table(*selected.every, choice, names)
+            kept, errors = selected.every
+            inside = choice.support(kept, len(names))
+            every = pd.DataFrame(inside, columns=names)
+            self.all_subsets_ = every.assign(size=inside.sum(axis=1), **errors)
         self.complete_ = selected.complete
         return self
 
@@ -305,14 +298,6 @@ def named_table(selected: Selected, choice: Choice, names: Array) -> pd.DataFram
     inside = choice.support(selected.rivals, len(names))
     table.insert(1, "columns", [tuple(names[row].tolist()) for row in inside])
     return table
-
-
-def whole_table(
-    kept: BoolArray, errors: pd.DataFrame, choice: Choice, names: Array
-) -> pd.DataFrame:
-    """Return the table of all subsets, one boolean column a feature."""
-    inside = choice.support(kept, len(names))
-    return pd.DataFrame(inside, columns=names).assign(size=inside.sum(axis=1), **errors)
 
 
 def _without_empty(score: Score, choice: Choice) -> Score:

@@ -65,16 +65,10 @@ def find_models(
         must = "be a number where not all models are enumerated"
         raise invalid_parameter(searcher.owner, "occam_ratio", must=must, got=None, fix="Try 20.")
     else:
-        found = best_within(
-            moments,
-            choice,
-            score,
-            searcher,
-            slack=2 * np.log(ratio),
-            at_most=plan.max_models,
-            n_steps=plan.n_steps if way == "mc3" else None,
-            random_state=plan.random_state,
-        )
+        asked: dict[str, Any] = {"slack": 2 * np.log(ratio), "at_most": plan.max_models}
+        if way == "mc3":
+            asked |= {"n_steps": plan.n_steps, "random_state": plan.random_state}
+        found = best_within(moments, choice, score, searcher, **asked)
         if len(found.rss) == plan.max_models:
             warn(
                 f"{searcher.owner}: Occam's window holds more than {plan.max_models} models; the "
@@ -128,15 +122,7 @@ class BayesianModelAveraging(LinearModel):
         time_limit: float | None = 600.0,
         verbose: int = 0,
     ) -> None:
-        self.model_prior = model_prior
-        self.occam_ratio = occam_ratio
-        self.strict = strict
-        self.method = method
-        self.max_size = max_size
-        self.forced = forced
-        self.max_models = max_models
-        self.time_limit = time_limit
-        self.verbose = verbose
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the models and average them.
@@ -168,18 +154,10 @@ class BayesianModelAveraging(LinearModel):
         check_word(owner, "model_prior", self.model_prior, ["uniform", "beta_binomial"])
         check_word(owner, "method", self.method, self._methods)
         if self.occam_ratio not in (None, "auto", np.inf):
-            check_number(
-                owner, "occam_ratio", self.occam_ratio, least=1, fix="Use 20, None or 'auto'."
-            )
-        return ModelSearch(
-            searcher,
-            self.method,
-            self.occam_ratio,
-            self.strict,
-            self.max_models,
-            self.n_steps,
-            self.random_state,
-        )
+            fix = "Use 20, None or 'auto'."
+            check_number(owner, "occam_ratio", self.occam_ratio, least=1, fix=fix)
+        how = self.method, self.occam_ratio, self.strict, self.max_models
+        return ModelSearch(searcher, *how, self.n_steps, self.random_state)
 
     def _store_models(self, models: Found, weights: FloatArray, choice: Choice) -> None:
         names = self._names()
@@ -188,13 +166,9 @@ class BayesianModelAveraging(LinearModel):
         self.inclusion_probability_ = np.minimum(weights @ self.model_support_, 1.0)
         self.complete_ = models.complete
         inside = self.model_support_[:LISTED]
-        self.models_ = pd.DataFrame(
-            {
-                "probability": weights[:LISTED],
-                "size": inside.sum(axis=1),
-                "columns": [tuple(names[row].tolist()) for row in inside],
-            }
-        )
+        columns = [tuple(names[row].tolist()) for row in inside]
+        numbers = {"probability": weights[:LISTED], "size": inside.sum(axis=1)}
+        self.models_ = pd.DataFrame({**numbers, "columns": columns})
 
     def _store_coefficients(self, fits: Fits, noise: FloatArray, moments: ScaledGram) -> None:
         """Store posterior means and standard deviations.

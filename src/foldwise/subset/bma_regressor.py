@@ -258,13 +258,8 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
 
     def _g(self, moments: ScaledGram) -> float | None:
         """Return Zellner's g; None for the most likely one of each model."""
-        n_rows, n_columns = float(moments.n_rows), moments.n_columns
-        words = {
-            "bric": max(n_rows, n_columns**2),
-            "uip": n_rows,
-            "ric": float(n_columns**2),
-            "eb": None,
-        }
+        n_rows, squares = float(moments.n_rows), float(moments.n_columns**2)
+        words = {"bric": max(n_rows, squares), "uip": n_rows, "ric": squares, "eb": None}
         owner = type(self).__name__
         if isinstance(self.g, str):
             check_word(owner, "g", self.g, words)

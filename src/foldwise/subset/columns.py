@@ -12,10 +12,7 @@ from foldwise.arrays import BoolArray, IntArray
 from foldwise.checks import check_type
 from foldwise.errors import did_you_mean, invalid_parameter
 
-LISTS = {
-    "forced": ("columns", "Try [0]."),
-    "column_groups": ("lists of columns", "Try [[0, 1]]."),
-}
+LISTS = {"forced": ("columns", "Try [0]."), "column_groups": ("lists of columns", "Try [[0, 1]].")}
 
 
 @dataclass(frozen=True)
@@ -84,15 +81,7 @@ class Choice:
 
 
 def count_subsets(widths: Sequence[int], max_size: int) -> int:
-    """Return how many subsets of units have at most ``max_size`` columns in all.
-
-    Examples
-    --------
-    >>> count_subsets([1, 1, 1], 2)
-    7
-    >>> count_subsets([1, 3], 3)
-    3
-    """
+    """Return how many subsets of units have at most ``max_size`` columns in all."""
     if max_size >= sum(widths):
         return 1 << len(widths)
     if set(widths) <= {1}:

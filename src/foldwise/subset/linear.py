@@ -180,14 +180,10 @@ class LinearClassifier(ClassifierMixin, LinearModel):
         self.classes_, codes = np.unique(y, return_inverse=True)
         check_two_classes(type(self).__name__, self.classes_)
         if len(self.classes_) > 2 and not self._several_classes:
-            raise invalid_data(
-                type(self).__name__,
-                "y",
-                must="have two classes",
-                got=Plain(f"{len(self.classes_)} classes"),
-                fix="Only binary classification is supported. The type of the target is "
-                f"{type_of_target(y)}.",
-            )
+            owner, got = type(self).__name__, Plain(f"{len(self.classes_)} classes")
+            said = "Only binary classification is supported. The type of the target is"
+            fix = f"{said} {type_of_target(y)}."
+            raise invalid_data(owner, "y", must="have two classes", got=got, fix=fix)
         return X, codes.astype(np.float64)
 
 

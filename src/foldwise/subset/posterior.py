@@ -17,11 +17,6 @@ def model_prior(name: str, n_columns: int) -> LogPrior:
 
     ``name``: "uniform" gives all models the same, so most of it to models of middling size;
     "beta_binomial" gives all sizes the same.
-
-    Examples
-    --------
-    >>> np.exp(model_prior("beta_binomial", 2)(np.arange(3))).round(3)
-    array([0.333, 0.167, 0.333])
     """
 
     def log_prior(size: IntArray) -> FloatArray:
@@ -67,13 +62,7 @@ def local_g(left: FloatArray, k: IntArray, spare: float) -> FloatArray:
 
 
 def probabilities(scores: FloatArray) -> FloatArray:
-    """Return weights that fall with exp(-score / 2) and sum to one.
-
-    Examples
-    --------
-    >>> probabilities(np.array([10.0, 10.0 + 2 * np.log(3)]))
-    array([0.75, 0.25])
-    """
+    """Return weights that fall with exp(-score / 2) and sum to one."""
     weights = np.exp(-0.5 * (scores - scores.min()))
     return weights / weights.sum()
 
@@ -106,17 +95,7 @@ def occams_window(
 def mixture_quantile(
     level: float, weights: FloatArray, means: FloatArray, scales: FloatArray, df: FloatArray
 ) -> FloatArray:
-    """Return a quantile of one mixture a row.
-
-    Shapes: ``means, scales`` (n_rows, n_parts).
-
-    Examples
-    --------
-    >>> two_sided = np.array([[-1.0, 1.0]])
-    >>> weights, df = np.array([0.5, 0.5]), np.array([5.0, 5.0])
-    >>> bool(abs(mixture_quantile(0.5, weights, two_sided, np.ones((1, 2)), df)[0]) < 1e-9)
-    True
-    """
+    """Return a quantile of one mixture a row. Shapes: ``means, scales`` (n_rows, n_parts)."""
     ends = means + scales * stdtrit(df, level)
     low, high = ends.min(axis=1), ends.max(axis=1)
     at = ends @ weights

@@ -1,5 +1,6 @@
 """Searches over all subsets: which way to go, and what comes back."""
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,7 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.errors import Plain, invalid_parameter
+from foldwise.engine import progress
+from foldwise.errors import Plain, invalid_parameter, warn
 from foldwise.subset.branch_and_bound import (
     BestOfEachSize,
     Goal,
@@ -22,7 +24,6 @@ from foldwise.subset.criteria import Score, TargetSummary
 from foldwise.subset.exhaustive import SPEED, Sink, sweep_all, sweep_work
 from foldwise.subset.mc3 import walk
 from foldwise.subset.moments import ALIASED, PERFECT, ScaledGram
-from foldwise.subset.progress import drive
 from foldwise.subset.sinks import BestBySize, Everything, members
 from foldwise.wording import rough_duration
 
@@ -51,20 +52,29 @@ class Searcher:
         if self.time_limit is None or seconds <= self.time_limit:
             return
         folds = f" on {n_folds} folds" if n_folds > 1 else ""
-        raise invalid_parameter(
-            self.owner,
-            "X",
-            must="have few enough columns to try all subsets",
-            got=Plain(
-                f"{len(choice.units)} to choose from: {choice.n_subsets:.2g} subsets{folds} "
-                f"would take about {rough_duration(seconds)}"
-            ),
-            fix=self.instead,
-        )
+        must = "have few enough columns to try all subsets"
+        tried = f"{len(choice.units)} to choose from: {choice.n_subsets:.2g} subsets{folds}"
+        got = Plain(f"{tried} would take about {rough_duration(seconds)}")
+        raise invalid_parameter(self.owner, "X", must=must, got=got, fix=self.instead)
 
     def drive(self, shares: Iterable[float]) -> bool:
         """Run a search; tell whether it came to its end before time or patience ran out."""
-        return drive(shares, self.owner, verbose=self.verbose, time_limit=self.time_limit)
+        start = time.monotonic()
+        try:
+            with progress(self.owner, 1.0, self.verbose, "subsets") as told:
+                for share in shares:
+                    told.reach(share)
+                    if self.time_limit is not None and time.monotonic() - start > self.time_limit:
+                        break
+                else:
+                    return True
+        except KeyboardInterrupt:
+            said = "interrupted; the best models so far are kept. Fit again to search on."
+            warn(f"{self.owner}: {said}")
+            return False
+        said = f"stopped after {self.time_limit:g} seconds with the best models so far."
+        warn(f"{self.owner}: {said} Raise time_limit to search on.")
+        return False
 
 
 class Found(NamedTuple):

@@ -109,13 +109,6 @@ def _in_order(ids: Array, sizes: IntArray) -> IntArray:
 
 
 def members(ids: Array, n_units: int) -> BoolArray:
-    """Return which units are in the subsets of the given numbers.
-
-    Examples
-    --------
-    >>> members(np.array([0b100, 0b011]), 3)
-    array([[ True, False, False],
-           [False,  True,  True]])
-    """
+    """Return which units are in the subsets of the given numbers."""
     bits = np.arange(n_units)[::-1]
     return (np.asarray(ids)[..., None] >> bits & 1).astype(bool)

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from foldwise.auto.portfolio.crossed import CrossedLevels
+from foldwise.auto.portfolio.features import CrossedLevels
 from foldwise.auto.tables.levels import level_means
 
 

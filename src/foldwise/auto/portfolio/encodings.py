@@ -20,8 +20,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from foldwise.auto.portfolio.crossed import CrossedLevels
-from foldwise.auto.portfolio.features import ArithmeticColumns, SplineColumns
+from foldwise.auto.portfolio.features import ArithmeticColumns, CrossedLevels, SplineColumns
 from foldwise.auto.portfolio.member import Contender, TableProfile
 from foldwise.auto.tables import Kinds, TableEncoder
 

@@ -1,6 +1,7 @@
-"""Columns made for linear models: kernel features and splines."""
+"""Columns made for learners: kernel features, splines, arithmetic, and crosses of categories."""
 
-from typing import Any, Self
+from itertools import combinations
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,16 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import SplineTransformer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import FloatArray
+from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.auto.portfolio.member import MOST_LEVELS
+from foldwise.auto.tables.encoder import N_FOLDS
+from foldwise.auto.tables.levels import (
+    between_share,
+    level_means,
+    out_of_fold_means,
+    random_folds,
+    target_columns,
+)
 
 
 class KernelFeatures(TransformerMixin, BaseEstimator):
@@ -20,13 +30,6 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
     References
     ----------
     .. [1] Williams and Seeger (2001). Using the Nyström method to speed up kernel machines.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(100, 3))
-    >>> KernelFeatures(n_components=20, random_state=0).fit_transform(X).shape
-    (100, 20)
     """
 
     def __init__(
@@ -48,10 +51,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the features.
-
-        Shapes: returns (n_samples, n_components).
-        """
+        """Return the features. Shapes: returns (n_samples, n_components)."""
         check_is_fitted(self, "kernel_")
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.kernel_.transform(X))
@@ -65,16 +65,6 @@ class SplineColumns(TransformerMixin, BaseEstimator):
 
     ``n_knots``: Knots of each column, evenly spaced over its range; outside the splines stay as
     they end.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.column_stack([np.arange(40.0) ** 3, np.arange(40) % 2])
-    >>> splines = SplineColumns().fit(X)
-    >>> splines.many_
-    array([ True, False])
-    >>> splines.transform(X).shape
-    (40, 12)
     """
 
     def __init__(self, n_knots: int = 8) -> None:
@@ -113,13 +103,6 @@ class ArithmeticColumns(TransformerMixin, BaseEstimator):
     References
     ----------
     .. [1] TabPrep (2026), arXiv 2606.02384: the arithmetic part of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.column_stack([np.arange(1.0, 9), np.arange(8) ** 2, np.arange(8) % 2])
-    >>> ArithmeticColumns(n_new=2, random_state=0).fit_transform(X).shape
-    (8, 5)
     """
 
     def __init__(self, n_new: int = 150, random_state: int = 0) -> None:
@@ -160,3 +143,134 @@ def _cells(X: Any, j: int) -> Any:
 def _is_measured(column: Any) -> bool:
     """Tell whether a column holds numbers of more than two values."""
     return getattr(column.dtype, "kind", "O") == "f" and len(np.unique(column[:1000])) > 2
+
+
+class Crossed(NamedTuple):
+    """A pair of columns, or one (twice), whose levels have a mean target and a count."""
+
+    pair: tuple[int, int]
+    known: IntArray  # the levels there are: code of the first times base plus that of the second
+    base: int
+    means: FloatArray  # the last row is for levels never seen
+    counts: FloatArray
+
+    def codes(self, levels: IntArray) -> IntArray:
+        """Return which of the known levels each row has, -1 for none of them."""
+        return _places(_joint(levels, self.pair, self.base), self.known)
+
+
+class CrossedLevels(TransformerMixin, BaseEstimator):
+    """Add to a table of codes what crosses of its categories say about the target.
+
+    Takes what ``TableEncoder(categories="codes")`` returns. Categories of few levels stay
+    categories; of those with many, and of pairs of the most telling ones, the mean target of the
+    level (of training rows: out of fold) and the logarithm of its count are added; and numbers
+    minus the mean of their level.
+
+    ``n_crosses``: Most pairs. ``n_beside``: Most pairs of a category and a number. ``quantity``:
+    Whether the target is a number.
+
+    References
+    ----------
+    .. [1] TabPrep (2026), arXiv 2606.02384.
+    """
+
+    def __init__(
+        self, n_crosses: int = 28, n_beside: int = 30, quantity: bool = True, random_state: int = 0
+    ) -> None:
+        self.n_crosses = n_crosses
+        self.n_beside = n_beside
+        self.quantity = quantity
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn levels, means and counts."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> pd.DataFrame:
+        """Learn, and return the training rows with means of other folds."""
+        validate_data(self, X, skip_check_array=True)
+        names = [str(name) for name in X.columns]
+        self.coded_ = np.array([name.startswith("k") for name in names])
+        levels = X.loc[:, self.coded_].to_numpy(dtype=np.intp)
+        self.n_levels_ = levels.max(axis=0, initial=-1) + 1
+        targets, _ = target_columns(np.asarray(y), self.quantity)
+        folds = random_folds(len(levels), min(N_FOLDS, len(levels)), self.random_state)
+        telling = np.argsort(
+            [-between_share(c, targets, n) for c, n in zip(levels.T, self.n_levels_, strict=True)],
+            kind="stable",
+        )
+        self.crossed_ = []
+        means = []
+        for pair in self._pairs(telling, targets.shape[1]):
+            found, codes = _learned(levels, pair, int(self.n_levels_[pair[1]]), targets)
+            self.crossed_.append(found)
+            means.append(out_of_fold_means(codes, targets, len(found.known), folds))
+        self._learn_beside(X, levels, telling)
+        return self._joined(X, levels, means)
+
+    def transform(self, X: Any) -> pd.DataFrame:
+        """Return new rows with the means of all training rows."""
+        check_is_fitted(self, "crossed_")
+        levels = X.loc[:, self.coded_].to_numpy(dtype=np.intp)
+        return self._joined(X, levels, [c.means[c.codes(levels)] for c in self.crossed_])
+
+    def _pairs(self, telling: IntArray, n_targets: int) -> list[tuple[int, int]]:
+        """Return the columns of many levels, and pairs of the most telling columns."""
+        many = [(j, j) for j in np.flatnonzero(self.n_levels_ > MOST_LEVELS).tolist()]
+        most = self.n_crosses // n_targets
+        few = int((1 + np.sqrt(1 + 8 * most)) / 2)
+        pairs = [(min(p), max(p)) for p in combinations(telling[:few].tolist(), 2)]
+        return [*many, *sorted(pairs[:most])]
+
+    def _learn_beside(self, X: Any, levels: IntArray, telling: IntArray) -> None:
+        """Learn the mean of numbers in each level of the most telling categories."""
+        numbers = np.flatnonzero(~self.coded_)
+        pairs = [(k, j) for k in telling.tolist() for j in numbers.tolist()][: self.n_beside]
+        self.beside_ = []
+        for k, j in pairs:
+            cells = X.iloc[:, j].to_numpy()
+            there = np.isfinite(cells)
+            if there.any():
+                means = level_means(levels[there, k], cells[there, None], int(self.n_levels_[k]))
+                self.beside_.append((k, j, means[:, 0]))
+
+    def _joined(self, X: Any, levels: IntArray, means: list[FloatArray]) -> pd.DataFrame:
+        columns: dict[str, Any] = {}
+        for j in np.flatnonzero(~self.coded_):
+            columns[str(X.columns[j])] = X.iloc[:, j].to_numpy()
+        for k, n_levels in enumerate(self.n_levels_):
+            if n_levels <= MOST_LEVELS:
+                columns[f"k{k}"] = pd.Categorical.from_codes(levels[:, k], pd.RangeIndex(n_levels))
+        for i, (crossed, values) in enumerate(zip(self.crossed_, means, strict=True)):
+            for t, column in enumerate(values.T):
+                columns[f"m{i}" if values.shape[1] == 1 else f"m{i}_{t}"] = column
+            columns[f"n{i}"] = crossed.counts[crossed.codes(levels)]
+        for i, (category, number, kept) in enumerate(self.beside_):
+            columns[f"b{i}"] = X.iloc[:, number].to_numpy() - kept[levels[:, category]]
+        return pd.DataFrame(columns, index=X.index)
+
+
+def _learned(
+    levels: IntArray, pair: tuple[int, int], base: int, targets: FloatArray
+) -> tuple[Crossed, IntArray]:
+    joint = _joint(levels, pair, base)
+    known = np.unique(joint[joint >= 0])
+    codes = _places(joint, known)
+    counts = np.log1p(np.bincount(codes[codes >= 0], minlength=len(known)))
+    means = level_means(codes, targets, len(known))
+    return Crossed(pair, known, base, means, np.append(counts, 0.0)), codes
+
+
+def _joint(levels: IntArray, pair: tuple[int, int], base: int) -> IntArray:
+    first, second = levels[:, pair[0]], levels[:, pair[1]]
+    joint = second if pair[0] == pair[1] else first * base + second
+    return np.where((first < 0) | (second < 0), -1, joint)
+
+
+def _places(joint: IntArray, known: IntArray) -> Array:
+    if not len(known):
+        return np.full(len(joint), -1)
+    found = np.minimum(np.searchsorted(known, joint), len(known) - 1)
+    return np.where(known[found] == joint, found, -1)

@@ -54,21 +54,12 @@ def profile_of(
     size: float = 1.0,
     seconds: float = float("inf"),
 ) -> TableProfile:
-    """Return what is known about a problem before anything is fitted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from foldwise.auto.tables import column_kinds
-    >>> kinds = column_kinds(np.arange(8).reshape(4, 2))
-    >>> profile_of(kinds, np.array([1.0, 2.0, 4.0, 80.0])).positive_skewed
-    True
-    >>> profile_of(kinds, np.array([-1.0, 2.0, 4.0, 80.0])).positive_skewed
-    False
-    """
+    """Return what is known about a problem before anything is fitted."""
     width = sum(_width(column.kind, column.n_distinct) for column in kinds)
     levels = [column.n_distinct for column in kinds if column.kind == "category"]
-    counts: dict[str, Any] = {
+    known: dict[str, Any] = {
+        "weighted": weighted,
+        "size": size,
         "seconds": seconds,
         "n_numbers": sum(column.kind == "number" for column in kinds),
         "n_categories": len(levels),
@@ -76,17 +67,10 @@ def profile_of(
     }
     if n_classes is not None:
         smallest = int(np.unique(y, return_counts=True)[1].min())
-        return TableProfile(len(y), width, n_classes, smallest, weighted, size=size, **counts)
+        return TableProfile(len(y), width, n_classes, smallest, **known)
     positive = bool((y >= 0).all()) and float(np.ptp(y)) > 0
-    return TableProfile(
-        len(y),
-        width,
-        weighted=weighted,
-        positive_skewed=positive and float(skew(y)) > SKEWED,
-        has_zero=bool((y == 0).any()),
-        size=size,
-        **counts,
-    )
+    skewed, has_zero = positive and float(skew(y)) > SKEWED, bool((y == 0).any())
+    return TableProfile(len(y), width, positive_skewed=skewed, has_zero=has_zero, **known)
 
 
 def _width(kind: str, n_distinct: int) -> int:

@@ -40,11 +40,6 @@ def decode(name: str, content: bytes) -> tuple[str, str]:
 
     By its mark; else UTF-16 where every second byte is zero, UTF-8 where that is valid, and
     Windows-1252 or Latin-1, in which any byte is a letter, for the rest.
-
-    Examples
-    --------
-    >>> decode("a.csv", "Köln".encode("latin-1"))
-    ('Köln', 'cp1252')
     """
     encoding = _encoding(content)
     try:
@@ -81,13 +76,7 @@ def _encoding(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class Dialect:
-    r"""How a table is written.
-
-    Examples
-    --------
-    >>> dialect_of("a;b\n1,5;2\n")
-    Dialect(delimiter=';', quote='"', decimal=',', skip=0)
-    """
+    """How a table is written."""
 
     delimiter: str = ","  # one character each
     quote: str = '"'  # one character each
@@ -132,7 +121,8 @@ def dialect_of(text: str, like: Mapping[str, str] | None = None) -> Dialect:
     said = SEPARATOR_LINE.match(text)
     skip = said.end() if said else 0
     delimiters = (said.group(1),) if said else DELIMITERS
-    quote = "'" if _single_quotes(text[skip : skip + 100_000]) else '"'
+    head = text[skip : skip + 100_000]
+    quote = "'" if '"' not in head and SINGLE_QUOTED.search(head) else '"'
     tried = [Dialect(delimiter, quote, skip=skip) for delimiter in delimiters]
     samples = [_sample(text, dialect) for dialect in tried]
     best = max(range(len(tried)), key=lambda k: _evenness(samples[k]))
@@ -145,10 +135,6 @@ def dialect_of(text: str, like: Mapping[str, str] | None = None) -> Dialect:
     delimiter = tried[best].delimiter
     decimal = _decimal(samples[best], delimiter, (like or {}).get("decimal"))
     return Dialect(delimiter, quote, decimal, skip)
-
-
-def _single_quotes(head: str) -> bool:
-    return '"' not in head and SINGLE_QUOTED.search(head) is not None
 
 
 def _sample(text: str, dialect: Dialect) -> list[list[str]]:

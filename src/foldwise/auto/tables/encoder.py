@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
@@ -25,6 +25,7 @@ from foldwise.auto.tables.sources import (
 )
 from foldwise.checks import check_lengths, check_whole, check_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter, listing
+from foldwise.parameters import KeepsParameters
 
 OWNER = "TableEncoder"
 N_FOLDS = 5
@@ -35,7 +36,7 @@ CHOICES = {
 }
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+class TableEncoder(TransformerMixin, KeepsParameters):
     """Turn a table of numbers, words, dates and texts into numbers for a learner.
 
     Put it first in a Pipeline: the stack then fits it inside every node, and learners with the
@@ -125,14 +126,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         task: str = "auto",
         random_state: int = 0,
     ) -> None:
-        self.kinds = kinds
-        self.numbers = numbers
-        self.categories = categories
-        self.scale = scale
-        self.high_cardinality = high_cardinality
-        self.text_width = text_width
-        self.task = task
-        self.random_state = random_state
+        self._keep(locals())
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn levels, medians, scales and means.
@@ -218,13 +212,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.kinds_ = self._kinds(frame)
         used = [column for column in self.kinds_ if column.kind not in DROPPED]
         if not used:
-            raise invalid_data(
-                OWNER,
-                "X",
-                must="hold a column that is neither constant nor an identifier",
-                got=Plain(f"{len(frame)} sample{'s' if len(frame) > 1 else ''} of none"),
-                fix="Give more rows or columns, or say in kinds what a column is.",
-            )
+            must = "hold a column that is neither constant nor an identifier"
+            got = Plain(f"{len(frame)} sample{'s' if len(frame) > 1 else ''} of none")
+            fix = "Give more rows or columns, or say in kinds what a column is."
+            raise invalid_data(OWNER, "X", must=must, got=got, fix=fix)
         target = None if y is None else _checked_target(y, len(frame))
         sources = self._sources(used, frame, target)
         self._binary = [source for source in sources if isinstance(source, OneHot)]
@@ -280,13 +271,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ) -> tuple[FloatArray, list[str], IntArray]:
         """Return what is averaged in each level, its names, and the fold of each row."""
         if y is None:
-            raise invalid_data(
-                OWNER,
-                "y",
-                must=f"be given to encode the {len(levels)} levels of {name!r} by the target",
-                got=None,
-                fix="Pass y to fit, or raise high_cardinality.",
-            )
+            must = f"be given to encode the {len(levels)} levels of {name!r} by the target"
+            fix = "Pass y to fit, or raise high_cardinality."
+            raise invalid_data(OWNER, "y", must=must, got=None, fix=fix)
         columns, titles = target_columns(y, is_quantity(y, self.task))
         folds = random_folds(len(y), max(1, min(N_FOLDS, len(y))), self._seed)
         return columns, titles, folds
@@ -297,13 +284,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self, X if is_frame(X) else frame.to_numpy(), reset=reset, skip_check_array=True
         )
         if len(frame) == 0:
-            raise invalid_data(
-                OWNER,
-                "X",
-                must="have at least one row (0 samples given, minimum of 1 is required)",
-                got=Plain("0"),
-                fix="Check how the table was read.",
-            )
+            must = "have at least one row (0 samples given, minimum of 1 is required)"
+            fix = "Check how the table was read."
+            raise invalid_data(OWNER, "X", must=must, got=Plain("0"), fix=fix)
         return frame
 
     def _kinds(self, frame: pd.DataFrame) -> Kinds:
@@ -312,18 +295,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = {column.name: column for column in self.kinds}
         missing = [name for name in frame.columns if name not in columns]
         if missing:
-            raise invalid_parameter(
-                OWNER,
-                "kinds",
-                must="tell the kind of every column",
-                got=Plain(f"none for {listing(missing)}"),
-                fix="Call column_kinds on the same table.",
-            )
+            must, got = "tell the kind of every column", Plain(f"none for {listing(missing)}")
+            fix = "Call column_kinds on the same table."
+            raise invalid_parameter(OWNER, "kinds", must=must, got=got, fix=fix)
         return Kinds(tuple(columns[str(name)] for name in frame.columns), self.kinds.n_rows)
 
     def _output(self, cleaned: FloatArray, frame: pd.DataFrame) -> Any:
         binary = [source.transform(frame[source.name]) for source in self._binary]
-        values = _joined([cleaned, *binary], len(frame)) if binary else cleaned
+        values = np.column_stack([cleaned, *binary]) if binary else cleaned
         if not self._kept:
             return values
         names = [f"c{j}" for j in range(values.shape[1] + len(self._kept))]
@@ -357,10 +336,6 @@ def _measured(sources: list[ColumnSource], frame: pd.DataFrame, method: str) -> 
 def category_names(number: int) -> list[str]:
     """Return what columns of codes are called."""
     return [f"k{j}" for j in range(number)]
-
-
-def _joined(parts: list[FloatArray], n_rows: int) -> FloatArray:
-    return np.column_stack(parts) if parts else np.empty((n_rows, 0))
 
 
 def _checked_target(y: Any, n_rows: int) -> Array:

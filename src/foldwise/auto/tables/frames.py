@@ -29,26 +29,11 @@ def is_frame(X: Any) -> bool:
 
 
 def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
-    """Return a table as a pandas frame whose names are distinct strings.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> as_frame(pl.DataFrame({"a": [1, None], "b": ["x", "y"]}))
-         a  b
-    0  1.0  x
-    1  NaN  y
-    >>> list(as_frame([[1, 2]]).columns)
-    ['x0', 'x1']
-    """
+    """Return a table as a pandas frame whose names are distinct strings."""
     if sparse.issparse(X):
-        raise unsupported(
-            owner,
-            "X",
-            must="be a dense table (sparse data is not supported)",
-            got=Plain("a sparse matrix"),
-            fix="Give sparse columns to the learners directly, or use X.toarray().",
-        )
+        must = "be a dense table (sparse data is not supported)"
+        fix = "Give sparse columns to the learners directly, or use X.toarray()."
+        raise unsupported(owner, "X", must=must, got=Plain("a sparse matrix"), fix=fix)
     if isinstance(X, pd.DataFrame):
         frame = X
     elif is_frame(X):
@@ -56,7 +41,8 @@ def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
         check_names(owner, list(native.columns))
         frame = pd.DataFrame({column.name: _column(column) for column in native.iter_columns()})
     else:
-        frame = _of_array(X)
+        array = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=1)
+        frame = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])], copy=False)
     check_names(owner, list(frame.columns))
     for name in frame.columns[[dtype.kind in "cO" for dtype in frame.dtypes]]:
         _check_flat(owner, frame[name])
@@ -64,15 +50,7 @@ def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
 
 
 def factorised(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with columns of text as categoricals, whose few levels are read quickly.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"a": ["x", None, "x"], "b": [1, 2, 3]})
-    >>> [str(dtype) for dtype in factorised(frame).dtypes]
-    ['category', 'int64']
-    """
+    """Return the frame with columns of text as categoricals, whose few levels are read quickly."""
     made = {}
     for name, dtype in frame.dtypes.items():
         if pd.api.types.is_object_dtype(dtype) or isinstance(dtype, pd.StringDtype):
@@ -95,24 +73,13 @@ def _column(column: Any) -> Any:
     return column.to_numpy()
 
 
-def _of_array(X: Any) -> pd.DataFrame:
-    array = check_array(X, dtype=None, ensure_all_finite=False, ensure_min_features=1)
-    names = [f"x{j}" for j in range(array.shape[1])]
-    return pd.DataFrame(array, columns=names, copy=False)
-
-
 def check_names(owner: str, names: list[Any]) -> None:
     """Raise unless the columns have names that differ as text."""
     counts = Counter(str(name) for name in names)
     twice = [text for text, count in counts.items() if count > 1]
     if twice:
-        raise invalid_data(
-            owner,
-            "column names",
-            must="differ",
-            got=Plain(f"{listing(twice)} more than once"),
-            fix="Rename or drop all but one.",
-        )
+        got, fix = Plain(f"{listing(twice)} more than once"), "Rename or drop all but one."
+        raise invalid_data(owner, "column names", must="differ", got=got, fix=fix)
 
 
 def check_columns(owner: str, option: str, wanted: Iterable[str], names: Iterable[Any]) -> None:
@@ -120,31 +87,19 @@ def check_columns(owner: str, option: str, wanted: Iterable[str], names: Iterabl
     known = [str(name) for name in names]
     unknown = [column for column in wanted if column not in known]
     if unknown:
-        raise invalid_parameter(
-            owner,
-            option,
-            must="name a column of the table",
-            got=listing(unknown),
-            fix=did_you_mean(unknown[0], known),
-        )
+        must, fix = "name a column of the table", did_you_mean(unknown[0], known)
+        raise invalid_parameter(owner, option, must=must, got=listing(unknown), fix=fix)
 
 
 def _check_flat(owner: str, column: "pd.Series[Any]") -> None:
     """Raise if a column of no plain type holds lists, dictionaries or complex numbers."""
     types = {type(value) for value in column} if column.dtype == object else set()
     if column.dtype.kind == "c" or types & COMPLEX:
-        raise invalid_data(
-            owner,
-            "X",
-            must="hold real numbers (Complex data not supported)",
-            got=Plain(f"complex numbers in column {column.name!r}"),
-            fix="Give real and imaginary parts as columns of their own.",
-        )
+        must = "hold real numbers (Complex data not supported)"
+        got = Plain(f"complex numbers in column {column.name!r}")
+        fix = "Give real and imaginary parts as columns of their own."
+        raise invalid_data(owner, "X", must=must, got=got, fix=fix)
     if types & NESTED:
-        raise unsupported(
-            owner,
-            "X",
-            must="hold numbers or strings (each argument must be a string or a number)",
-            got=Plain(f"a {(types & NESTED).pop().__name__} in column {column.name!r}"),
-            fix="Spread it over columns of its own.",
-        )
+        must = "hold numbers or strings (each argument must be a string or a number)"
+        got = Plain(f"a {(types & NESTED).pop().__name__} in column {column.name!r}")
+        raise unsupported(owner, "X", must=must, got=got, fix="Spread it over columns of its own.")

@@ -246,16 +246,7 @@ class Guess:
 
 
 def guess(column: Any) -> Guess:
-    """Return what a column of at least two different cells is.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> guess(pd.Series(["2024-01-31", "2024-02-01"])).kind
-    'date'
-    >>> guess(pd.Series([3, 1, 2])).kind
-    'number'
-    """
+    """Return what a column of at least two different cells is."""
     dtype = column.dtype
     if pd.api.types.is_bool_dtype(dtype):
         return Guess("boolean", "true or false")

@@ -57,12 +57,6 @@ def indicators(codes: IntArray, n_levels: int) -> FloatArray:
     """Return one column of zeros and ones a level; of two levels, the second alone.
 
     Shapes: returns (n_samples, n_levels).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> indicators(np.array([0, 1, -1]), 2).ravel()
-    array([0. , 1. , 0.5])
     """
     if n_levels == 2:
         return np.where(codes < 0, 0.5, codes == 1).reshape(-1, 1).astype(np.float64)
@@ -70,14 +64,7 @@ def indicators(codes: IntArray, n_levels: int) -> FloatArray:
 
 
 def is_quantity(y: Array, task: str = "auto") -> bool:
-    """Return whether a target is a quantity rather than classes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> is_quantity(np.array([1.0, 2.0])), is_quantity(np.array([1, 2]))
-    (True, False)
-    """
+    """Return whether a target is a quantity rather than classes."""
     if task != "auto":
         return task == "regression"
     if y.dtype.kind == "f":
@@ -89,14 +76,6 @@ def target_columns(y: Array, quantity: bool) -> tuple[FloatArray, list[str]]:
     """Return what is averaged, one column each, and its names.
 
     Shapes: returns (n_samples, n_columns).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> target_columns(np.array(["a", "b", "b"]), quantity=False)
-    (array([[0.],
-           [1.],
-           [1.]]), ["share of 'b'"])
     """
     if quantity:
         return y.astype(np.float64).reshape(-1, 1), ["mean target"]
@@ -117,13 +96,6 @@ def level_means(codes: IntArray, targets: FloatArray, n_levels: int) -> FloatArr
     all rows. O(n_samples * n_targets).
 
     Shapes: ``targets`` (n_samples, n_targets), returns (n_levels + 1, n_targets).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> targets = np.array([[0.0], [0.2], [1.0], [1.2]])
-    >>> level_means(np.array([0, 0, 1, 1]), targets, 2).round(2).ravel()
-    array([0.11, 1.09, 0.6 ])
     """
     overall = targets.mean(axis=0)
     known = codes >= 0
@@ -165,15 +137,6 @@ def between_share(codes: IntArray, targets: FloatArray, n_levels: int) -> float:
     """Return what share of the target's variance lies between levels.
 
     Shapes: ``targets`` (n_samples, n_targets).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([[0.0], [0.2], [1.0], [1.2]])
-    >>> round(between_share(np.array([0, 0, 1, 1]), y, 2), 2)
-    0.96
-    >>> between_share(np.array([0, 1, 0, 1]), y, 2)
-    0.0
     """
     known = codes >= 0
     if not known.any():
@@ -188,13 +151,6 @@ def out_of_fold_means(
     """Return for each row its level's mean, told from the rows of the other folds.
 
     Shapes: ``targets`` (n_samples, n_targets), returns (n_samples, n_targets).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> out_of_fold_means(np.zeros(4, int), y, 1, np.array([0, 0, 1, 1])).ravel()
-    array([2.5, 2.5, 0.5, 0.5])
     """
     encoded = np.empty((len(codes), targets.shape[1]))
     for fold in np.unique(folds):

@@ -50,16 +50,6 @@ def table_problem(
 
     ``task``: What the target is. "auto": words and truth values are classes, and whole numbers of
     at most ten values, each in twenty rows on average; other numbers are a quantity.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 1.5]})
-    >>> problem = table_problem(frame, "b")
-    >>> problem.task, problem.y, list(problem.X.columns)
-    ('regression', array([0.5, 1.5]), ['a'])
-    >>> problem.notes
-    ("Rows left out because 'b' is missing: 1 of 3.",)
     """
     check_word(OWNER, "task", task, ["auto", "regression", "classification"])
     table = as_frame(frame, OWNER)
@@ -87,16 +77,9 @@ def table_problem(
     check_columns(OWNER, "kind", known, X.columns)
     found_kinds = column_kinds(X, given=known)
     _check_usable(target, found_kinds)
-    return TableProblem(
-        X,
-        y,
-        found,
-        found_kinds,
-        weights,
-        None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X)),
-        (*notes, *said),
-        dict(table.attrs.get("read_as", {})),
-    )
+    codes = None if groups is None else checked_groups(OWNER, text_of(table[groups]), len(X))
+    read_as = dict(table.attrs.get("read_as", {}))
+    return TableProblem(X, y, found, found_kinds, weights, codes, (*notes, *said), read_as)
 
 
 def _refused(what: str, must: str, got: str, fix: str) -> FoldwiseError:
@@ -109,46 +92,31 @@ def _check_columns(named: dict[str, list[str]], table: pd.DataFrame) -> None:
     chosen = [column for columns in named.values() for column in dict.fromkeys(columns)]
     twice = {column for column in chosen if chosen.count(column) > 1}
     if twice:
-        raise invalid_parameter(
-            OWNER,
-            "target, groups, weight and drop",
-            must="name different columns",
-            got=Plain(f"{listing(twice)} more than once"),
-            fix="Use each column for one thing.",
-        )
+        name, must = "target, groups, weight and drop", "name different columns"
+        got, fix = Plain(f"{listing(twice)} more than once"), "Use each column for one thing."
+        raise invalid_parameter(OWNER, name, must=must, got=got, fix=fix)
 
 
 def _check_rows(n_rows: int, fewest_rows: int) -> None:
     if n_rows < fewest_rows:
-        raise _refused(
-            "the table",
-            f"have at least {fewest_rows} rows with a target",
-            f"{n_rows:,}",
-            "Collect more.",
-        )
+        must = f"have at least {fewest_rows} rows with a target"
+        raise _refused("the table", must, f"{n_rows:,}", "Collect more.")
 
 
 def _check_usable(target: str, kinds: Kinds) -> None:
     if len(kinds.dropped) < len(kinds):
         return
     reasons = [f"{column.name!r} ({column.kind})" for column in list(kinds)[:5]]
-    raise _refused(
-        "the table",
-        f"have columns besides {target!r} that differ and are not identifiers",
-        ", ".join(reasons) or "none",
-        "Add what the target is to be predicted from.",
-    )
+    must = f"have columns besides {target!r} that differ and are not identifiers"
+    fix = "Add what the target is to be predicted from."
+    raise _refused("the table", must, ", ".join(reasons) or "none", fix)
 
 
 def _missing_note(target: str, present: BoolArray, words: Sequence[str]) -> list[str]:
     missing = int((~present).sum())
     if missing == len(present):
-        raise _refused(
-            f"target {target!r}",
-            "be known in some rows",
-            f"{missing:,} of {missing:,} missing",
-            "Name another column.",
-        )
+        got = f"{missing:,} of {missing:,} missing"
+        raise _refused(f"target {target!r}", "be known in some rows", got, "Name another column.")
     if not missing:
         return []
     note = f"Rows left out because {target!r} is missing: {missing:,} of {len(present):,}."
@@ -178,12 +146,9 @@ def _read_target(column: Any, task: str) -> tuple[Array, str, list[str]]:
 
 def _check_differs(column: Any) -> None:
     if text_of(column).nunique() < 2:
-        raise _refused(
-            f"target {column.name!r}",
-            "differ between rows",
-            f"{column.iloc[0]!s} in every row",
-            "There is nothing to learn from one value: name another column.",
-        )
+        got = f"{column.iloc[0]!s} in every row"
+        fix = "There is nothing to learn from one value: name another column."
+        raise _refused(f"target {column.name!r}", "differ between rows", got, fix)
 
 
 def _few_whole_numbers(numbers: FloatArray) -> bool:
@@ -196,32 +161,23 @@ def _few_whole_numbers(numbers: FloatArray) -> bool:
 def _quantity(column: Any, numbers: FloatArray) -> FloatArray:
     bad = ~np.isfinite(numbers)
     if bad.any():
-        raise _refused(
-            f"target {column.name!r}",
-            "be finite numbers",
-            f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows",
-            "Correct or drop these rows.",
-        )
+        must = "be finite numbers"
+        got = f"{text_of(column)[bad].iloc[0]!r} in {int(bad.sum()):,} of {len(bad):,} rows"
+        raise _refused(f"target {column.name!r}", must, got, "Correct or drop these rows.")
     return numbers
 
 
 def _classes(column: Any, numbers: Any, kind: str, *, numeric: bool) -> Array:
     if kind == "date":
-        raise _refused(
-            f"target {column.name!r}",
-            "be numbers or classes",
-            "dates",
-            "Turn them into a number of days first.",
-        )
+        fix = "Turn them into a number of days first."
+        raise _refused(f"target {column.name!r}", "be numbers or classes", "dates", fix)
     words = text_of(column)
     n_classes = words.nunique()
     if n_classes > max(2, min(MOST_CLASSES, len(words) // 2)):
-        raise _refused(
-            f"target {column.name!r}",
-            "be numbers, or classes of which each has several rows",
-            f"{n_classes:,} different values in {len(words):,} rows",
-            "Name another column, or merge rare classes.",
-        )
+        must = "be numbers, or classes of which each has several rows"
+        got = f"{n_classes:,} different values in {len(words):,} rows"
+        fix = "Name another column, or merge rare classes."
+        raise _refused(f"target {column.name!r}", must, got, fix)
     whole = numeric and np.isfinite(numbers).all() and (numbers == np.round(numbers)).all()
     if whole and np.abs(numbers).max() <= LARGEST_WHOLE:
         return numbers.astype(np.int64)

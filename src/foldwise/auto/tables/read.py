@@ -89,26 +89,16 @@ def read_table(path: str | Path, like: Mapping[str, str] | None = None) -> pd.Da
     for part, words in (("delimiter", "fields between"), ("decimal", "decimal mark")):
         found, wanted = getattr(dialect, part), (like or {}).get(part)
         if wanted is not None and found != wanted:
-            raise _refused(
-                file,
-                f"have {words} {wanted!r}, as the table the model was fitted on",
-                f"{found!r}",
-                "Write it as that table was.",
-            )
+            must = f"have {words} {wanted!r}, as the table the model was fitted on"
+            raise _refused(file, must, f"{found!r}", "Write it as that table was.")
     names, n_records, missing = _checked_shape(file, text, dialect)
     frame = _parse(file, text, dialect, names)
     if frame.shape != (n_records, len(names)):
-        raise _refused(
-            file,
-            f"hold {n_records:,} records of {len(names):,} fields",
-            f"{len(frame):,} of {frame.shape[1]:,} on the second reading",
-            "Look for unusual line ends or quotes.",
-        )
-    frame.attrs["read_as"] = {
-        "encoding": encoding,
-        "delimiter": dialect.delimiter,
-        "decimal": dialect.decimal,
-    }
+        must = f"hold {n_records:,} records of {len(names):,} fields"
+        got = f"{len(frame):,} of {frame.shape[1]:,} on the second reading"
+        raise _refused(file, must, got, "Look for unusual line ends or quotes.")
+    marks = {"delimiter": dialect.delimiter, "decimal": dialect.decimal}
+    frame.attrs["read_as"] = {"encoding": encoding, **marks}
     frame.attrs["missing"] = missing
     return frame
 
@@ -171,12 +161,9 @@ def _checked_shape(
                 missing.update((j, word) for j, word in enumerate(fields) if word in MISSING)
     except csv.Error as error:
         reason, line = error.args
-        raise _refused(
-            file,
-            "close every quote where its field ends",
-            f"{reason} in the record that begins on line {line:,}",
-            "Double the quotes inside fields.",
-        ) from error
+        must = "close every quote where its field ends"
+        got = f"{reason} in the record that begins on line {line:,}"
+        raise _refused(file, must, got, "Double the quotes inside fields.") from error
     _check_rows(file, n_records)
     words: dict[str, list[str]] = {}
     for j, word in sorted(missing):
@@ -196,12 +183,8 @@ def _check_header(file: Path, names: list[str], where: str) -> None:
         fix = "Turn the table if its columns are rows."
         raise _refused(file, f"have at most {MOST_COLUMNS:,} columns", f"{len(names):,}", fix)
     if "" in names:
-        raise _refused(
-            file,
-            "name every column",
-            f"no name for column {names.index('') + 1} {where}",
-            "Name it, or leave it out (pandas: to_csv(index=False)).",
-        )
+        must, got = "name every column", f"no name for column {names.index('') + 1} {where}"
+        raise _refused(file, must, got, "Name it, or leave it out (pandas: to_csv(index=False)).")
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         fix = "Rename all but one."
@@ -213,12 +196,8 @@ def _check_not_data(file: Path, names: list[str], line: int) -> None:
     counted = [str(k) for k in range(len(names))]
     if names == counted or not all(_is_number(name) for name in names):
         return
-    raise _refused(
-        file,
-        "begin with the names of its columns",
-        f"numbers only on line {line}",
-        "Add a first line of names.",
-    )
+    must = "begin with the names of its columns"
+    raise _refused(file, must, f"numbers only on line {line}", "Add a first line of names.")
 
 
 def _is_number(word: str) -> bool:
@@ -237,20 +216,11 @@ def _check_rows(file: Path, n_rows: int) -> None:
 
 
 def _parse(file: Path, text: str, dialect: Dialect, names: list[str]) -> pd.DataFrame:
-    options: dict[str, Any] = {
-        "sep": dialect.delimiter,
-        "quotechar": dialect.quote,
-        "decimal": dialect.decimal,
-    }
+    marks: dict[str, Any] = {"sep": dialect.delimiter, "quotechar": dialect.quote}
+    marks |= {"decimal": dialect.decimal, "na_values": ["", *MISSING], "keep_default_na": False}
+    lines = io.StringIO(text[dialect.skip :], newline="")
     try:
-        frame = pd.read_csv(
-            io.StringIO(text[dialect.skip :], newline=""),
-            index_col=False,
-            low_memory=False,
-            na_values=["", *MISSING],
-            keep_default_na=False,
-            **options,
-        )
+        frame = pd.read_csv(lines, index_col=False, low_memory=False, **marks)
     except (ValueError, OverflowError) as error:
         reason = str(error).splitlines()[0][:80]
         raise _refused(file, "be a table", reason, "Look at the file in an editor.") from error

@@ -75,12 +75,6 @@ def date_parts(dates: NDArray[np.datetime64]) -> FloatArray:
     """Return the parts of points in time, NaN where there is none.
 
     Shapes: returns (n_samples, 8).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> date_parts(np.array(["2000-01-03T12:30"], dtype="datetime64[us]")).ravel().round(2)
-    array([2.52e+00, 2.00e+03, 1.00e+00, 3.00e+00, 0.00e+00, 3.00e+00, 1.20e+01, 3.00e+01])
     """
     index = pd.DatetimeIndex(dates)
     days = (dates - EPOCH).astype(np.float64) / DAY
@@ -127,14 +121,10 @@ class HashedText(ColumnSource):
 
 
 def _word_counts(text: Any) -> Any:
-    hashed = HashingVectorizer(
-        n_features=BUCKETS,
-        ngram_range=(1, 2),
-        token_pattern=r"(?u)\b\w+\b",
-        alternate_sign=False,
-        norm=None,
-    )
-    return hashed.transform(text)
+    words: dict[str, Any] = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
+    return HashingVectorizer(
+        n_features=BUCKETS, alternate_sign=False, norm=None, **words
+    ).transform(text)
 
 
 def _text_lengths(text: Any) -> FloatArray:

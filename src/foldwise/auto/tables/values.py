@@ -28,12 +28,6 @@ def text_of(column: Any) -> "pd.Series[Any]":
 
     A whole number reads the same whether it came as 1, 1.0 or "1", so that a column means the
     same in a table where some of its cells are missing.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> text_of(pd.Series([1.0, None])).tolist(), text_of(pd.Series([" a ", ""])).tolist()
-    (['1', None], ['a', None])
     """
     codes, words = distinct_words(column)
     return pd.Series(words[codes], dtype=object)
@@ -55,14 +49,6 @@ def numbers_of(column: Any) -> FloatArray:
     """Return the cells as numbers, NaN where they are not.
 
     Durations are seconds; truth values 0 and 1; text is read where it is a number.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> numbers_of(pd.Series(["1.5", "?", " 2 "]))
-    array([1.5, nan, 2. ])
-    >>> numbers_of(pd.Series(pd.to_timedelta(["1min"])))
-    array([60.])
     """
     dtype = column.dtype
     if dtype.kind == "m":
@@ -82,14 +68,7 @@ def _number(value: Any) -> float:
 
 
 def truths_of(column: Any) -> FloatArray:
-    """Return yes as 1, no as 0, NaN for anything else; numbers stay numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> truths_of(pd.Series(["yes", "No", None]))
-    array([ 1.,  0., nan])
-    """
+    """Return yes as 1, no as 0, NaN for anything else; numbers stay numbers."""
     if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
         return numbers_of(column)
     codes, distinct = pd.factorize(column)
@@ -104,14 +83,7 @@ def _truth(value: Any) -> float:
 
 
 def dates_of(column: Any, date_format: str) -> NDArray[np.datetime64]:
-    """Return the cells as points in time without zone, NaT where they are not.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> dates_of(pd.Series(["31.12.2024", "x"]), "%d.%m.%Y").astype(str).tolist()
-    ['2024-12-31T00:00:00.000000', 'NaT']
-    """
+    """Return the cells as points in time without zone, NaT where they are not."""
     if isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
@@ -130,14 +102,7 @@ def parse_dates(words: Any, date_format: str) -> NDArray[np.datetime64]:
 
 
 def date_format_of(words: "pd.Series[Any]", share: float = 0.98) -> str:
-    """Return the format nearly all words are dates in, "" if there is none.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> date_format_of(pd.Series(["01/31/2024", "02/01/2024"]))
-    '%m/%d/%Y'
-    """
+    """Return the format nearly all words are dates in, "" if there is none."""
     sample = words.iloc[:200]
     if sample.str.contains(r"\d[-/.: ]|[a-z] \d|\dT\d", regex=True).mean() < share:
         return ""

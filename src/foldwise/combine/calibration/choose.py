@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -113,12 +114,8 @@ def choose_calibration(
     """
     method, losses = methods[0], {}
     if len(methods) > 1:
-        held = {
-            name: cross_calibrated(
-                name, logits, y, fold, plain=plain, sample_weight=sample_weight, in_order=in_order
-            )
-            for name in methods
-        }
+        how: dict[str, Any] = {"plain": plain, "sample_weight": sample_weight, "in_order": in_order}
+        held = {name: cross_calibrated(name, logits, y, fold, **how) for name in methods}
         rows = held[method][0]
         weight = row_weights(len(y), sample_weight)[rows]
         if len(rows) and weight.sum() > 0:

@@ -69,29 +69,14 @@ class CalibrationMap(ABC):
 
 
 def margins_of(logits: FloatArray) -> FloatArray:
-    """Return the log-odds of the second of two classes, one a row, within bounds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> margins_of(np.array([[1.0, 3.0], [0.0, np.inf]]))
-    array([2.e+00, 1.e+06])
-    """
+    """Return the log-odds of the second of two classes, one a row, within bounds."""
     if logits.ndim == 2 and logits.shape[1] == 2:
         logits = np.subtract(logits[:, 1], logits[:, 0])
     return np.clip(logits.reshape(len(logits)), -LARGEST, LARGEST)
 
 
 def columns_of(logits: FloatArray) -> FloatArray:
-    """Return centred logits with one column a class, within bounds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> columns_of(np.array([2.0, -4.0]))
-    array([[-1.,  1.],
-           [ 2., -2.]])
-    """
+    """Return centred logits with one column a class, within bounds."""
     if logits.ndim == 1 or logits.shape[1] <= 2:
         margins = margins_of(logits)
         return np.column_stack([-0.5 * margins, 0.5 * margins])
@@ -100,26 +85,12 @@ def columns_of(logits: FloatArray) -> FloatArray:
 
 
 def against_the_rest(logits: FloatArray, code: int) -> FloatArray:
-    """Return the log-odds of one of several classes against all others together.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> against_the_rest(np.log([[0.5, 0.25, 0.25]]), 0).round(12) + 0.0
-    array([0.])
-    """
+    """Return the log-odds of one of several classes against all others together."""
     inside = np.clip(logits, -LARGEST, LARGEST)
     others = np.delete(inside, code, axis=1)
     return inside[:, code] - logsumexp(others, axis=1)
 
 
 def both(positive: FloatArray) -> FloatArray:
-    """Return the probabilities of two classes from that of the second.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> both(np.array([0.25]))
-    array([[0.75, 0.25]])
-    """
+    """Return the probabilities of two classes from that of the second."""
     return np.column_stack([1.0 - positive, positive])

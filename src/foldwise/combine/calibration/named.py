@@ -103,9 +103,8 @@ def fit_calibrator(
     fit = FOR_ANY.get(method) or FOR_TWO[method]
     if method in FOR_ANY or logits.ndim == 1 or logits.shape[1] <= 2:
         return fit(logits, y, sample_weight)
-    return OneAgainstRest(
-        tuple(
-            fit(against_the_rest(logits, code), (y == code).astype(np.intp), sample_weight)
-            for code in range(logits.shape[1])
-        )
-    )
+    maps = [
+        fit(against_the_rest(logits, code), (y == code).astype(np.intp), sample_weight)
+        for code in range(logits.shape[1])
+    ]
+    return OneAgainstRest(tuple(maps))

@@ -79,10 +79,9 @@ def fit_temperature(
     """
     weight = row_weights(len(y), sample_weight)
     if logits.ndim == 1 or logits.shape[1] <= 2:
-        slopes = logistic_coefficients(
-            margins_of(logits)[:, None], y, weight, (1.0,), ridge=ridge, non_negative=(0,)
-        )
-        return Temperature(float(slopes[0]))
+        margins = margins_of(logits)[:, None]
+        found = logistic_coefficients(margins, y, weight, (1.0,), ridge=ridge, non_negative=(0,))
+        return Temperature(float(found[0]))
     columns = columns_of(logits)
     own = float(weight @ columns[np.arange(len(y)), y])
 

@@ -22,15 +22,7 @@ NARROW, WIDE = frozenset("iljtfr.,:;'|!()[] "), frozenset("mwMW%@—…<>=+~#&�
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Return round numbers that cover an interval, steps of 1, 2, 2.5 or 5 times a power of ten.
-
-    Examples
-    --------
-    >>> ticks(0.0, 1.0)
-    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    >>> ticks(-3, 12, 3)
-    [0.0, 5.0, 10.0]
-    """
+    """Return round numbers that cover an interval, steps of 1, 2, 2.5 or 5 times a power of ten."""
     span = high - low
     if not math.isfinite(span) or span <= 0:
         return [low] if math.isfinite(low) else []
@@ -43,13 +35,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def tick_labels(values: Sequence[float]) -> list[str]:
-    """Return the ticks' texts, with as few decimals as tell them apart.
-
-    Examples
-    --------
-    >>> tick_labels([0.0, 0.5, 1.0]), tick_labels([0.0, 50000.0]), tick_labels([2e6, 4e6])
-    (['0', '0.5', '1'], ['0', '50,000'], ['2M', '4M'])
-    """
+    """Return the ticks' texts, with as few decimals as tell them apart."""
     largest = max((abs(v) for v in values), default=0.0)
     for unit, name in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e5, "k")):
         if largest >= unit:
@@ -59,13 +45,7 @@ def tick_labels(values: Sequence[float]) -> list[str]:
 
 
 def tick_labels_plain(values: Sequence[float]) -> list[str]:
-    """Return the ticks' texts without a unit; commas from ten thousand on, years have none.
-
-    Examples
-    --------
-    >>> tick_labels_plain([0.0, 0.25, 0.5]), tick_labels_plain([1975.0, 2000.0])
-    (['0', '0.25', '0.5'], ['1975', '2000'])
-    """
+    """Return the ticks' texts without a unit; commas from ten thousand on, years have none."""
     comma = "," if max(map(abs, values), default=0.0) >= COMMAS_FROM else ""
     return [
         f"{v:{comma}.10g}".replace("-", "−") if abs(v) >= 1e-4 or v == 0 else number(v)
@@ -116,25 +96,13 @@ class Scale:
 
 
 def at(place: float) -> str:
-    """Return a coordinate, to a tenth.
-
-    Examples
-    --------
-    >>> at(3.04), at(3.0), at(-0.01)
-    ('3', '3', '0')
-    """
+    """Return a coordinate, to a tenth."""
     shown = f"{place:.1f}".removesuffix(".0")
     return "0" if shown == "-0" else shown
 
 
 def mark(name: str, text: Any = None, **attributes: Any) -> Markup:
-    """Return one element; ``class_`` is its class, underscores are hyphens, numbers are rounded.
-
-    Examples
-    --------
-    >>> mark("text", "a < b", x=1.25, text_anchor="end")
-    Markup('<text x="1.2" text-anchor="end">a &lt; b</text>')
-    """
+    """Return one element; ``class_`` is its class, underscores are hyphens, numbers are rounded."""
     pairs = Markup("").join(
         Markup(' {}="{}"').format(
             key.rstrip("_").replace("_", "-"), at(value) if isinstance(value, float) else value
@@ -149,13 +117,7 @@ def mark(name: str, text: Any = None, **attributes: Any) -> Markup:
 
 
 def width_of(text: str) -> float:
-    """Return about how wide a figure's text is, rather too wide than too narrow.
-
-    Examples
-    --------
-    >>> width_of("ill") < width_of("abc") < width_of("www") < width_of("可以吗")
-    True
-    """
+    """Return about how wide a figure's text is, rather too wide than too narrow."""
     total = 0.0
     for letter in text:
         if letter in NARROW:
@@ -170,13 +132,7 @@ def width_of(text: str) -> float:
 
 
 def fitted(text: Any, room: float) -> str:
-    """Return a name cleaned and cut to a width.
-
-    Examples
-    --------
-    >>> fitted("ridge", 100), fitted("wwwwwwwwwwwwwww", 60)
-    ('ridge', 'ww…ww')
-    """
+    """Return a name cleaned and cut to a width."""
     whole = shortened(text, 200)
     longest = len(whole)
     while longest > 3 and width_of(shortened(whole, longest)) > room:
@@ -211,16 +167,10 @@ def polyline(places: Iterable[tuple[float, float]], class_: str) -> Markup:
 
 def drawing(width: float, height: float, title: str, *marks: Any, class_: str = "chart") -> Markup:
     """Return the SVG element, with its title for those who do not see it."""
-    return mark(
-        "svg",
-        Markup("{}").format(Markup("").join(marks)),
-        viewBox=f"0 0 {at(width)} {at(height)}",
-        width=float(width),
-        height=float(height),
-        class_=class_,
-        role="img",
-        aria_label=clean(title),
-    )
+    sizes = {"width": float(width), "height": float(height)}
+    box, inside = f"0 0 {at(width)} {at(height)}", Markup("").join(marks)
+    said = {"role": "img", "aria_label": clean(title)}
+    return mark("svg", inside, viewBox=box, **sizes, class_=class_, **said)
 
 
 @dataclass(frozen=True)

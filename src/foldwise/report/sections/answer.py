@@ -173,7 +173,9 @@ def given_answer_section(
         label = f"{name} on the rows given"
         ends = score_interval(own.score, error, degrees_of_freedom(own.contributions), metric.best)
         tile = _score_tile(label, value, error, ends, metric)
-        tiles = [tile, _naive_tile(rival, metric), *tiles]
+        shown = _share_of_loss(rival, metric) or with_error(abs(rival.gain), rival.gain_error)
+        meaning = f"{_how_sure(rival)}: {GUESS} has {with_error(rival.value, rival.error)}."
+        tiles = [tile, Tile(f"Against {GUESS}", shown, meaning, _tone(rival)), *tiles]
         lead = (
             f"On {given.words}, the model has {article(name)} of {with_error(value, error)} "
             f"({direction(metric.sign)})."
@@ -185,12 +187,6 @@ def given_answer_section(
         "y, or stack it: a stack's score is honest."
     )
     return Section("answer", "The answer", lead, [Prose(advice, warning=True)])
-
-
-def _naive_tile(rival: Standing, metric: Metric) -> Tile:
-    shown = _share_of_loss(rival, metric) or with_error(abs(rival.gain), rival.gain_error)
-    meaning = f"{_how_sure(rival)}: a naive guess has {with_error(rival.value, rival.error)}."
-    return Tile("Against a naive guess", shown, meaning, _tone(rival))
 
 
 def _own_score(model: Any) -> list[Tile]:

@@ -95,26 +95,15 @@ def columns_section(
     places = np.arange(n_columns)
     if n_columns > affordable:
         places = influential(few.X, prediction(model, few.X), affordable)
-    found = permutation_importance(
-        model,
-        few.X,
-        few.y,
-        columns=[int(place) for place in places],
-        scoring=scorer_of(metric),
-        n_repeats=N_REPEATS,
-        sample_weight=few.weight,
-        random_state=0,
-    )
+    asked: dict[str, Any] = {"columns": places.tolist(), "scoring": scorer_of(metric)}
+    asked |= {"n_repeats": N_REPEATS, "sample_weight": few.weight, "random_state": 0}
+    found = permutation_importance(model, few.X, few.y, **asked)
     order = np.argsort(-found.importance, kind="stable")
     top = [int(places[i]) for i in order if found.importance[i] > 0][:MOST_CURVES]
     names = {int(places[i]): found.names[i] for i in range(len(places))}
     shown = order[:MOST_BARS]
-    drawing = bars(
-        [found.names[i] for i in shown],
-        found.importance[shown],
-        found.importance_se[shown],
-        title="permutation importance",
-    )
+    labels, errors = [found.names[i] for i in shown], found.importance_se[shown]
+    drawing = bars(labels, found.importance[shown], errors, title="permutation importance")
     what = metric_name(metric.name)
     caption = f"How much worse the {what} gets when a column is shuffled, and its standard error."
     figure = Figure("Permutation importance", drawing, caption)
@@ -180,13 +169,7 @@ def influential(X: Any, predicted: FloatArray, count: int) -> IntArray:
 
 
 def as_numbers(values: Array) -> FloatArray:
-    """Return a column of any type as finite numbers: words by their place in the alphabet.
-
-    Examples
-    --------
-    >>> as_numbers(np.array(["b", "a"], dtype=object)), as_numbers(np.array([np.nan, 1.0]))
-    (array([1., 0.]), array([1., 1.]))
-    """
+    """Return a column of any type as finite numbers: words by their place in the alphabet."""
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
         finite = np.isfinite(numbers)

@@ -18,14 +18,7 @@ IN_TABLE = (0.5, 0.8, 0.9, 0.95)
 def held_shares(
     misfits: Sequence[Array], levels: Sequence[float] = LEVELS, *, in_order: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return how often a quantile of the other folds' misfits holds a fold's own.
-
-    Examples
-    --------
-    >>> held, widths = held_shares([np.arange(1.0, 10.0), np.arange(1.0, 10.0)], [0.8])
-    >>> held.round(2), widths
-    (array([0.89]), array([8.]))
-    """
+    """Return how often a quantile of the other folds' misfits holds a fold's own."""
     held, widths = np.zeros(len(levels)), np.zeros(len(levels))
     first = 1 if in_order else 0
     total = sum(len(own) for own in misfits[first:])
@@ -47,18 +40,11 @@ def coverage_section(stack: StackValues) -> Section | None:
     n_rows = sum(len(m) for m in stack.misfits[1 if stack.reading.in_order else 0 :])
     half = 1.96 * np.sqrt(held * (1 - held) / n_rows)
     kind = "intervals" if stack.target.labels is None else "sets"
-    drawing = lines(
-        LEVELS,
-        [Line(held, low=held - half, high=held + half)],
-        axes=("promised", "held"),
-        title=f"coverage of prediction {kind}",
-        diagonal=True,
-    )
+    band, title = Line(held, low=held - half, high=held + half), f"coverage of prediction {kind}"
+    drawing = lines(LEVELS, [band], axes=("promised", "held"), title=title, diagonal=True)
     caption = f"On the dashed line, prediction {kind} hold as much as they promise."
-    shown: list[Figure | PageTable] = [
-        Figure("Coverage", drawing, caption),
-        _sizes(held, widths, stack),
-    ]
+    sizes = _sizes(held, widths, stack)
+    shown: list[Figure | PageTable] = [Figure("Coverage", drawing, caption), sizes]
     if _adaptive(stack):
         shown.append(_along(float(widths[LEVELS.index(0.9)]), stack))
     lead = (
@@ -87,16 +73,11 @@ def _along(width: float, stack: StackValues) -> Figure:
     reach = [np.quantile(width * expected[rows], [0.1, 0.5, 0.9]) for rows in bins]
     low, middle, high = zip(*reach, strict=True)
     needed = [float(np.quantile(errors[rows], 0.9)) for rows in bins]
-    drawing = lines(
-        [float(np.median(predicted[rows])) for rows in bins],
-        [
-            Line(middle, "90 % intervals ±", low=low, high=high),
-            Line(needed, "90 % of the errors", tone=0),
-        ],
-        axes=("predicted", "half the width"),
-        title="width of intervals along the prediction",
-        level=0.0,
-    )
+    middles = [float(np.median(predicted[rows])) for rows in bins]
+    intervals = Line(middle, "90 % intervals ±", low=low, high=high)
+    each = [intervals, Line(needed, "90 % of the errors", tone=0)]
+    title, axes = "width of intervals along the prediction", ("predicted", "half the width")
+    drawing = lines(middles, each, axes=axes, title=title, level=0.0)
     caption = (
         "Median and the middle 80 % of the widths in ten bins, beside what would have sufficed."
     )

@@ -43,12 +43,8 @@ def _target(target: Target) -> Figure:
         return Figure("The target", histogram(first, x_title="target", title=title, weight=weight))
     mass = np.bincount(y, weights=weight, minlength=len(classes))
     order = np.argsort(-mass, kind="stable")[:MOST_CLASSES]
-    drawing = bars(
-        [shortened(classes[i]) for i in order],
-        mass[order] / mass.sum(),
-        title="share of each class",
-        show=lambda v: percent(v, 1),
-    )
+    labels, shares = [shortened(classes[i]) for i in order], mass[order] / mass.sum()
+    drawing = bars(labels, shares, title="share of each class", show=lambda v: percent(v, 1))
     more = len(classes) - len(order)
     return Figure("The classes", drawing, f"And {more} rarer ones." if more else "")
 
@@ -88,15 +84,7 @@ def column_of(X: Any, j: int) -> Array:
 
 
 def describe_column(values: Array) -> list[str]:
-    """Return kind, missing, distinct and range of a column, as text.
-
-    Examples
-    --------
-    >>> describe_column(np.array([1.0, 2.0, np.nan]))
-    ['number', '33 %', '2', '1, 1.50, 2']
-    >>> describe_column(np.array(["a", "b", "a"], dtype=object))
-    ['text', '0 %', '2', 'a (67 %), b (33 %)']
-    """
+    """Return kind, missing, distinct and range of a column, as text."""
     seen: Any
     if values.dtype.kind in "iuf":
         kind, seen = "number", values[np.isfinite(values.astype(np.float64))]

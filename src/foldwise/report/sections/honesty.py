@@ -8,14 +8,7 @@ from foldwise.diagnose import leak_audit
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Prose, Section, Terms
 from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.stack_values import StackValues
-from foldwise.wording import (
-    counted,
-    decimals_for,
-    metric_name,
-    number,
-    shortened,
-    with_error,
-)
+from foldwise.wording import counted, decimals_for, metric_name, number, shortened, with_error
 
 KINDS = {
     "partition": "each row is tested once",
@@ -57,14 +50,7 @@ TITLE = "How the score was obtained"
 
 
 def stacker_name(stacker: Any) -> str:
-    """Return what stands on top, in words.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> stacker_name(Ridge())
-    'Ridge'
-    """
+    """Return what stands on top, in words."""
     kind = type(stacker).__name__
     rule = getattr(stacker, "rule", None)
     if isinstance(rule, str) and kind not in STACKERS:
@@ -177,13 +163,9 @@ def folds_section(stack: StackValues) -> Section | None:
     ]
     name = metric_name(stack.metric.name)
     columns = [Column("fold"), Column("rows", "number"), Column(name, "number"), Column("stacker")]
-    drawing = lines(
-        [fold.name.replace(" of repeat ", "/") for fold in stack.folds],
-        [Line(values)],
-        axes=("fold", name),
-        title="score of each fold",
-        level=stack.metric.natural(stack.fitted.score_),
-    )
+    names = [fold.name.replace(" of repeat ", "/") for fold in stack.folds]
+    level, axes = stack.metric.natural(stack.fitted.score_), ("fold", name)
+    drawing = lines(names, [Line(values)], axes=axes, title="score of each fold", level=level)
     figure = Figure("Fold by fold", drawing, "The dashed line is the score over all folds.")
     spread = f"{name} runs from {number(min(values))} to {number(max(values))} over the folds."
     table = PageTable(columns, rows[:MOST_FOLDS], left_out=max(0, len(rows) - MOST_FOLDS))

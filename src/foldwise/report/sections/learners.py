@@ -66,9 +66,8 @@ def _weight_figure(standings: Sequence[Standing]) -> list[Figure]:
     weighed = sorted(weighed, key=lambda s: -abs(s.weight))[:MOST_BARS]
     if not weighed:
         return []
-    drawing = bars(
-        [s.model for s in weighed], [s.weight for s in weighed], title="weights of the learners"
-    )
+    names, weights = [s.model for s in weighed], [s.weight for s in weighed]
+    drawing = bars(names, weights, title="weights of the learners")
     return [Figure("Weights in the stack", drawing, "As the stacker combines them.")]
 
 
@@ -87,12 +86,8 @@ def _value_figure(table: OutOfFoldTable, stack: StackValues, clock: Clock) -> li
     method = "exact" if n <= EXACT else "sampled"
     values = model_values(table, method=method, n_orders=N_ORDERS, random_state=0)
     order = np.argsort(-values.shapley, kind="stable")[:MOST_BARS]
-    drawing = bars(
-        [values.names[i] for i in order],
-        values.shapley[order],
-        values.shapley_se[order],
-        title="value of the learners",
-    )
+    names, errors = [values.names[i] for i in order], values.shapley_se[order]
+    drawing = bars(names, values.shapley[order], errors, title="value of the learners")
     how = "all orders of joining"
     if method == "sampled":
         how = "a few random orders of joining, with its standard error"
@@ -111,12 +106,9 @@ def _frontier_figure(table: OutOfFoldTable, stack: StackValues, clock: Clock) ->
     if len(found) < 2:
         return []
     metric = stack.metric.name
-    drawing = lines(
-        found["predict_seconds"][::-1].tolist(),
-        [Line(found[metric][::-1].to_numpy())],
-        axes=("seconds for 1,000 rows", metric_name(metric)),
-        title="smaller stacks",
-    )
+    seconds, curve = found["predict_seconds"][::-1].tolist(), found[metric][::-1].to_numpy()
+    axes = "seconds for 1,000 rows", metric_name(metric)
+    drawing = lines(seconds, [Line(curve)], axes=axes, title="smaller stacks")
     last = found.iloc[-1]
     less = "" if last["learners"] == 1 else " The smallest ones were left out for time."
     caption = (
@@ -141,13 +133,10 @@ def _map_figure(names: Sequence[str], matrix: FloatArray, stack: StackValues) ->
     if len(shown) < 2:
         return []
     alike = (matrix.sum(axis=1) - 1) / (len(names) - 1)
-    drawing = named_points(
-        [float(alike[names.index(name)]) for name in shown],
-        [value[name] for name in shown],
-        shown,
-        axes=("mean correlation with the others' errors", metric_name(stack.metric.name)),
-        title="error against likeness",
-    )
+    likeness = [float(alike[names.index(name)]) for name in shown]
+    scores = [value[name] for name in shown]
+    axes = "mean correlation with the others' errors", metric_name(stack.metric.name)
+    drawing = named_points(likeness, scores, shown, axes=axes, title="error against likeness")
     corner = "Top left" if stack.metric.sign > 0 else "Bottom left"
     caption = f"{corner} is what a stack looks for: good alone, and wrong in other places."
     return [Figure("Diversity map", drawing, caption)]

@@ -101,12 +101,9 @@ def _curves(model: Any) -> list[Figure]:
         figures.append(_loss_figure(np.asarray(loss), error, getattr(model, "index_", None)))
     rounds = getattr(model, "train_loss_", None)
     if rounds is not None and len(rounds) > 1:
-        drawing = lines(
-            range(1, len(rounds) + 1),
-            [Line(rounds, dots=False)],
-            axes=("learners", "training loss"),
-            title="training loss by number of learners",
-        )
+        curve, axes = [Line(rounds, dots=False)], ("learners", "training loss")
+        title = "training loss by number of learners"
+        drawing = lines(range(1, len(rounds) + 1), curve, axes=axes, title=title)
         figures.append(Figure("Training loss", drawing, "On the rows it was fitted on."))
     return figures
 
@@ -115,12 +112,9 @@ def _loss_figure(loss: Any, error: Any, index: Any) -> Figure:
     half = np.zeros(len(loss)) if error is None else np.asarray(error, dtype=np.float64)
     line = Line(loss, low=loss - half, high=loss + half, dots=False)
     chosen = np.where(np.arange(len(loss)) == (-1 if index is None else index), loss, np.nan)
-    drawing = lines(
-        range(1, len(loss) + 1),
-        [line, Line(chosen, tone=2)],
-        axes=("step along the path, from strong to weak penalty", "held-out loss"),
-        title="held-out loss along the path",
-    )
+    axes = "step along the path, from strong to weak penalty", "held-out loss"
+    both, title = [line, Line(chosen, tone=2)], "held-out loss along the path"
+    drawing = lines(range(1, len(loss) + 1), both, axes=axes, title=title)
     caption = "With its standard error; the dot is what was chosen. Its lowest point is no score."
     return Figure("Held-out loss", drawing, caption)
 

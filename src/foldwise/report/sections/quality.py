@@ -48,13 +48,7 @@ def _cloud(y: Array, predicted: Array, title: str) -> Figure:
 
 
 def binned(x: Array, n_bins: int = N_BINS) -> list[IntArray]:
-    """Return row numbers in bins of about equal size along x, ties kept together.
-
-    Examples
-    --------
-    >>> [rows.tolist() for rows in binned(np.array([3.0, 1.0, 2.0, 1.0]), 2)]
-    [[1, 3], [2, 0]]
-    """
+    """Return row numbers in bins of about equal size along x, ties kept together."""
     order = np.argsort(x, kind="stable")
     cuts = np.unique(np.linspace(0, len(x), n_bins + 1).astype(int)[1:-1])
     while True:
@@ -70,13 +64,9 @@ def _spread(y: Array, predicted: Array) -> Figure:
     bins = binned(predicted)
     off = [np.quantile(y[rows] - predicted[rows], [0.1, 0.5, 0.9]) for rows in bins]
     low, middle, high = zip(*off, strict=True)
-    drawing = lines(
-        [float(np.median(predicted[rows])) for rows in bins],
-        [Line(middle, low=low, high=high)],
-        axes=("predicted", "actual minus predicted"),
-        title="errors along the prediction",
-        level=0.0,
-    )
+    middles = [float(np.median(predicted[rows])) for rows in bins]
+    band, axes = Line(middle, low=low, high=high), ("predicted", "actual minus predicted")
+    drawing = lines(middles, [band], axes=axes, title="errors along the prediction", level=0.0)
     caption = "Median and the middle 80 % of the errors, in ten bins. A slope is a bias."
     return Figure("Errors along the prediction", drawing, caption)
 
@@ -91,14 +81,9 @@ def _reliability(shown: Predictions, classes: Array) -> list[Figure]:
     curve = reliability_curve(
         shown.probabilities, target.y, n_bins=N_BINS, sample_weight=target.weight
     )
-    drawing = lines(
-        curve.predicted,
-        [Line(curve.observed, low=curve.lower, high=curve.upper)],
-        axes=(what, "how often it was so"),
-        title="reliability of the probabilities",
-        diagonal=True,
-        unit=True,
-    )
+    band = Line(curve.observed, low=curve.lower, high=curve.upper)
+    axes, title = (what, "how often it was so"), "reliability of the probabilities"
+    drawing = lines(curve.predicted, [band], axes=axes, title=title, diagonal=True, unit=True)
     off = float(curve.weight @ np.abs(curve.predicted - curve.observed))
     caption = (
         "On the dashed line, probabilities mean what they say; bins of equal size with 95 % "
@@ -110,13 +95,9 @@ def _reliability(shown: Predictions, classes: Array) -> list[Figure]:
 def _confusion(counts: FloatArray, classes: Array) -> Figure:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     names = [shortened(label, 20) for label in classes]
+    title, corner = "confusion of the classes", "down: actual, across: predicted"
     drawing = heat(
-        shares,
-        names,
-        names,
-        title="confusion of the classes",
-        corner="down: actual, across: predicted",
-        show=lambda v: f"{100 * v:.0f}",
+        shares, names, names, title=title, corner=corner, show=lambda v: f"{100 * v:.0f}"
     )
     return Figure("Confusion", drawing, "Percent of each actual class, by predicted class.")
 

@@ -93,12 +93,8 @@ def time_section(stack: StackValues) -> Section:
     learners = [s for s in stack.standings if s.learns]
     slow = sorted(learners, key=lambda s: -s.fit_seconds - s.predict_seconds)[:MOST_BARS]
     own = next(s for s in stack.standings if s.model == STACK)
-    drawing = bars(
-        [s.model for s in slow],
-        [s.fit_seconds for s in slow],
-        title="time spent fitting each learner",
-        show=duration,
-    )
+    models, spent = [s.model for s in slow], [s.fit_seconds for s in slow]
+    drawing = bars(models, spent, title="time spent fitting each learner", show=duration)
     fitting, predicting = duration(own.fit_seconds), duration(own.predict_seconds)
     terms = Terms([("Fitting", fitting), ("Predicting out of fold", predicting)])
     figure = Figure("Fitting, by learner", drawing, "Sum over nodes and processes.")
