@@ -1,10 +1,10 @@
 """What a fit in two processes holds at most, as times X: the peak of PSS over all its processes.
 
-PSS counts a page that several processes share once. Two numbers are printed: of all that is held,
-and without what the processes hold before they are given data (Python and its libraries, which is
-the same for any X). The bars, 3 times X for a stack and 5 for AutoStack at 1,000,000 x 50, are for
-the second; both count the user's own X, which is once X. Boosters have few rounds: how many there
-are changes the time, not the memory.
+PSS counts a page that several processes share once. The bars, 3 times X for a stack and 5 for
+AutoStack at 1,000,000 x 50, are for all that is held: the user's own X (once X), the libraries
+(told apart, since they are the same for any X), and the rest, while learners are fitted and while
+they are judged. Boosters have few rounds: how many there are changes the time, not the memory.
+AutoStack fits all its members, which takes minutes.
 
     python benchmarks/memory.py [--rows 1000000] [--only stack|auto]
 
@@ -55,13 +55,13 @@ class Watch(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.peak, self.parts, self.over = 0, [], False
+        self.peak, self.parts, self.when, self.over = 0, [], 0.0, False
 
     def run(self) -> None:
         while not self.over:
             now = [held(pid) for pid in family(os.getpid())]
             if sum(now) > self.peak:
-                self.peak, self.parts = sum(now), now
+                self.peak, self.parts, self.when = sum(now), now, time.perf_counter()
             time.sleep(0.05)
 
     def __enter__(self) -> "Watch":
@@ -110,12 +110,12 @@ def main() -> int:
         with warnings.catch_warnings(), Watch() as watch:
             warnings.simplefilter("ignore")
             fitted = model(kind).fit(X, y)
-        more = (watch.peak - before.peak) / X.nbytes
-        ratios[kind] = BARS[kind] / more
+        all_, more = watch.peak / X.nbytes, (watch.peak - before.peak) / X.nbytes
+        ratios[kind] = BARS[kind] / all_
         print(
             f"{kind:6s} {len(fitted.oof_.columns)} learners, {time.perf_counter() - start:.0f} s: "
-            f"{watch.peak / X.nbytes:.2f} times X, {more:.2f} without libraries "
-            f"(bar {BARS[kind]:g}); by process, MB: {[part // 10**6 for part in watch.parts]}",
+            f"{all_:.2f} times X (bar {BARS[kind]:g}), {more:.2f} without libraries; at "
+            f"{watch.when - start:.0f} s, by process, MB: {[p // 10**6 for p in watch.parts]}",
             flush=True,
         )
         del fitted

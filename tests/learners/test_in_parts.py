@@ -1,5 +1,6 @@
 from typing import Any
 
+import lightgbm
 import numpy as np
 import pytest
 from lightgbm import LGBMClassifier, LGBMRegressor
@@ -57,10 +58,23 @@ def test_rows_in_parts_make_the_trees_that_a_copy_makes(
         whole.append(X.ndim > 1 and rows is TASK.train)
         return take(X, rows)
 
+    samples: list[Any] = []
+    make = lightgbm.Dataset._init_from_sample
+
+    def made(self: Any, values: list[Any], places: list[Any], *numbers: int) -> Any:
+        samples.append((values, places))
+        # The first column has no zero, the fourth has some.
+        assert len(places[0]) == 300
+        assert np.shares_memory(places[0], places[4])
+        assert len(places[3]) == len(values[3]) < 300
+        return make(self, values, places, *numbers)
+
+    monkeypatch.setattr(lightgbm.Dataset, "_init_from_sample", made)
     monkeypatch.setattr(general, "MAPPED", {1})
     monkeypatch.setattr(general, "take_rows", taken)
     found = fitted(learner, data)
     assert not any(whole)
+    assert samples == [([], [])]
     np.testing.assert_array_equal(found.predictions, by_copy.predictions)
     text = found.model.booster_.model_to_string()
     assert text == by_copy.model.booster_.model_to_string()

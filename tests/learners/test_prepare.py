@@ -184,7 +184,8 @@ def test_many_rows_are_taken_as_few_are(kind: str, monkeypatch: pytest.MonkeyPat
     }[kind]
     rows = np.array([3, 4, 50, 99, 7])
     few = take_rows(table, rows)
-    monkeypatch.setattr("foldwise.learners.prepare.BLOCK_BYTES", 50)
+    for name in ("BLOCK_BYTES", "PART_BYTES"):
+        monkeypatch.setattr(f"foldwise.learners.prepare.{name}", 50)
     many = take_rows(table, rows)
     if kind == "array":
         assert (many == X[rows]).all()

@@ -1,4 +1,8 @@
+import os
+import sys
+import tempfile
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from foldwise.engine.processes.packing import pack
+from foldwise.engine.processes.worker import highest, resident
 from foldwise.learners import NodeTask
 from foldwise.learners import rows as module
+from foldwise.learners.prepare import take_rows
 from foldwise.learners.rows import atoms_of, centre_of, matrix_of, node_fits, predict_blocks
 from learners.lattices import LATTICES
 
@@ -157,3 +164,19 @@ def test_only_tasks_with_a_find_are_predicted_and_only_kept_models_are_made():
     assert fits[1].model == "2.0"
     assert fits[2].model is None
     assert 10.0 <= fits[2].fit_seconds < 11.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system tells")
+def test_little_of_a_mapped_table_is_held_for_its_centre_and_for_a_copy_of_rows() -> None:
+    table = np.random.default_rng(0).normal(size=(400_000, 20))
+    with tempfile.TemporaryFile() as file:
+        parcel = replace(pack(table, file), file=os.dup(file.fileno()))
+        mapped = parcel.open()
+        held, most = resident(), table.nbytes / 2
+        np.testing.assert_allclose(centre_of(matrix_of(mapped)), 0, atol=0.2)
+        assert highest() - held < most
+        rows = np.arange(0, len(table), 3)
+        held = resident()
+        copied = take_rows(mapped, rows)
+        assert highest() - held < most
+        assert (copied == table[rows]).all()

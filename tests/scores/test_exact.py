@@ -71,7 +71,7 @@ def test_the_step_is_taken_row_by_row() -> None:
     by_hand = of([4.0 - 0.6 * 1.0, 6.0 - 0.6 * 2.0, 8.0])
     assert exact.evaluation.score == pytest.approx(by_hand.score)
     np.testing.assert_allclose(exact.evaluation.contributions, by_hand.contributions)
-    assert exact.uncorrected is judged
+    assert exact.uncorrected == judged.score
 
 
 def test_the_step_is_at_least_nothing_and_at_most_a_quarter_of_the_loss() -> None:
@@ -103,7 +103,7 @@ def test_hits_and_ranks_step_backwards_as_far_as_forwards() -> None:
 def test_a_root_is_taken_after_the_step() -> None:
     exact = rooted(stepped(of([4.0, 6.0]), of([6.0, 7.0]), of([5.0, 6.0]), (0.5, 0.75), 0.0))
     assert exact.evaluation.score == pytest.approx(-np.sqrt(4.5))
-    assert exact.uncorrected.score == pytest.approx(-np.sqrt(5.0))
+    assert exact.uncorrected == pytest.approx(-np.sqrt(5.0))
     assert exact.more == pytest.approx(np.sqrt(4.5) - np.sqrt(4.25))
     np.testing.assert_allclose(
         exact.evaluation.contributions, of([3.5, 5.5]).contributions / (2 * np.sqrt(4.5))
@@ -134,7 +134,7 @@ def test_it_says_when_the_step_was_limited() -> None:
     own = of([4.0, 6.0])
 
     def told(raw: float, **options) -> str:
-        return correction_of([Exact(own, own, raw, 1.25)], metric, **options).reason
+        return correction_of([Exact(own, own.score, raw, 1.25)], metric, **options).reason
 
     assert told(2.0).startswith("the step that the learning curve shows is more than a quarter")
     assert told(-1.0).startswith("models of more rows did not judge better")
@@ -143,7 +143,7 @@ def test_it_says_when_the_step_was_limited() -> None:
         "the mean of more models is deployed than was judged"
     )
     less = Evaluation(own.score - 1.0, own.contributions)
-    worse = correction_of([Exact(less, own, -1.0, 1.25)], metric)
+    worse = correction_of([Exact(less, own.score, -1.0, 1.25)], metric)
     assert worse.reason == "models of more rows judged worse here, by 1 of root mean squared error"
     assert told(-1.0, averaged=True).startswith("means of models did not judge better")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import lightgbm
 import numpy as np
+from lightgbm.basic import ZERO_THRESHOLD
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.engine.executor import let_go
@@ -21,15 +22,13 @@ class RowsInParts(lightgbm.Sequence):
     batch_size = 2**14
 
     def __init__(self, X: FloatArray, rows: IntArray) -> None:
-        self.X, self.rows, self.asked = X, rows, 0
+        self.X, self.rows = X, rows
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> FloatArray:
-        self.asked += 1
-        if isinstance(index, slice) or self.asked % self.batch_size == 0:
-            let_go()
+        let_go()
         return np.take(self.X, self.rows[index], axis=0)
 
 
@@ -64,3 +63,25 @@ class _Dataset(lightgbm.Dataset):
     def __init__(self, data: Any, *args: Any, **named: Any) -> None:
         address = data.ctypes.data if isinstance(data, np.ndarray) else None
         super().__init__(_parts.get(address, data), *args, **named)
+
+    def __sample(self, *, seqs: Any, total_nrow: int) -> tuple[list[Any], list[Any]]:
+        """Return what LightGBM's own returns, without its copies: values that are not zero."""
+        (rows,) = seqs
+        drawn = self._create_sample_indices(total_nrow=total_nrow)
+        table = np.empty((rows.X.shape[1], len(drawn)))
+        for start in range(0, len(drawn), rows.batch_size):
+            part = slice(start, start + rows.batch_size)
+            table[:, part] = rows[drawn[part]].T
+        every = np.arange(len(drawn), dtype=np.int32)
+        kept = [(np.abs(column) > ZERO_THRESHOLD) | np.isnan(column) for column in table]
+        whole = [bool(some.all()) for some in kept]
+        pairs = list(zip(table, kept, whole, strict=True))
+        values = [column if all_ else column[some] for column, some, all_ in pairs]
+        return values, [every if all_ else every[some] for _, some, all_ in pairs]
+
+    def _init_from_sample(self, sample_data: Any, sample_indices: Any, *numbers: int) -> Any:
+        super()._init_from_sample(sample_data, sample_indices, *numbers)
+        # The bins are known, and the rows are still to come.
+        sample_data.clear()
+        sample_indices.clear()
+        return self

@@ -19,8 +19,10 @@ from foldwise.engine.executor import let_go
 from foldwise.learners.tasks import TrainingData
 
 ALIGNMENT = 64
-# Of rows that are copied, how much at a time.
+# Less than this is not worth avoiding a copy of.
 BLOCK_BYTES = 2**25
+# Of rows that are copied, before what was read of the table around them is let go.
+PART_BYTES = 2**21
 # LightGBM has four names for it.
 EARLY_STOPPING = (
     "early_stopping_rounds", "early_stopping_round", "early_stopping", "n_iter_no_change",
@@ -306,7 +308,7 @@ def take_rows(X: Any, rows: IntArray) -> Any:
     if X.dtype.hasobject or not X.flags.c_contiguous:
         return _at_boundary(X[rows])
     copied = _room(X.dtype, (len(rows), *X.shape[1:]))
-    step = max(1, BLOCK_BYTES // max(X[:1].nbytes, 1))
+    step = max(1, PART_BYTES // max(X[:1].nbytes, 1))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         np.take(X, rows[part], axis=0, out=copied[part], mode="clip")

@@ -22,7 +22,7 @@ from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData
 BLOCK_BYTES = 2**21
 # Small enough that the allocator hands the same memory out again.
 PREDICT_BYTES = 2**20
-SAMPLED_ROWS = 2048
+SAMPLED_ROWS, SAMPLED_PARTS = 2048, 32
 MAX_ATOMS = 4096
 WORD = 48
 
@@ -101,7 +101,11 @@ def centre_of(matrix: Matrix) -> FloatArray:
     column is exactly zero if all rows share it.
     """
     n_rows = matrix.shape[0]
-    sample = matrix.take(np.unique(np.linspace(0, n_rows - 1, SAMPLED_ROWS).astype(np.intp)))
+    rows = np.unique(np.linspace(0, n_rows - 1, SAMPLED_ROWS).astype(np.intp))
+    # They lie all over the table: read at once, most of it would be held.
+    parts = np.array_split(rows, SAMPLED_PARTS)
+    sample = np.concatenate([matrix.take(part) for part in parts if len(part)])
+    let_go()
     constant = (sample == sample[0]).all(axis=0)
     return np.where(constant, sample[0], sample.mean(axis=0))
 

@@ -61,7 +61,7 @@ class Exact:
     """One model's score before and after the correction."""
 
     evaluation: Evaluation  # corrected
-    uncorrected: Evaluation
+    uncorrected: float  # its score before
     raw: float = 0.0  # the step before its limits, in the scorer's sign
     limit: float = 0.0  # the largest step allowed
     more: float = 0.0  # how much better still it may be, where the step is known to a range only
@@ -166,7 +166,7 @@ def stepped(
     back = min(limit, judged.score) if judged.score > 0 else limit
     step = float(np.clip(raw, -back if backwards else 0.0, limit))
     if not np.isfinite(raw) or step == 0:
-        return Exact(judged, judged, raw, limit)
+        return Exact(judged, judged.score, raw, limit)
     share = step / raw
     own = judged.contributions
     if pairs.contributions.ndim:
@@ -175,20 +175,16 @@ def stepped(
         own = own + share * (least * (alone.contributions - pairs.contributions) + averaged)
     moved = Evaluation(judged.score + share * raw, own)
     further = min(raw + (most - least) * curve, limit) + judged.score - moved.score
-    return Exact(moved, judged, raw, limit, max(further, 0.0))
+    return Exact(moved, judged.score, raw, limit, max(further, 0.0))
 
 
 def rooted(exact: Exact) -> Exact:
     """Return root mean squared errors for mean squared ones."""
-    moved, judged = (_root(e) for e in (exact.evaluation, exact.uncorrected))
+    root, own = float(np.sqrt(-exact.evaluation.score)), exact.evaluation.contributions
+    moved = Evaluation(-root, own / (2 * root) if root > 0 else own)
     more = -float(np.sqrt(-exact.evaluation.score - exact.more)) - moved.score
-    return replace(exact, evaluation=moved, uncorrected=judged, more=more)
-
-
-def _root(evaluation: Evaluation) -> Evaluation:
-    root = float(np.sqrt(-evaluation.score))
-    own = evaluation.contributions
-    return Evaluation(-root, own / (2 * root) if root > 0 else own)
+    uncorrected = -float(np.sqrt(-exact.uncorrected))
+    return replace(exact, evaluation=moved, uncorrected=uncorrected, more=more)
 
 
 def correction_of(
@@ -198,7 +194,7 @@ def correction_of(
 
     ``averaged``: by the step of averaging alone. ``more``: by both steps.
     """
-    size = float(np.mean([e.evaluation.score - e.uncorrected.score for e in each]))
+    size = float(np.mean([e.evaluation.score - e.uncorrected for e in each]))
     if any(e.raw > e.limit for e in each):
         reason = (
             f"the step that {'averaging' if averaged else 'the learning curve'} shows is more than "
@@ -377,7 +373,10 @@ def covariance_of(contributions: FloatArray, fold: IntArray | None = None) -> Fl
         _, place, sizes = np.unique(fold, return_inverse=True, return_counts=True)
         sums = np.zeros((len(sizes), own.shape[1]))
         np.add.at(sums, place, own)
-        own = own - (sums / sizes[:, None])[place]
+        # A column at a time: of many rows, a table of means would be one more of their size.
+        own = np.array(own)
+        for column, mean in zip(own.T, (sums / sizes[:, None]).T, strict=True):
+            column -= mean[place]
     return own.T @ own * n / max(n - 1, 1)
 
 

@@ -138,7 +138,7 @@ CLASSIFIERS = (
 FEW_ROWS, MANY_ROWS = 2500, 12_000
 # By task, for few rows and for more; those not named come after these as they are listed above.
 # What two runs of the script learned, with CatBoost and XGBoost and without, put together by hand.
-# Nothing was learned on more than 8,000 rows: of many, large trees come earlier, and for two classes
+# Nothing was learned on more than 8,000 rows: of many, large trees come earlier, and of two classes
 # small ones on few columns: either was far better than the other on training parts of four tables.
 ORDER = {
     "regression": (

@@ -1,9 +1,10 @@
 """Tasks in local processes.
 
-The processes are loky's (they need no ``if __name__ == "__main__"`` and take what is defined
-in a script), but each has a pipe of its own: the parent always knows which task is where. So
-a worker that is killed loses its own task and no other, and a task that hangs can be ended
-without touching its neighbours. Idle workers are kept for the next fit, for some minutes.
+The processes need no ``if __name__ == "__main__"`` and take what is defined in a script: they are
+forked from a server that imports but never computes, or loky's where that cannot be. Each has a
+pipe of its own: the parent always knows which task is where. So a worker that is killed loses its
+own task and no other, and a task that hangs can be ended without touching its neighbours. Idle
+workers are kept for the next fit, for some minutes.
 """
 
 import atexit
@@ -17,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
 from typing import Any
 
@@ -27,6 +28,7 @@ from joblib.externals.loky.backend.process import LokyProcess
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
 from foldwise.engine.processes.packing import Parcel, open_room, pack
+from foldwise.engine.processes.server import Server
 from foldwise.engine.processes.worker import Surroundings, received, serve
 
 POOLS = (
@@ -51,6 +53,9 @@ DYING_SECONDS = 1.0
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 _idle: list["_Worker"] = []
+# By process, since one that is forked must have its own.
+_servers: dict[int, Server] = {}
+_making = threading.Lock()
 
 
 class _Worker:
@@ -59,17 +64,37 @@ class _Worker:
     def __init__(self) -> None:
         self.home = os.getpid()
         self.pipe, theirs = multiprocessing.Pipe()
-        # Not a daemon: those may have no children, and some learners want some.
-        # Linux ends a child with the thread that made it, not with the process.
-        lasting = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
-        self.process = LokyProcess(target=serve, args=(theirs, self.home, lasting), env=ONE_THREAD)
-        with _without_interrupts():
-            self.process.start()
-        theirs.close()
+        self.process: Any = None
         self.ticket: int | None = None
         self.since = 0.0
         self.parcel: Parcel | None = None
         self.sender: threading.Thread | None = None
+        self._unwanted, self._lock = False, threading.Lock()
+        if sys.platform == "linux":
+            # The first waits for imports: nobody else may have to.
+            threading.Thread(target=self._fork, args=(_server(), theirs), daemon=True).start()
+        else:
+            self.process = self._spawn(theirs)
+
+    def _fork(self, server: Server, theirs: Connection) -> None:
+        """Have the process forked, or start one if that cannot be; without one the pipe closes."""
+        process = None
+        with contextlib.suppress(OSError), theirs:
+            process = server.fork(theirs) or (None if self._unwanted else self._spawn(theirs))
+        with self._lock:
+            self.process = process
+        if self._unwanted:
+            self.end()
+
+    def _spawn(self, theirs: Connection) -> LokyProcess:
+        # Not a daemon: those may have no children, and some learners want some.
+        process = LokyProcess(target=serve, args=(theirs, self.home), env=ONE_THREAD)
+        for tracker in (resource_tracker, loky_tracker) if os.name == "posix" else ():
+            # Those that start with the first process let Ctrl-C through once they run.
+            tracker.ensure_running()
+        with _without_interrupts(), theirs:
+            process.start()
+        return process
 
     def send(self, *messages: tuple[Any, ...] | int) -> None:
         """Send messages and handles of files, in their order.
@@ -91,12 +116,15 @@ class _Worker:
                 if isinstance(part, bytes):
                     self.pipe.send_bytes(part)
                 else:
-                    send_handle(self.pipe, part, self.process.pid)
+                    # Only Windows asks whose it will be.
+                    send_handle(self.pipe, part, getattr(self.process, "pid", 0))
 
     def state(self) -> str:
         """Return "alive", "over" (its number is still its own) or "gone"."""
         if self.home != os.getpid():
             return "gone"
+        if self.process is None:
+            return "alive"
         if not hasattr(os, "waitid"):
             return "alive" if self.process.is_alive() else "gone"
         try:
@@ -110,6 +138,11 @@ class _Worker:
         return self.state() == "alive"
 
     def end(self) -> None:
+        with self._lock:
+            self._unwanted = True
+            if self.process is None:
+                # It is ended as soon as it is there.
+                return
         if self.state() != "gone":
             with contextlib.suppress(OSError):
                 if hasattr(os, "killpg"):
@@ -125,15 +158,21 @@ class _Worker:
         self.pipe.close()
 
 
+def _server() -> Server:
+    """Return the server of this process, which comes up in the background if it is new."""
+    with _making, _without_interrupts():
+        server = _servers.get(os.getpid())
+        if server is None or not server.is_alive():
+            server = _servers[os.getpid()] = Server(ONE_THREAD)
+        return server
+
+
 @contextlib.contextmanager
 def _without_interrupts() -> Iterator[None]:
     """Hold Ctrl-C back; a process started meanwhile holds it back until it can ignore it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    for tracker in (resource_tracker, loky_tracker):
-        # Those that start with the first process let Ctrl-C through once they run.
-        tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
@@ -262,7 +301,7 @@ class Processes:
         self._workers.remove(worker)
         seconds = time.monotonic() - worker.since
         worker.end()
-        lost = TaskLostError(_cause(worker.process.exitcode))
+        lost = TaskLostError(_cause(getattr(worker.process, "exitcode", None)))
         self._over.append(Finished(worker.ticket, None, lost, seconds))
 
     def _drop_parcel(self) -> None:
@@ -287,6 +326,8 @@ def _end_idle() -> None:
         worker = _idle.pop()
         if worker.home == os.getpid():
             worker.end()
+    for server in _servers.values():
+        server.end()
 
 
 def _cause(exitcode: int | None) -> str:

@@ -158,14 +158,7 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
 
     ``lasting``: Whether Linux is to end this process with the thread that started it.
     """
-    # Ctrl-C reaches every process of a terminal; the parent decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-    if hasattr(os, "setsid"):
-        os.setsid()
-    if lasting:
-        _die_with_parent()
+    settle(lasting=lasting)
     folders: list[str] = []
     follow = threading.Thread(target=_follow, args=(parent, folders), daemon=True)
     follow.start()
@@ -192,10 +185,18 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             placed = parcel.open()
 
 
-def _die_with_parent() -> None:
-    """Ask Linux to end this process with its parent, even while a learner holds Python's lock."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def settle(*, lasting: bool = False) -> None:
+    """Lead a group of processes that is deaf to Ctrl-C, and end with the parent if asked to."""
+    # Ctrl-C reaches every process of a terminal; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    if hasattr(os, "setsid"):
+        os.setsid()
+    if lasting:
+        with contextlib.suppress(OSError, AttributeError):
+            # Even while a learner holds Python's lock.
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _follow(parent: int, folders: list[str]) -> None:

@@ -83,7 +83,7 @@ def board_of(stack: FittedStack) -> Board:
     del answers
     if judged_by is stack.metric:
         judged[TITLES[0]] = verdict.evaluation
-    rows = {title: Exact(own, own) for title, own in judged.items()}
+    rows = {title: Exact(own, own.score) for title, own in judged.items()}
     unknown = np.ones((len(rows), len(rows)))
     board = Board(rows, unknown, _fold_of_units(stack), why_not)
     if not all(judgement.pairs for judgement in judgements):
