@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn import get_config
 from sklearn.base import is_classifier, is_regressor
@@ -62,6 +63,18 @@ class WeightedRows:
         return WeightedRows(
             self.table.rows(indices), self.y[indices], self.weight[indices], self.given
         )
+
+
+def factors(column: Any) -> tuple[IntArray, Any]:
+    """Return for each cell where its value stands among others, -1 where missing, and these.
+
+    A categorical of pandas knows its levels: unless they are many, none is looked for in the rows.
+    """
+    dtype = getattr(column, "dtype", None)
+    if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories) <= len(column):
+        codes = getattr(column, "cat", column).codes
+        return np.asarray(codes, np.intp), dtype.categories
+    return pd.factorize(column)
 
 
 def is_frame(X: Any) -> bool:

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.learners.one_learner import factors
 
 Column = "pd.Series[Any]"
 
@@ -35,7 +36,7 @@ def text_of(column: Any) -> "pd.Series[Any]":
 
 def distinct_words(column: Any) -> tuple[IntArray, Array]:
     """Return for each cell where its word stands, and the words; the last is None, for missing."""
-    codes, distinct = pd.factorize(column)
+    codes, distinct = factors(column)
     return codes, np.array([_word(value) for value in distinct] + [None], dtype=object)
 
 
