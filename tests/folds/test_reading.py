@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, TimeSeri
 
 from foldwise.errors import InvalidParameterError
 from foldwise.folds import Lattice, deal, read_lattice
-from foldwise.folds.reading import needs_of, upper_blocks
+from foldwise.folds.reading import needs_of, partners_of, upper_blocks
 
 SEVERAL = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -351,3 +351,33 @@ def test_the_models_kept_are_those_that_prediction_and_intervals_need() -> None:
     assert read_lattice(lattice, predict_with="folds").kept == singles
     assert read_lattice(lattice, predict_with="refit").kept == singles | {frozenset()}
     assert len(read_lattice(lattice, predict_with="pairs").kept) == 10
+
+
+@pytest.mark.parametrize("n_folds", range(4, 12))
+def test_partners_are_partners_of_each_other_and_dealt_far_away(n_folds) -> None:
+    for partners in range(2, n_folds - 1, 2):
+        ring = {i: partners_of(i, n_folds, partners) for i in range(n_folds)}
+        assert all(len(set(own) - {i}) == partners for i, own in ring.items())
+        assert all(i in ring[j] for i, own in ring.items() for j in own)
+        away = {min((i - j) % n_folds, (j - i) % n_folds) for i in ring for j in ring[i]}
+        assert min(away) == (n_folds - 1) // 2 - partners // 2 + 1
+    assert partners_of(2, n_folds, None) == [0, 1, *range(3, n_folds)]
+
+
+def test_a_gap_as_long_as_a_fold_leaves_a_ring_its_stackers() -> None:
+    lattice = deal(purged(10, 60, 6), 60)
+    reading = read_lattice(lattice, partners=2)
+    assert not reading.unjudged
+    assert all(len(judgement.pairs) == 2 for judgement in reading.judgements)
+
+
+def test_a_fold_that_no_other_may_train_for_is_not_judged() -> None:
+    tested = [np.arange(i, i + 4) for i in range(0, 12, 4)]
+    alone = (np.arange(12, 20), tested[2])
+    lattice = deal([*[(np.setdiff1d(np.arange(20), t), t) for t in tested[:2]], alone], 20)
+    reading = read_lattice(lattice)
+    assert reading.unjudged == (2,)
+    assert [judgement.fold for judgement in reading.judgements] == [0, 1]
+    assert not any(judgement.pairs for judgement in reading.judgements)
+    nobody = deal([(np.arange(12, 20), test) for test in tested], 20)
+    assert read_lattice(nobody).judgements == ()

@@ -135,11 +135,13 @@ MODES = [
     ("plain", 1, {"prune": 0.1}),
     ("plain", 1, {"partners": 2}),
     ("plain", 1, {"partners": 2, "tune": SEEDS}),
+    ("groups", 1, {"partners": 2, "predict_with": "refit"}),
+    ("purged", 1, {"partners": 2, "prune": 0.1}),
 ]
 
 
 CASES = [("regression", *mode) for mode in MODES]
-CASES += [("classification", *MODES[index]) for index in (0, 3, 4, 6, 9, 11, 12, 13, 16)]
+CASES += [("classification", *MODES[index]) for index in (0, 3, 4, 6, 9, 11, 12, 13, 16, 18)]
 
 
 @pytest.mark.parametrize(

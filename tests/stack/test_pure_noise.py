@@ -179,3 +179,18 @@ def test_classes_by_chance_are_not_beaten_by_folds_drawn_by_chance(scoring) -> N
         truth = 0.5 if scoring == "accuracy" else -np.log(2)
         gains.append(stack.score_ - truth)
     assert is_honest(gains)
+
+
+@pytest.mark.parametrize("partners", ["all", 2, 4])
+@pytest.mark.parametrize("n_folds", [6, 10])
+def test_rows_in_order_of_their_targets_beat_no_noise(n_folds, partners) -> None:
+    """Folds of rows that follow each other are alike; what judges one must not live on that."""
+    gains = {"numbers": [], "classes": []}
+    for seed in SEEDS:
+        X, y = regression_noise(seed)
+        how = {"cv": KFold(n_folds), "partners": partners, "random_state": seed}
+        numbers = StackingRegressor([("ridge", Ridge())], Ridge(), **how).fit(X, np.sort(y))
+        classes = StackingClassifier([("nb", GaussianNB())], LogisticRegression(), **how)
+        gains["numbers"].append(np.var(y) - numbers.score_**2)
+        gains["classes"].append(np.log(2) + classes.fit(X, np.arange(N) * 2 // N).score_)
+    assert not unmasked(gains)

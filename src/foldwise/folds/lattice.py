@@ -223,6 +223,7 @@ def deal(
     seed: int = 0,
     repeat: int = 0,
     n_layers: int = 1,
+    partners: Any = "all",
     owner: str = "deal",
 ) -> Lattice:
     """Return the lattice that `cv` describes.
@@ -246,6 +247,8 @@ def deal(
         Which deal this is; deals after the first need a splitter that shuffles.
     n_layers : int, default=1
         Layers of learners; they decide how many nodes there are.
+    partners : int or "all", default="all"
+        With how many others each fold is paired; so does that.
     owner : str
         Who complains.
 
@@ -261,10 +264,11 @@ def deal(
     """
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     if cv is None or isinstance(cv, numbers.Integral):
-        splits = own_splits(cv, n_rows, classes, groups, seed, repeat, n_layers, owner)
+        how = seed, repeat, n_layers, owner, partners
+        splits = own_splits(cv, n_rows, classes, groups, *how)
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
-        _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers)
+        _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers, partners)
         splits = asked_splits(owner, splitter, *(given or (np.zeros(n_rows), classes, groups)))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
         splits = _given_splits(owner, cv)
@@ -275,7 +279,7 @@ def deal(
         raise bad_cv(owner, must, cv, "Use cv=5.")
     lattice = Lattice.from_splits(splits, n_rows, owner)
     check_groups_are_whole(owner, "cv", zip(lattice.trains, lattice.tests, strict=True), groups)
-    _check_node_count(owner, lattice.n_folds, n_layers, lattice.kind == "forward")
+    _check_node_count(owner, lattice.n_folds, n_layers, partners, lattice.kind == "forward")
     return lattice
 
 
@@ -380,6 +384,7 @@ def own_splits(
     repeat: int,
     n_layers: int,
     owner: str,
+    partners: Any = "all",
 ) -> Splits:
     """Return what a number of folds means: shuffled, groups kept whole, no class missing.
 
@@ -402,6 +407,8 @@ def own_splits(
         Layers of learners, which need folds of their own.
     owner : str
         Who complains.
+    partners : int or "all", default="all"
+        With how many others each fold is paired, which decides how many nodes there are.
 
     Returns
     -------
@@ -413,7 +420,7 @@ def own_splits(
     >>> len(own_splits(3, 9, None, None, seed=0, repeat=0, n_layers=1, owner="Stack"))
     3
     """
-    n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers)
+    n_folds = _folds_that_fit(owner, cv, n_rows, classes, groups, n_layers, partners)
     states = np.random.SeedSequence([seed, repeat]).generate_state(MOST_DRAWS).tolist()
 
     def drawn(kind: Any, state: int) -> Splits:
@@ -448,13 +455,19 @@ def _members(classes: IntArray, groups: Array | None) -> IntArray:
 
 
 def _folds_that_fit(
-    owner: str, cv: Any, n_rows: int, classes: IntArray | None, groups: Array | None, n_layers: int
+    owner: str,
+    cv: Any,
+    n_rows: int,
+    classes: IntArray | None,
+    groups: Array | None,
+    n_layers: int,
+    partners: Any,
 ) -> int:
     """Lower the number of folds to what rows, groups and rare classes allow, with one warning."""
     n_folds = DEFAULT_FOLDS if cv is None else int(cv)
     if n_folds < 2:
         raise bad_cv(owner, "be at least 2", cv, f"Use {DEFAULT_FOLDS}.")
-    _check_node_count(owner, min(n_folds, n_rows), n_layers)
+    _check_node_count(owner, min(n_folds, n_rows), n_layers, partners)
     limits = {"rows": n_rows}
     if groups is not None:
         limits = {"groups": len(np.unique(groups))}
@@ -494,7 +507,7 @@ def _cannot_repeat(owner: str, cv: Any) -> Exception:
 
 
 def _refuse_leave_one_out(
-    owner: str, splitter: Any, n_rows: int, groups: Array | None, n_layers: int
+    owner: str, splitter: Any, n_rows: int, groups: Array | None, n_layers: int, partners: Any
 ) -> None:
     """Count the nodes before the splits are made, where the splitter tells their number."""
     try:
@@ -502,12 +515,17 @@ def _refuse_leave_one_out(
     except (TypeError, ValueError, AttributeError):
         return
     if n_folds is not None:
-        _check_node_count(owner, n_folds, n_layers, "TimeSeries" in type(splitter).__name__)
+        forward = "TimeSeries" in type(splitter).__name__
+        _check_node_count(owner, n_folds, n_layers, partners, forward)
 
 
-def _check_node_count(owner: str, n_folds: int, n_layers: int, forward: bool = False) -> None:
+def _check_node_count(
+    owner: str, n_folds: int, n_layers: int, partners: Any, forward: bool = False
+) -> None:
     sizes = range(1, 2 if forward else n_layers + 2)
     n_nodes = sum(math.comb(n_folds, size) for size in sizes)
+    if isinstance(partners, numbers.Integral) and n_layers == 1 and not forward:
+        n_nodes = min(n_nodes, n_folds + n_folds * max(int(partners), 1) // 2)
     if n_nodes > MOST_NODES:
         must = f"need at most {MOST_NODES} nodes, that is fits a learner"
         raise bad_cv(owner, must, Plain(f"{n_folds} folds, which need {n_nodes}"), "Use cv=10.")

@@ -279,6 +279,10 @@ def _checked_partners(
 def partners_of(fold: int, n_folds: int, partners: int | None) -> list[int]:
     """Return the folds that a fold is paired with: all others, or its neighbours in a ring.
 
+    Folds that follow each other may hold rows that do, which are alike or kept apart by a gap. A
+    stacker of such rows would know what the judged ones are like, or have none. So those lie next
+    to each other in the ring that are dealt farthest from each other.
+
     Parameters
     ----------
     fold : int
@@ -295,12 +299,14 @@ def partners_of(fold: int, n_folds: int, partners: int | None) -> list[int]:
 
     Examples
     --------
-    >>> partners_of(0, 6, None), partners_of(0, 6, 2)
-    ([1, 2, 3, 4, 5], [1, 5])
+    >>> partners_of(0, 7, None), partners_of(0, 7, 2), partners_of(0, 7, 4)
+    ([1, 2, 3, 4, 5, 6], [3, 4], [2, 3, 4, 5])
     """
-    most = n_folds // 2 if partners is None else partners // 2
-    steps = {(fold + sign * step) % n_folds for step in range(1, most + 1) for sign in (1, -1)}
-    return sorted(steps)
+    if partners is None:
+        return [other for other in range(n_folds) if other != fold]
+    most = (n_folds - 1) // 2
+    steps = range(most - partners // 2 + 1, most + 1)
+    return sorted((fold + sign * step) % n_folds for step in steps for sign in (1, -1))
 
 
 def _resolve(lattice: Lattice, predict_with: str, hold_out: str, owner: str) -> tuple[str, str]:
@@ -333,9 +339,7 @@ def _read_partition(
         raise _too_few_folds(lattice.n_folds, fewest, n_layers, predict_with, owner)
     one = lattice.canonical
     modes = Reading((), (), (), predict_with=predict_with, hold_out=hold_out, partners=partners)
-    judgements = []
-    if _leave_rows(lattice, n_layers + 1):
-        judgements = [_judgement(lattice, i, modes) for i in folds]
+    judgements, unjudged = _judged_folds(lattice, modes, n_layers)
     if predict_with == "pairs":
         # Each row once, as judged: stackers that count or split rows would overfit copies of it.
         own = [tuple(Ref(one(frozenset({i, j})), i) for i in folds if i != j) for j in folds]
@@ -347,11 +351,26 @@ def _read_partition(
         deployed = (Ref(EVERYTHING),) if predict_with == "refit" else singles
     return replace(
         modes,
-        judgements=tuple(judgements),
+        judgements=judgements,
         final=final,
         deployed=deployed,
+        unjudged=unjudged,
         trainable=lattice.trains,
     )
+
+
+def _judged_folds(
+    lattice: Lattice, modes: Reading, n_layers: int
+) -> tuple[tuple[Judgement, ...], tuple[int, ...]]:
+    """Return how folds are judged, and those for which no other may train a stacker."""
+    if not _leave_rows(lattice, n_layers + 1, modes.partners):
+        return (), ()
+    each = [_judgement(lattice, i, modes) for i in range(lattice.n_folds)]
+    unjudged = tuple(j.fold for j in each if not j.train)
+    if unjudged:
+        # A learning curve is read from all folds or from none.
+        each = [replace(j, pairs=()) for j in each if j.train]
+    return tuple(each), unjudged
 
 
 def _judgement(
@@ -375,10 +394,13 @@ def _judgement(
     return Judgement(i, train, test, fresh, mean if len(train) == len(others) else ())
 
 
-def _leave_rows(lattice: Lattice, size: int) -> bool:
-    """Tell whether every node of that many folds leaves rows to train on."""
-    sets = itertools.combinations(range(lattice.n_folds), size)
-    return lattice.n_folds > size and all(len(lattice.rows(frozenset(folds))) for folds in sets)
+def _leave_rows(lattice: Lattice, size: int, partners: int | None = None) -> bool:
+    """Tell whether every node of that many folds, or every pair of partners, leaves rows."""
+    n_folds = lattice.n_folds
+    sets: Iterable[tuple[int, ...]] = itertools.combinations(range(n_folds), size)
+    if partners is not None:
+        sets = ((i, j) for i in range(n_folds) for j in partners_of(i, n_folds, partners))
+    return n_folds > size and all(len(lattice.rows(frozenset(folds))) for folds in sets)
 
 
 def first_folds(lattice: Lattice, n_layers: int) -> list[int]:

@@ -123,11 +123,12 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         whole stacks without two folds, which takes 1.4 times the rows fitted, five folds and one
         layer.
     partners : "all" or int, default="all"
-        With how many others each fold is paired to be judged. With ``partners=2`` K folds lie in
-        a ring, and 2 K models of a learner are fitted instead of K (K + 1) / 2: for many rows or
-        many folds. The deployed stack is the same; what judges fold i was trained on the rows of
-        its neighbours alone, and how much folds err together is not seen but taken from
-        experience.
+        With how many others each fold is paired to be judged, an even number. With ``partners=2``
+        K folds lie in a ring, and 2 K models of a learner are fitted instead of K (K + 1) / 2: for
+        many rows or many folds. What judges fold i was trained on the rows of its neighbours alone,
+        which are those dealt farthest from it, and how much folds err together is not seen but
+        taken from experience. Learners are deployed as with "all"; what is chosen by judged folds
+        (the stacker of several, a calibration, ``tune``) is chosen by fewer of them.
     n_repeats : int or "auto", default=1
         Number of deals; predictions and scores are averaged. "auto" is as many as ``time_budget``
         suffices for, up to four; without a budget one.

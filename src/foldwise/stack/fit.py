@@ -329,6 +329,7 @@ def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: i
         seed=options.seed,
         repeat=repeat,
         n_layers=n_layers,
+        partners=options.partners,
         owner=options.owner,
     )
 

@@ -9,7 +9,7 @@ from scipy.stats import t
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
-from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.model_selection import KFold, LeaveOneGroupOut, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -63,9 +63,11 @@ class ByHand:
             self.b.append([(pair, stacker.predict(pair)) for pair in pairs])
 
     def beside(self, i) -> list:
-        """Return the folds that lie next to a fold, in a ring of all."""
+        """Return the folds that a fold is paired with: those dealt farthest from it."""
         away = [min((i - j) % self.K, (j - i) % self.K) for j in range(self.K)]
-        return [j for j in range(self.K) if away[j] > 0 and 2 * away[j] <= self.partners + 1]
+        far = sorted({a for a in away if 2 * a != self.K or self.partners == self.K - 1})
+        least = far[-((self.partners + 1) // 2)]
+        return [j for j in range(self.K) if away[j] in far and away[j] >= least]
 
     def left(self, out) -> np.ndarray:
         return np.setdiff1d(np.arange(N), np.concatenate([self.tests[k] for k in out] or [[]]))
@@ -185,7 +187,7 @@ def test_the_score_is_what_the_formula_says_by_hand(n_folds, kind, weighted, pre
 
 @pytest.mark.parametrize(
     ("n_folds", "kind", "partners", "predict_with"),
-    [(5, "equal", 2, "folds"), (7, "equal", 4, "folds"), (6, "groups", 2, "refit")],
+    [(5, "unequal", 2, "folds"), (7, "equal", 4, "folds"), (6, "groups", 2, "refit")],
 )
 def test_folds_with_few_partners_are_judged_by_these_alone(
     n_folds, kind, partners, predict_with
@@ -243,6 +245,16 @@ def test_partners_that_cannot_be_are_refused(arguments, words) -> None:
     stack = StackingRegressor([("ridge", RIDGE), ("tree", TREE)], **arguments)
     with pytest.raises(ValueError, match=re.escape(words)):
         stack.fit(X, Y)
+
+
+def test_of_many_folds_a_ring_may_be_fitted_where_all_pairs_are_too_many() -> None:
+    learners = [("ridge", RIDGE), ("tree", TREE)]
+    groups = np.arange(N) // 2
+    for cv in (33, KFold(33), LeaveOneGroupOut()):
+        with pytest.raises(ValueError, match="got 33 folds, which need 561"):
+            StackingRegressor(learners, "mean", cv=cv).fit(X, Y, groups=groups)
+        stack = StackingRegressor(learners, "mean", cv=cv, partners=2).fit(X, Y, groups=groups)
+        assert stack.n_fits_ == 2 * (33 + 33)
 
 
 @pytest.mark.parametrize(("n_folds", "kind"), [(5, "equal"), (4, "unequal")])

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from foldwise import StackingClassifier, StackingRegressor
-from foldwise.errors import InvalidParameterError
+from foldwise.errors import InvalidParameterError, NoScoreWarning
 
 X, Y = make_regression(60, 8, n_informative=3, noise=30, random_state=0)
 GRID = {"alpha": [0.01, 1.0, 20.0, 400.0]}
@@ -60,6 +60,26 @@ def test_a_grid_of_one_point_is_no_tuning() -> None:
     plain = StackingRegressor(LEARNERS, "nnls", **options)
     assert tuned.fit(X, Y).score_ == plain.fit(X, Y).score_
     np.testing.assert_array_equal(tuned.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("predict_with", ["folds", "refit"])
+def test_folds_that_share_their_training_rows_can_be_tuned(predict_with: str) -> None:
+    tests = [np.arange(i, 60, 6) for i in range(6)]
+    twos = [np.concatenate(tests[i // 2 * 2 : i // 2 * 2 + 2]) for i in range(6)]
+    cv = [(np.setdiff1d(np.arange(60), two), test) for two, test in zip(twos, tests, strict=True)]
+    how = {"cv": cv, "predict_with": predict_with, "random_state": 0}
+    one = {"lasso": {"alpha": [1.0]}}
+    tuned = StackingRegressor(LEARNERS, "mean", tune=one, **how).fit(X, Y)
+    assert tuned.score_ == StackingRegressor(LEARNERS, "mean", **how).fit(X, Y).score_
+
+
+def test_where_no_fold_may_train_for_another_the_first_point_is_taken() -> None:
+    cv = [(np.arange(30, 60), np.arange(i, i + 10)) for i in (0, 10, 20)]
+    stack = StackingRegressor(LEARNERS, "mean", cv=cv, tune={"lasso": GRID}, random_state=0)
+    with pytest.warns(NoScoreWarning):
+        stack.fit(X, Y)
+    assert set(choices(stack).values()) == {0}
+    assert stack.unjudged_folds_ == (0, 1, 2)
 
 
 def test_only_models_that_prediction_needs_are_kept() -> None:

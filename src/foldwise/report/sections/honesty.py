@@ -67,7 +67,8 @@ def honesty_section(stack: StackValues) -> Section:
         groups = f"{n_groups:,}, each in one fold; standard errors are over groups"
     if reading.unjudged:
         folds = ", ".join(str(fold + 1) for fold in reading.unjudged)
-        unjudged = f"fold {folds}: nothing came before to train a stacker on"
+        nothing = "nothing came before" if reading.in_order else "no other fold has rows"
+        unjudged = f"fold {folds}: {nothing} to train a stacker on"
     deployed = DEPLOYED.get(reading.predict_with, reading.predict_with)
     if lattice.kind == "single" and reading.predict_with == "folds":
         deployed = "the models fitted without the held-out part"

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
+from foldwise.arrays import ROW_NUMBER
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
 from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, partners_of, rows_inside
 from foldwise.learners import NodeTask
@@ -135,22 +136,22 @@ class _PointSearch:
         self.fit([(self.entry.name, n, p) for n in dict.fromkeys(nodes) for p in points], keep)
 
     def fit(self, cells: Sequence[Cell], keep: bool) -> None:
-        """Fit some points at some nodes, and predict the nodes' own folds."""
+        """Fit some points at some nodes, and predict the folds they were not fitted on."""
         tasks = {}
         for cell in cells:
-            node = cell[1]
-            tests = [self.lattice.tests[i] for i in node] or [np.empty(0, dtype=np.intp)]
-            tasks[cell] = NodeTask(
-                self.lattice.rows(node),
-                np.sort(np.concatenate(tests)),
-                self.settings.seed_of(self.entry.name, node),
-                keep,
-            )
+            node, rows = cell[1], self.lattice.rows(cell[1])
+            # A node may stand for others with the same rows, so its own folds are not enough.
+            outside = self.lattice.fold_of >= 0
+            outside[rows] = False
+            seed = self.settings.seed_of(self.entry.name, node)
+            tasks[cell] = NodeTask(rows, np.flatnonzero(outside).astype(ROW_NUMBER), seed, keep)
         learners = {cell: self.learners[cell[2] or 0] for cell in cells}
         fit_cells(self.table, [self.entry], self.problem.data, tasks, self.settings, learners)
 
     def best(self, blocks: list[Block]) -> int:
-        """Return the point with the best score on the blocks' rows."""
+        """Return the point with the best score on the blocks' rows; the first if there are none."""
+        if not blocks:
+            return 0
         layer = Layer((self.entry,), self.table, self.problem)
         target = self.problem.target(rows_of(blocks), fold_numbers(blocks))
         metric, scores = self.settings.metric, []
