@@ -145,6 +145,9 @@ def test_it_says_when_the_step_was_limited() -> None:
     less = Evaluation(own.score - 1.0, own.contributions)
     worse = correction_of([Exact(less, own.score, -1.0, 1.25)], metric)
     assert worse.reason == "models of more rows judged worse here, by 1 of root mean squared error"
+    held = correction_of([Exact(less, own.score, -3.0, 1.0)], metric)
+    assert (worse.kind, held.kind) == ("step", "limited")
+    assert "by 1 or more of" in held.reason
     assert told(-1.0, averaged=True).startswith("means of models did not judge better")
 
 

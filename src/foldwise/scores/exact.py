@@ -203,7 +203,9 @@ def correction_of(
         return ScoreCorrection("limited", reason, size)
     if size < 0:
         words = f"models of more rows judged worse here, by {-size:.3g}"
-        return ScoreCorrection("step", f"{words} of {metric.name.replace('_', ' ')}", size)
+        held = any(e.evaluation.score - e.uncorrected > e.raw + TINY for e in each)
+        words, kind = (f"{words} or more", "limited") if held else (words, "step")
+        return ScoreCorrection(kind, f"{words} of {metric.name.replace('_', ' ')}", size)
     if all(not e.raw > 0 for e in each):
         better = "means of models" if averaged else "models of more rows"
         reason = f"{better} did not judge better here, so nothing was taken off"
