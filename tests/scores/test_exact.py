@@ -100,6 +100,16 @@ def test_hits_and_ranks_step_backwards_as_far_as_forwards() -> None:
         assert back.more == 0.0
 
 
+def test_what_more_models_may_be_worth_widens_the_better_end_alone() -> None:
+    own, pairs, alone = of([4.0, 4.0]), of([5.0, 5.0]), of([4.5, 4.5])
+    plain = stepped(own, pairs, alone, (0.8, 0.8), 0.0)
+    wider = stepped(own, pairs, alone, (0.8, 0.8), 0.0, perhaps=0.5)
+    assert wider.evaluation.score == plain.evaluation.score == pytest.approx(-3.6)
+    assert (plain.more, wider.more) == (0.0, pytest.approx(0.5))
+    assert stepped(own, pairs, alone, (0.8, 0.8), 0.0, perhaps=9.0).more == pytest.approx(0.6)
+    assert stepped(own, pairs, pairs, (0.8, 0.8), 0.0, perhaps=0.5).more == pytest.approx(0.5)
+
+
 def test_a_root_is_taken_after_the_step() -> None:
     exact = rooted(stepped(of([4.0, 6.0]), of([6.0, 7.0]), of([5.0, 6.0]), (0.5, 0.75), 0.0))
     assert exact.evaluation.score == pytest.approx(-np.sqrt(4.5))

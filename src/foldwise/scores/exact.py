@@ -149,6 +149,7 @@ def stepped(
     best: float,
     missed: float = 0.0,
     *,
+    perhaps: float = 0.0,
     backwards: bool = False,
 ) -> Exact:
     """Return the score after the step ``kappa * (alone - pairs)``, kept within its limits.
@@ -156,8 +157,8 @@ def stepped(
     ``kappa``: the least and the most it may be; the least is taken. ``best``: the best score there
     can be; the loss is what is missing to it, and the step is at least nothing and at most a
     quarter of that. ``missed``: by what ``judged - pairs`` is to be multiplied for the models that
-    are not in the mean that was judged. ``backwards``: whether the step may be as large to the
-    worse, but not below zero.
+    are not in the mean that was judged; ``perhaps``: by what more it might. ``backwards``: whether
+    the step may be as large to the worse, but not below zero.
     """
     least, most = kappa
     curve = alone.score - pairs.score
@@ -165,8 +166,10 @@ def stepped(
     limit = MOST * abs(best - judged.score)
     back = min(limit, judged.score) if judged.score > 0 else limit
     step = float(np.clip(raw, -back if backwards else 0.0, limit))
+    most_raw = raw + (most - least) * curve + perhaps * (judged.score - pairs.score)
     if not np.isfinite(raw) or step == 0:
-        return Exact(judged, judged.score, raw, limit)
+        more = max(min(most_raw, limit), 0.0) if np.isfinite(raw) else 0.0
+        return Exact(judged, judged.score, raw, limit, more)
     share = step / raw
     own = judged.contributions
     if pairs.contributions.ndim:
@@ -174,7 +177,7 @@ def stepped(
         averaged = missed * (own - pairs.contributions)
         own = own + share * (least * (alone.contributions - pairs.contributions) + averaged)
     moved = Evaluation(judged.score + share * raw, own)
-    further = min(raw + (most - least) * curve, limit) + judged.score - moved.score
+    further = min(most_raw, limit) + judged.score - moved.score
     return Exact(moved, judged.score, raw, limit, max(further, 0.0))
 
 

@@ -247,6 +247,20 @@ def test_partners_that_cannot_be_are_refused(arguments, words) -> None:
         stack.fit(X, Y)
 
 
+def test_what_log_losses_may_gain_by_more_models_is_left_to_the_interval() -> None:
+    learners = [("tree", DecisionTreeClassifier(max_depth=4, min_samples_leaf=4, random_state=0))]
+    how = {"cv": 8, "random_state": 0}
+    ring = StackingClassifier(learners, "mean", partners=2, **how).fit(X, CLASSES)
+    (exact,) = [board_of(deal).rows["stack"] for deal in ring.deals_]
+    assert exact.more > 0
+    # The ends are as many times the least and the most that the loss may be.
+    least = -ring.score_ - exact.more
+    assert np.prod(ring.score_interval_) == pytest.approx(-ring.score_ * least)
+    node = StackingClassifier(learners, "mean", partners=2, predict_with="refit", **how)
+    (exact,) = [board_of(deal).rows["stack"] for deal in node.fit(X, CLASSES).deals_]
+    assert exact.more == 0
+
+
 def test_of_many_folds_a_ring_may_be_fitted_where_all_pairs_are_too_many() -> None:
     learners = [("ridge", RIDGE), ("tree", TREE)]
     groups = np.arange(N) // 2

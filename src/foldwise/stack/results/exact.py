@@ -92,13 +92,13 @@ def board_of(stack: FittedStack) -> Board:
     board = replace(board, ratios=curve.ratios)
     if why_not:
         return board
-    kappa, missed = _kappa(stack), _missed(stack)
+    kappa, (missed, perhaps) = _kappa(stack), _missed(stack)
     for title, own in judged.items():
         # Taken out one by one: each holds a number a row.
         pairs, alone = curve.pairs.pop(title), curve.alone.pop(title)
         # Of hits and ranks a step is mostly chance, which may not only help.
-        backwards = _is_bounded(stack)
-        exact = stepped(own, pairs, alone, kappa, metric.best, missed, backwards=backwards)
+        how = {"perhaps": perhaps, "backwards": _is_bounded(stack)}
+        exact = stepped(own, pairs, alone, kappa, metric.best, missed, **how)
         rows[title] = exact if metric is stack.metric else rooted(exact)
     return board
 
@@ -257,7 +257,7 @@ def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreC
     if not boards or boards[0].why_not:
         return ScoreCorrection("none", why_uncorrected(stacks[0]))
     own, averaged = [b.rows[TITLES[0]] for b in boards], stacks[0].reading.predict_with == "pairs"
-    more = _missed(stacks[0]) > 0
+    more = _missed(stacks[0])[0] > 0
     return correction_of(own, stacks[0].metric, averaged=averaged, more=more)
 
 
@@ -327,15 +327,17 @@ def _is_quadratic(stack: FittedStack) -> bool:
     return _before_the_root(stack).function in squares
 
 
-def _missed(stack: FittedStack) -> float:
-    """Return what the models count for that are not in the mean that was judged.
+def _missed(stack: FittedStack) -> tuple[float, float]:
+    """Return what the models count for that are not in the mean that was judged, and perhaps do.
 
-    Of squared errors; the log-loss of a tree that is sure of itself says nothing of more of them.
+    Of squared errors it is known. Of others it may be as much: the log-loss of a tree that is sure
+    of itself says little of more of them.
     """
     partners = stack.reading.partners
-    if partners is None or stack.reading.hold_out != "mean" or not _is_quadratic(stack):
-        return 0.0
-    return missed_mean(partners, stack.lattice.n_folds)
+    if partners is None or stack.reading.hold_out != "mean":
+        return 0.0, 0.0
+    gain = missed_mean(partners, stack.lattice.n_folds)
+    return (gain, 0.0) if _is_quadratic(stack) else (0.0, gain)
 
 
 def _kappa(stack: FittedStack) -> tuple[float, float]:
