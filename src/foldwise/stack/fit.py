@@ -320,6 +320,7 @@ def judged_stack(
 
 
 def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: int) -> Lattice:
+    how = {"repeat": repeat, "n_layers": n_layers, "partners": options.partners}
     return deal(
         options.cv,
         problem.n_rows,
@@ -327,10 +328,8 @@ def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: i
         groups=problem.data.groups,
         given=None if problem.given is None else (problem.data.X, *problem.given),
         seed=options.seed,
-        repeat=repeat,
-        n_layers=n_layers,
-        partners=options.partners,
         owner=options.owner,
+        **how,
     )
 
 

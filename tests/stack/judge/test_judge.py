@@ -10,6 +10,7 @@ from foldwise import StackingRegressor
 from foldwise.folds import Block, Reading, Ref
 from foldwise.scores.metric import Response, Target, as_metric
 from foldwise.stack.judge.judge import Option, inner_splits, pick
+from foldwise.stack.table.read import rows_of
 
 X, Y = make_regression(80, 4, noise=30, random_state=0)
 LEARNERS = [
@@ -155,3 +156,27 @@ def test_blocks_of_one_row_leave_no_choice_but_the_first() -> None:
 def test_very_few_rows_can_be_stacked_with_the_default_top(n_rows: int) -> None:
     stack = StackingRegressor([("ridge", Ridge())], cv=3, random_state=0)
     assert np.isfinite(stack.fit(X[:n_rows], Y[:n_rows]).score_)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(80) // 4])
+def test_in_a_ring_what_is_tried_inside_has_most_of_the_rows(groups) -> None:
+    stack = StackingRegressor(LEARNERS, cv=5, partners=2, random_state=0).fit(X, Y, groups=groups)
+    reading, judge = stack.deals_[0].reading, stack.deals_[0].judge
+    for judgement in reading.judgements:
+        every = rows_of(judgement.train)
+        splits = [
+            (rows_of(t), o.rows) for t, o in inner_splits(judge.cut(judgement.train), reading)
+        ]
+        assert np.array_equal(np.sort(np.concatenate([test for _, test in splits])), np.sort(every))
+        for train, test in splits:
+            assert np.array_equal(np.sort([*train, *test]), np.sort(every))
+            assert len(train) > 0.6 * len(every)
+            assert groups is None or not set(groups[train]) & set(groups[test])
+
+
+def test_gaps_stay_gaps_inside_a_ring() -> None:
+    rows = np.arange(80)
+    cv = [(rows[(rows < t[0] - 2) | (rows > t[-1] + 2)], t) for _, t in KFold(5).split(rows)]
+    stack = StackingRegressor(LEARNERS, cv=cv, partners=2, random_state=0).fit(X, Y)
+    blocks = stack.deals_[0].reading.judgements[0].train
+    assert stack.deals_[0].judge.cut(blocks) is blocks

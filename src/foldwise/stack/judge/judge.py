@@ -26,6 +26,8 @@ from foldwise.stack.stackers.means import Stacker, WeightedMean
 from foldwise.stack.table.read import Features, Layer, fold_numbers, rows_of, weights_of
 
 LONE_PARTS = 5
+# Parts that the few blocks of a ring are cut into at least, to be cross-validated.
+RING_PARTS = 6
 
 
 @dataclass(frozen=True)
@@ -335,7 +337,7 @@ class Judge:
         """Return out-of-fold responses of candidates within the blocks, and their targets."""
         held: dict[Option, list[Response]] = {}
         tests: list[Block] = []
-        for train, test in inner_splits(blocks, self.reading):
+        for train, test in inner_splits(self.cut(blocks), self.reading):
             ahead = self.layer.features((test,))
             for option, stacker in self._fit_all(candidates, train).items():
                 held.setdefault(option, []).append(self.respond(stacker, ahead))
@@ -343,6 +345,25 @@ class Judge:
         if not tests:
             return None
         return {o: joined(responses) for o, responses in held.items()}, self.target(tests)
+
+    def cut(self, blocks: Sequence[Block]) -> Sequence[Block]:
+        """Return a ring's blocks in parts, groups kept whole; where splits have gaps, as they are.
+
+        What is fitted on one of two blocks is worse than on both, and so would be calibrated.
+        """
+        reading, problem = self.reading, self.layer.problem
+        if reading.partners is None or len(blocks) >= RING_PARTS:
+            return blocks
+        dealt = {len(block.rows) + len(reading.trainable[block.fold]) for block in reading.final}
+        if dealt != {problem.n_rows}:
+            return blocks
+        groups, n_parts = problem.data.groups, -(-RING_PARTS // max(len(blocks), 1))
+        parts = []
+        for block in blocks:
+            own = np.arange(len(block.rows)) if groups is None else groups[block.rows]
+            place = np.unique(own, return_inverse=True)[1] % n_parts
+            parts += [replace(block, rows=block.rows[place == k], fold=-1) for k in range(n_parts)]
+        return [part for part in parts if len(part.rows)]
 
 
 def _misfits(response: Response, target: Target) -> FloatArray:
