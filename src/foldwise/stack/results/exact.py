@@ -93,12 +93,14 @@ def board_of(stack: FittedStack) -> Board:
     if why_not:
         return board
     kappa, (missed, perhaps) = _kappa(stack), _missed(stack)
+    # Of hits and ranks a step is mostly chance, which may not only help.
+    bounded = _is_bounded(stack)
     for title, own in judged.items():
         # Taken out one by one: each holds a number a row.
         pairs, alone = curve.pairs.pop(title), curve.alone.pop(title)
-        # Of hits and ranks a step is mostly chance, which may not only help.
-        how = {"perhaps": perhaps, "backwards": _is_bounded(stack)}
-        exact = stepped(own, pairs, alone, kappa, metric.best, missed, **how)
+        exact = stepped(
+            own, pairs, alone, kappa, metric.best, missed, perhaps=perhaps, backwards=bounded
+        )
         rows[title] = exact if metric is stack.metric else rooted(exact)
     return board
 
