@@ -36,6 +36,18 @@ def test_features_and_fit_seen_are_what_a_plain_stacker_reports() -> None:
     assert_allclose(claims["fit seen"].gap, -rmse(inside, Y) - stack.score_uncorrected_)
 
 
+def test_in_a_ring_features_are_seen_by_a_stacker_of_the_same_folds() -> None:
+    folds = list(KFold(6, shuffle=True, random_state=0).split(X))
+    stack = StackingRegressor(LEARNERS, LinearRegression(), cv=folds, partners=2).fit(X, Y)
+    oof, plain = stack.oof_.to_numpy(), np.empty(100)
+    for judgement in stack.deals_[0].reading.judgements:
+        train = np.concatenate([block.rows for block in judgement.train])
+        test = judgement.test.rows
+        plain[test] = LinearRegression().fit(oof[train], Y[train]).predict(oof[test])
+    (claim,) = [claim for claim in leak_audit(stack).claims if claim.name == "features seen"]
+    assert_allclose(claim.score, -rmse(plain, Y))
+
+
 def test_nothing_is_gained_by_a_choice_of_one() -> None:
     stack = StackingRegressor(LEARNERS, "nnls", random_state=0).fit(X, Y)
     claim = leak_audit(stack).claims[0]

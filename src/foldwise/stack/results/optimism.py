@@ -6,7 +6,7 @@ import numpy as np
 
 from foldwise.arrays import IntArray
 from foldwise.diagnose import Claim
-from foldwise.folds import Block
+from foldwise.folds import Block, Reading
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import corrected, inner_splits
@@ -41,11 +41,21 @@ def _optimistic(stack: FittedStack) -> Iterator[tuple[str, Judged]]:
     yield "choice seen", judged
     rows = rows_of(reading.final)
     if stack.lattice.kind == "partition":
-        # The stacker cross-validated on plain out-of-fold features, as most libraries do.
-        yield "features seen", _answered(stack, inner_splits(reading.final, reading))
+        # The stacker cross-validated on plain out-of-fold features, as most libraries do; on those
+        # of the folds that the honest one has, since fewer rows are no leak.
+        yield "features seen", _answered(stack, _plain_splits(stack.reading))
     features = stack.top.features(reading.final).of(stack.verdict.names)
     response = stack.judge.respond(stack.verdict.stacker, features)
     yield "fit seen", (rows, corrected(response, correction))
+
+
+def _plain_splits(reading: Reading) -> Iterator[tuple[tuple[Block, ...], Block]]:
+    beside = {j.fold: {block.fold for block in j.train} for j in reading.judgements}
+    for train, test in inner_splits(reading.final, reading):
+        if reading.partners is not None:
+            train = tuple(block for block in train if block.fold in beside.get(test.fold, ()))
+        if train:
+            yield train, test
 
 
 def _answered(stack: FittedStack, splits: Iterable[tuple[tuple[Block, ...], Block]]) -> Judged:
