@@ -230,7 +230,11 @@ def test_a_forest_refuses_what_it_refuses():
     X = np.random.default_rng(0).normal(size=(80, 3))
     model = ExtraTreesRegressor(3, random_state=0).fit(X, X[:, 0])
     data = TrainingData(X, X[:, 0])
-    for rows, said in ((X[:, :2], "features"), (X[:0], "sample"), (np.where(X > 0, np.inf, X), "infinity")):
+    for rows, said in (
+        (X[:, :2], "features"),
+        (X[:0], "sample"),
+        (np.where(X > 0, np.inf, X), "infinity"),
+    ):
         with pytest.raises(ValueError, match=said):
             respond(model, rows, "predict", data, 80)
     with_nan = np.where(X > 1, np.nan, X)
