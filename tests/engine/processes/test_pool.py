@@ -153,6 +153,30 @@ def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:
         time.sleep(0.01)
     executor.submit(1, "pid")
     assert first(executor).result != pid
+    assert not Path(f"/proc/{pid}").exists()
+
+
+class Taken(list[Any]):
+    """Workers that were kept, the last of which another thread takes just now."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def test_kept_workers_that_have_left_are_waited_for_and_another_may_take_the_last(
+    executor: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_idle", Taken())
+    executor.submit(0, "pid")
+    pid = first(executor).result
+    executor.close()
+    os.kill(pid, signal.SIGKILL)
+    while _is_running(pid):
+        time.sleep(0.01)
+    executor.place(work, np.ones(1))
+    executor.submit(1, "pid")
+    assert first(executor).result != pid
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_a_learner_may_have_processes_of_its_own(executor: Processes) -> None:

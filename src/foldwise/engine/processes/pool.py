@@ -138,6 +138,8 @@ class _Worker:
         return self.state() == "alive"
 
     def end(self) -> None:
+        if self.home != os.getpid():
+            return
         with self._lock:
             self._unwanted = True
             if self.process is None:
@@ -272,12 +274,8 @@ class Processes:
             if worker.is_alive():
                 return worker
             self._workers.remove(worker)
-        while _idle:
-            worker = _idle.pop()
-            if worker.is_alive():
-                break
-        else:
-            worker = _Worker()
+            worker.end()
+        worker = _kept() or _Worker()
         self._workers.append(worker)
         return worker
 
@@ -311,6 +309,16 @@ class Processes:
         self._parcel = self._room = None
 
 
+def _kept() -> _Worker | None:
+    """Return a worker that was kept, if there is one; those that have left are waited for."""
+    # Another thread may take the last.
+    with contextlib.suppress(IndexError):
+        while not (worker := _idle.pop()).is_alive():
+            worker.end()
+        return worker
+    return None
+
+
 def warm(n_workers: int, needs: Any) -> None:
     """Start workers that will soon be wanted; meanwhile they import what ``needs`` is made of."""
     for _ in range(n_workers - len(_idle)):
@@ -323,9 +331,7 @@ def warm(n_workers: int, needs: Any) -> None:
 def _end_idle() -> None:
     """End the workers that were kept, or this process would wait for them."""
     while _idle:
-        worker = _idle.pop()
-        if worker.home == os.getpid():
-            worker.end()
+        _idle.pop().end()
     for server in _servers.values():
         server.end()
 
