@@ -1,5 +1,6 @@
 """Real processes that are killed, hang, fork and are left behind."""
 
+import importlib
 import multiprocessing
 import os
 import signal
@@ -143,6 +144,24 @@ def test_idle_workers_are_used_again_by_the_next_executor(executor: Processes) -
     again.submit(0, "pid")
     assert first(again).result == pid
     again.close()
+
+
+def test_a_worker_that_was_kept_knows_the_paths_and_variables_of_now(
+    executor: Processes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    executor.submit(0, "pid")
+    pid = first(executor).result
+    executor.close()
+    code = "import os\nclass Job:\n    HERE = os.environ['LATE']"
+    (tmp_path / "written_late.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("LATE", "now")
+    job = importlib.import_module("written_late").Job()
+    executor.place(work, np.ones(1))
+    executor.submit(1, job)
+    assert first(executor).result == 1
+    executor.submit(2, "pid")
+    assert first(executor).result == pid
 
 
 def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:

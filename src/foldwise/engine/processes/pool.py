@@ -29,7 +29,7 @@ from joblib.externals.loky.backend.process import LokyProcess
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
 from foldwise.engine.processes.packing import Parcel, open_room, pack
 from foldwise.engine.processes.server import Server
-from foldwise.engine.processes.worker import Surroundings, received, serve
+from foldwise.engine.processes.worker import Surroundings, here, received, serve
 
 POOLS = (
     "OMP_NUM",
@@ -221,11 +221,13 @@ class Processes:
         worker.ticket, worker.since = ticket, time.monotonic()
         messages: list[tuple[Any, ...] | int] = [("task", packed)]
         if self._parcel is not None and worker.parcel is not self._parcel:
-            # The data come first, or the handle of the file they are in.
+            # A worker that was kept may know paths and variables of long ago. The data come
+            # before the task, or the handle of the file they are in.
             room = self._room
             handle = [room.fileno()] if self._parcel.is_nameless else []
             name = room.name if isinstance(room.name, str) else None
-            messages[:0] = [("place", self._parcel, name), *handle]
+            moved = ("move", *here(ONE_THREAD))
+            messages[:0] = [moved, ("place", self._parcel, name), *handle]
             worker.parcel = self._parcel
         worker.send(*messages)
 

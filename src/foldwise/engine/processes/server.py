@@ -19,11 +19,9 @@ import warnings
 from collections.abc import Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from multiprocessing.process import current_process
 from multiprocessing.reduction import recv_handle, send_handle
 from multiprocessing.util import _args_from_interpreter_flags  # type: ignore[attr-defined]
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from joblib.externals.loky.backend.process import LokyProcess
@@ -32,6 +30,8 @@ from foldwise.engine.processes.worker import (
     FOLLOW_SECONDS,
     IDLE_SECONDS,
     PR_SET_PDEATHSIG,
+    here,
+    move_to,
     serve,
     settle,
 )
@@ -114,7 +114,7 @@ class Server:
         word, told = Pipe(duplex=False)
         with self._lock, word, told:
             try:
-                self._pipe.send((modules, _around(self.environment)))
+                self._pipe.send((modules, here(self.environment)))
                 # Imports take seconds; who else is orphaned meanwhile is not ours.
                 self._pipe.recv_bytes()
                 with _adopting():
@@ -142,16 +142,6 @@ class Server:
             self.gone = True
             self._process.kill()
             self._process.wait()
-
-
-def _around(environment: dict[str, str]) -> tuple[Any, ...]:
-    """Return what a worker must find as it is here: variables, paths, arguments, folder, key."""
-    folder = "."
-    with contextlib.suppress(OSError):
-        # It may have been removed.
-        folder = str(Path.cwd())
-    key = bytes(current_process().authkey)
-    return {**os.environ, **environment}, list(sys.path), list(sys.argv), folder, key
 
 
 def _streams() -> list[int]:
@@ -192,12 +182,8 @@ def offer(requests: Connection, parent: int) -> None:
 
 def _answer(requests: Connection, parent: int) -> None:
     """Import and then fork once, in the surroundings that the parent has now."""
-    modules, (environment, sys.path[:], sys.argv[:], folder, key) = requests.recv()
-    os.environ.clear()
-    os.environ.update(environment)
-    current_process().authkey = key
-    with contextlib.suppress(OSError):
-        os.chdir(folder)
+    modules, here = requests.recv()
+    move_to(*here)
     for name in modules:
         # Whoever needs it will say what is wrong with it.
         with contextlib.suppress(Exception):

@@ -10,6 +10,7 @@ import os
 import pickle
 import shutil
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
+from multiprocessing.process import current_process
 from multiprocessing.reduction import recv_handle
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,31 @@ class Surroundings:
         ):
             warnings.filters = list(self.filters)
             yield said
+
+
+def here(environment: dict[str, str]) -> tuple[Any, ...]:
+    """Return what :func:`move_to` needs: variables, paths, arguments, folder and key of now.
+
+    ``environment``: Variables that are to be others there.
+    """
+    folder = "."
+    with contextlib.suppress(OSError):
+        # It may have been removed.
+        folder = str(Path.cwd())
+    key = bytes(current_process().authkey)
+    return {**os.environ, **environment}, list(sys.path), list(sys.argv), folder, key
+
+
+def move_to(
+    environment: dict[str, str], path: list[str], arguments: list[str], folder: str, key: bytes
+) -> None:
+    """Make this process find what another one finds, so that it can import what that one has."""
+    if os.environ != environment:
+        os.environ.clear()
+        os.environ.update(environment)
+    sys.path[:], sys.argv[:], current_process().authkey = path, arguments, key
+    with contextlib.suppress(OSError):
+        os.chdir(folder)
 
 
 # What was said already, by place, as every module keeps for its own warnings.
@@ -175,6 +202,9 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             connection.send_bytes(perform(work, shared, pickle.loads(content[0]), around))
             del work, shared
             give_back()
+            continue
+        if kind == "move":
+            move_to(*content)
             continue
         placed = None
         if kind == "place":
