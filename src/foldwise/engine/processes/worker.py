@@ -82,11 +82,12 @@ def move_to(
 _said: dict[Any, Any] = {}
 
 
-def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:
+def perform(work: Any, shared: Any, job: bytes, around: Surroundings) -> bytes:
     """Do one task in another process and return everything about it, pickled.
 
-    ``work, shared, job``: ``work(shared, job)`` is called. If it returns a list, each item travels
-    on its own, so that one that cannot be pickled does not take the others with it.
+    ``work, shared, job``: ``work(shared, job)`` is called; the job comes pickled, since what it is
+    made of may not be known here. If a list is returned, each item travels on its own, so that one
+    that cannot be pickled does not take the others with it.
     """
     result, error = None, None
     said: list[warnings.WarningMessage] = []
@@ -94,7 +95,7 @@ def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:
     start = time.perf_counter()
     try:
         with around() as said:
-            result = work(shared, job)
+            result = work(shared, pickle.loads(job))
     except Exception as raised:
         error = without_frames(raised)
     seconds = time.perf_counter() - start
@@ -199,7 +200,7 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             return
         if kind == "task":
             work, shared, around = placed
-            connection.send_bytes(perform(work, shared, pickle.loads(content[0]), around))
+            connection.send_bytes(perform(work, shared, content[0], around))
             del work, shared
             give_back()
             continue
@@ -212,7 +213,15 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             folders[:] = [] if folder is None else [folder]
             if parcel.is_nameless:
                 parcel = replace(parcel, file=recv_handle(connection))
-            placed = parcel.open()
+            try:
+                placed = parcel.open()
+            except (ImportError, AttributeError) as error:
+                # Every task that wants it will say so.
+                placed = _refuse, error, Surroundings()
+
+
+def _refuse(error: Exception, _job: Any) -> None:
+    raise error
 
 
 def settle(*, lasting: bool = False) -> None:
