@@ -153,6 +153,23 @@ def test_one_that_is_ended_before_it_is_there_leaves_nothing(executor: Processes
     assert worker.state() == "gone"
 
 
+def test_what_was_made_under_other_limits_is_not_used_again(monkeypatch: Any) -> None:
+    monkeypatch.setattr(pool, "_servers", {})
+    server, worker = pool._server(), pool._Worker()
+    monkeypatch.setattr(pool, "_idle", [worker])
+    assert pool._server() is server
+    before = os.umask(0o077)
+    try:
+        assert pool._kept() is None
+        again = pool._server()
+    finally:
+        os.umask(before)
+    again.end()
+    assert again is not server
+    assert not server.is_alive()
+    assert worker._unwanted
+
+
 def test_nothing_is_forked_beside_another_thread() -> None:
     over = threading.Event()
     thread = threading.Thread(target=over.wait)

@@ -29,7 +29,7 @@ from joblib.externals.loky.backend.process import LokyProcess
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
 from foldwise.engine.processes.packing import Parcel, open_room, pack
 from foldwise.engine.processes.server import Server
-from foldwise.engine.processes.worker import Surroundings, here, received, serve
+from foldwise.engine.processes.worker import Surroundings, here, inherited, received, serve
 
 POOLS = (
     "OMP_NUM",
@@ -62,7 +62,7 @@ class _Worker:
     """One process and the pipe to it."""
 
     def __init__(self) -> None:
-        self.home = os.getpid()
+        self.home, self.made = os.getpid(), inherited()
         self.pipe, theirs = multiprocessing.Pipe()
         self.process: Any = None
         self.ticket: int | None = None
@@ -164,6 +164,8 @@ def _server() -> Server:
     """Return the server of this process, which comes up in the background if it is new."""
     with _making, _without_interrupts():
         server = _servers.get(os.getpid())
+        if server is not None and server.made != inherited():
+            server.end()
         if server is None or not server.is_alive():
             server = _servers[os.getpid()] = Server(ONE_THREAD)
         return server
@@ -312,10 +314,11 @@ class Processes:
 
 
 def _kept() -> _Worker | None:
-    """Return a worker that was kept, if there is one; those that have left are waited for."""
+    """Return a worker that was kept, if one can be used; those that have left are waited for."""
+    now = inherited()
     # Another thread may take the last.
     with contextlib.suppress(IndexError):
-        while not (worker := _idle.pop()).is_alive():
+        while (worker := _idle.pop()).made != now or not worker.is_alive():
             worker.end()
         return worker
     return None

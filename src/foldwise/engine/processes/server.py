@@ -31,6 +31,7 @@ from foldwise.engine.processes.worker import (
     IDLE_SECONDS,
     PR_SET_PDEATHSIG,
     here,
+    inherited,
     move_to,
     serve,
     settle,
@@ -87,6 +88,7 @@ class Server:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.home, self.environment, self.gone = os.getpid(), environment, False
+        self.made = inherited()
         self._lock = threading.Lock()
         self._pipe, theirs = Pipe()
         # Linux ends a child with the thread that made it, and only this one lasts.

@@ -66,6 +66,18 @@ def here(environment: dict[str, str]) -> tuple[Any, ...]:
     return {**os.environ, **environment}, list(sys.path), list(sys.argv), folder, key
 
 
+def inherited() -> tuple[str, ...]:
+    """Return what a process keeps as it was when it was started, as far as the system tells.
+
+    The limits of memory and files, the processors it may use and whom its files are open to.
+    """
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        kept = [line for line in lines if line.startswith(("Umask:", "Cpus_allowed:"))]
+        return *kept, Path("/proc/self/limits").read_text()
+    return ()
+
+
 def move_to(
     environment: dict[str, str], path: list[str], arguments: list[str], folder: str, key: bytes
 ) -> None:
