@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,23 @@ def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:
     executor.submit(1, "pid")
     assert first(executor).result != pid
     assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_process_forked_while_a_server_is_made_can_make_its_own() -> None:
+    with processes._making:
+        thread = threading.Thread(target=_fork_and_take, args=(ended := [],))
+        thread.start()
+        time.sleep(0.05)
+    thread.join()
+    assert ended == [0]
+
+
+def _fork_and_take(ended: list[int]) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(not processes._making.acquire(timeout=0.5))
+    ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 class Taken(list[Any]):

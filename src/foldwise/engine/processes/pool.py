@@ -55,7 +55,12 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _idle: list["_Worker"] = []
 # By process, since one that is forked must have its own.
 _servers: dict[int, Server] = {}
-_making = threading.Lock()
+_making = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # Or a process forked while another thread holds it would wait for ever.
+    os.register_at_fork(
+        before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release
+    )
 
 
 class _Worker:

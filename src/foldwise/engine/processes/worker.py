@@ -63,7 +63,8 @@ def here(environment: dict[str, str]) -> tuple[Any, ...]:
         # It may have been removed.
         folder = str(Path.cwd())
     key = bytes(current_process().authkey)
-    return {**os.environ, **environment}, list(sys.path), list(sys.argv), folder, key
+    path = [str(part) for part in sys.path]
+    return {**os.environ, **environment}, path, list(sys.argv), folder, key
 
 
 def inherited() -> tuple[str, ...]:
