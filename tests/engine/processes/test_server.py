@@ -153,6 +153,18 @@ def test_one_that_is_ended_before_it_is_there_leaves_nothing(executor: Processes
     assert worker.state() == "gone"
 
 
+def test_one_that_comes_up_while_this_process_ends_is_not_started_otherwise(
+    executor: Processes,
+) -> None:
+    executor.submit(0, "pid")
+    (worker,) = executor._workers
+    pool._end_idle()
+    # No server, and none instead.
+    while worker in pool._coming:
+        time.sleep(0.01)
+    assert worker.process is None
+
+
 def test_what_was_made_under_other_limits_is_not_used_again(monkeypatch: Any) -> None:
     monkeypatch.setattr(pool, "_servers", {})
     server, worker = pool._server(), pool._Worker()

@@ -53,6 +53,7 @@ DYING_SECONDS = 1.0
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 _idle: list["_Worker"] = []
+_coming: set["_Worker"] = set()
 # By process, since one that is forked must have its own.
 _servers: dict[int, Server] = {}
 _making = threading.RLock()
@@ -77,6 +78,7 @@ class _Worker:
         self._unwanted, self._lock = False, threading.Lock()
         if sys.platform == "linux":
             # The first waits for imports: nobody else may have to.
+            _coming.add(self)
             threading.Thread(target=self._fork, args=(_server(), theirs), daemon=True).start()
         else:
             self.process = self._spawn(theirs)
@@ -88,6 +90,7 @@ class _Worker:
             process = server.fork(theirs) or (None if self._unwanted else self._spawn(theirs))
         with self._lock:
             self.process = process
+        _coming.discard(self)
         if self._unwanted:
             self.end()
 
@@ -339,9 +342,10 @@ def warm(n_workers: int, needs: Any) -> None:
 
 @atexit.register
 def _end_idle() -> None:
-    """End the workers that were kept, or this process would wait for them."""
-    while _idle:
-        _idle.pop().end()
+    """End workers that were kept or are coming up, or this process would wait for them."""
+    for worker in [*_idle, *_coming]:
+        worker.end()
+    _idle.clear()
     for server in _servers.values():
         server.end()
 
