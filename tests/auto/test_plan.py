@@ -264,3 +264,13 @@ def test_a_booster_whose_rounds_were_counted_for_one_split_is_fitted_here_first(
     assert (alone.here, alone.folds) == (("a", "b", "c"), 1)
     several = with_quick(replace(plan, folds=3), seconds, budget=25, workers=2, small=False)
     assert several.here == ("a",)
+
+
+def test_no_number_of_workers_makes_a_single_fit_shorter():
+    seconds = {"a": 0.1, "b": 0.1} | dict.fromkeys("cdefgh", 100.0)
+    plan = plan_for("abcdefgh", seconds, budget=30, workers=16, folds=(5, 4))
+    assert (plan.names, plan.folds) == (("a", "b"), 5)
+    # Where a single split has time for more, it is made.
+    seconds |= dict.fromkeys("cdefgh", 25.0)
+    plan = plan_for("abcdefgh", seconds, budget=30, workers=2, folds=(5, 4))
+    assert plan.folds == 1

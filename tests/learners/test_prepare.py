@@ -8,7 +8,14 @@ from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.decomposition import PCA
-from sklearn.ensemble import BaggingRegressor, RandomForestRegressor, VotingRegressor
+from sklearn.ensemble import (
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    VotingRegressor,
+)
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, RepeatedKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsRegressor
@@ -20,10 +27,12 @@ from foldwise.learners.prepare import (
     aligned,
     fitted,
     prepared,
+    respond,
     stops_early_on_given_rows,
     take_rows,
     weight_argument,
 )
+from foldwise.learners.tasks import TrainingData
 
 
 class OwnFit(Pipeline):
@@ -193,3 +202,42 @@ def test_many_rows_are_taken_as_few_are(kind: str, monkeypatch: pytest.MonkeyPat
         pd.testing.assert_frame_equal(many, few)
         pd.testing.assert_frame_equal(many, table.iloc[rows])
     assert not np.shares_memory(np.asarray(many), X)
+
+
+@pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
+def test_trees_of_a_forest_answer_as_the_forest(kind):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = kind(7, random_state=0).fit(X, X[:, 0] ** 2)
+    for rows in (X, X.astype(np.float32), X[:1], np.asfortranarray(X)):
+        said = respond(model, rows, "predict", TrainingData(X, X[:, 0]), 80)
+        np.testing.assert_array_equal(said[:, 0], model.predict(rows))
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_trees_of_a_forest_give_its_probabilities(kind, n_classes):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.digitize(X[:, 0], [-0.5, 0.5][: n_classes - 1])
+    model = kind(7, max_depth=3, random_state=0).fit(X, y)
+    data = TrainingData(X, y, None, n_classes)
+    np.testing.assert_array_equal(
+        respond(model, X, "predict_proba", data, 80), model.predict_proba(X)
+    )
+    np.testing.assert_array_equal(respond(model, X, "predict", data, 80)[:, 0], model.predict(X))
+
+
+def test_a_forest_refuses_what_it_refuses():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = ExtraTreesRegressor(3, random_state=0).fit(X, X[:, 0])
+    data = TrainingData(X, X[:, 0])
+    for rows, said in (
+        (X[:, :2], "features"),
+        (X[:0], "sample"),
+        (np.where(X > 0, np.inf, X), "infinity"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            respond(model, rows, "predict", data, 80)
+    with_nan = np.where(X > 1, np.nan, X)
+    holes = ExtraTreesRegressor(3, random_state=0).fit(with_nan, X[:, 0])
+    said = respond(holes, with_nan, "predict", data, 80)[:, 0]
+    np.testing.assert_array_equal(said, holes.predict(with_nan))

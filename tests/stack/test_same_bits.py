@@ -5,16 +5,18 @@ import time
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import ExtraTreeRegressor
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
+from foldwise.stack.table import read
 from foldwise.stack.table.read import MANY_ROWS
 
 N = 60
@@ -165,3 +167,22 @@ def test_many_new_rows_are_answered_in_several_threads_with_the_same_bits() -> N
     together = stack.set_params(n_jobs=2).predict(new)
     assert len(Noting.threads) > 1
     np.testing.assert_array_equal(together, alone)
+
+
+def test_very_many_new_rows_are_answered_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame(
+        np.random.default_rng(0).normal(size=(MANY_ROWS + 7, 4)), columns=[*"abcd"]
+    )
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    learners = [("tree", tree), ("noting", Noting())]
+    stack = StackingRegressor(learners, "mean", cv=ShuffleSplit(1, random_state=0), random_state=0)
+    stack.fit(frame.iloc[:80], np.asarray(frame["a"][:80]))
+    whole = stack.predict(frame)
+    monkeypatch.setattr(read, "BLOCK_ROWS", 100)
+    in_parts = stack.predict(frame)
+    np.testing.assert_allclose(in_parts, whole, rtol=1e-12)
+    Noting.threads.clear()
+    together = stack.set_params(n_jobs=2).predict(frame)
+    # A single split has one node, but several blocks.
+    assert len(Noting.threads) > 1
+    np.testing.assert_array_equal(together, in_parts)

@@ -17,6 +17,7 @@ from foldwise.auto.plan import (
     affordable,
     combining_time,
     fits_of,
+    longest_of,
     plan_for,
     trial,
     trial_order,
@@ -161,8 +162,9 @@ def _amounts(
 ) -> tuple[int, int, int]:
     """Return the folds, rows and rounds that there is time for."""
     for number in (plan.folds, *(f for f in folds if f < plan.folds), 1):
-        # The only fit of a single split has one worker.
-        each = BOOSTER_SHARE * budget * (workers if number > 1 else 1) / fits_of(number, plan.ring)
+        # However many workers there are, a fit has one.
+        parts = max(fits_of(number, plan.ring) / workers, longest_of(number))
+        each = BOOSTER_SHARE * budget / parts
         rounds = speed.rounds(n_rows, each)
         if rounds >= ENOUGH_ROUNDS:
             return number, n_rows, rounds

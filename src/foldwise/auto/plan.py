@@ -84,6 +84,14 @@ def fits_of(folds: int, ring: bool = False) -> float:
     return folds - 1 + pairs / 2 * (folds - 2)
 
 
+def longest_of(folds: int) -> float:
+    """Return what fits that wait for each other are worth: no number of workers makes them shorter.
+
+    A booster's rounds are found without two folds, before it is grown without one.
+    """
+    return 1.0 - HELD_OUT if folds == 1 else 2.0 - 3.0 / folds
+
+
 @dataclass(frozen=True)
 class Trials:
     """What fits of a member to some rows took, and by what power of the rows that grows."""
@@ -212,9 +220,10 @@ def plan_for(
 ) -> FitPlan:
     """Return the most folds that can be afforded, and the members that can be at these.
 
-    More folds than usual must be affordable for all members, others for a third of them; one that
-    was not tried is taken to be ``UNTRIED`` times as slow as the slowest that was. The fewest folds
-    of a ``modest`` table are enough for one: its first fits are slow for what they load.
+    More folds than usual must be affordable for all members, others for a third of them, or for as
+    many as a single split is; one that was not tried is taken to be ``UNTRIED`` times as slow as
+    the slowest that was. The fewest folds of a ``modest`` table are enough for one: its first fits
+    are slow for what they load.
     ``combining``: Tells what one member more costs the stacker, by the number of folds.
 
     Examples
@@ -228,16 +237,23 @@ def plan_for(
     """
     spendable = SPENDABLE * budget
     untried = UNTRIED * max(seconds.values(), default=np.inf)
-    for number in (*folds, 1):
-        guessed = {
-            name: seconds.get(name, untried) * fits_of(number, ring) / workers + combining(number)
-            for name in names
+
+    def guess(number: int) -> dict[str, float]:
+        each = {name: seconds.get(name, untried) for name in names}
+        fits, longest = fits_of(number, ring) / workers, longest_of(number)
+        return {
+            name: fits * took + combining(number) if longest * took <= spendable else np.inf
+            for name, took in each.items()
         }
+
+    enough = min(ENOUGH * len(names), len(affordable(names, guess(1), spendable)))
+    for number in (*folds, 1):
+        guessed = guess(number)
         costs = {name: guessed[name] for name in names if name in seconds}
         kept = affordable(names, costs, spendable)
         perhaps = kept if number > USUAL_FOLDS else affordable(names, guessed, spendable)
-        enough = (1.0 if number > USUAL_FOLDS else ENOUGH) * len(names)
-        if len(perhaps) >= enough or (modest and number == min(folds) and kept):
+        wanted = len(names) if number > USUAL_FOLDS else enough
+        if (kept and len(perhaps) >= wanted) or (modest and number == min(folds) and kept):
             break
     first = [name for name in names if name in kept] or [
         min(names, key=lambda name: seconds.get(name, np.inf))

@@ -95,8 +95,7 @@ def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
         values = _values(X, i)
         if i in categories:
             codes, distinct = factors(values)
-            levels = pd.Index(categories[i]).get_indexer(pd.Index(np.asarray(distinct)))
-            table[:, i] = np.append(np.where(levels < 0, np.nan, levels), np.nan)[codes]
+            table[:, i] = np.append(_places(categories[i], np.asarray(distinct)), np.nan)[codes]
             continue
         try:
             table[:, i] = values
@@ -110,6 +109,16 @@ def encode(owner: str, X: Any, categories: Categories) -> FloatArray:
                 fix="Use 'from_dtype' or add it.",
             ) from error
     return table
+
+
+def _places(known: Array, values: Array) -> FloatArray:
+    """Return where values stand among those known, NaN for others."""
+    if known.dtype.kind == "U":
+        # As quick as can be for words, of which there are many columns.
+        places = {word: place for place, word in enumerate(known.tolist())}
+        return np.array([places.get(value, np.nan) for value in values.tolist()], np.float64)
+    found = pd.Index(known).get_indexer(pd.Index(values))
+    return np.where(found < 0, np.nan, found)
 
 
 def _their_names() -> dict[str, list[str]]:

@@ -72,8 +72,7 @@ def factors(column: Any) -> tuple[IntArray, Any]:
     """
     dtype = getattr(column, "dtype", None)
     if isinstance(dtype, pd.CategoricalDtype) and len(dtype.categories) <= len(column):
-        codes = getattr(column, "cat", column).codes
-        return np.asarray(codes, np.intp), dtype.categories
+        return np.asarray(getattr(column, "array", column).codes, np.intp), dtype.categories
     return pd.factorize(column)
 
 

@@ -1,11 +1,13 @@
 """Real processes that are killed, hang, fork and are left behind."""
 
+import importlib
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -145,6 +147,24 @@ def test_idle_workers_are_used_again_by_the_next_executor(executor: Processes) -
     again.close()
 
 
+def test_a_worker_that_was_kept_knows_the_paths_and_variables_of_now(
+    executor: Processes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    executor.submit(0, "pid")
+    pid = first(executor).result
+    executor.close()
+    code = "import os\nclass Job:\n    HERE = os.environ['LATE']"
+    (tmp_path / "written_late.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("LATE", "now")
+    job = importlib.import_module("written_late").Job()
+    executor.place(work, np.ones(1))
+    executor.submit(1, job)
+    assert first(executor).result == 1
+    executor.submit(2, "pid")
+    assert first(executor).result == pid
+
+
 def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:
     executor.submit(0, "pid")
     pid = first(executor).result
@@ -153,6 +173,47 @@ def test_a_worker_killed_while_idle_is_replaced(executor: Processes) -> None:
         time.sleep(0.01)
     executor.submit(1, "pid")
     assert first(executor).result != pid
+    assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_process_forked_while_a_server_is_made_can_make_its_own() -> None:
+    with processes._making:
+        thread = threading.Thread(target=_fork_and_take, args=(ended := [],))
+        thread.start()
+        time.sleep(0.05)
+    thread.join()
+    assert ended == [0]
+
+
+def _fork_and_take(ended: list[int]) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(not processes._making.acquire(timeout=0.5))
+    ended.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
+class Taken(list[Any]):
+    """Workers that were kept, the last of which another thread takes just now."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def test_kept_workers_that_have_left_are_waited_for_and_another_may_take_the_last(
+    executor: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "_idle", Taken())
+    executor.submit(0, "pid")
+    pid = first(executor).result
+    executor.close()
+    os.kill(pid, signal.SIGKILL)
+    while _is_running(pid):
+        time.sleep(0.01)
+    executor.place(work, np.ones(1))
+    executor.submit(1, "pid")
+    assert first(executor).result != pid
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_a_learner_may_have_processes_of_its_own(executor: Processes) -> None:

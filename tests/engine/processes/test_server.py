@@ -1,7 +1,9 @@
 """Workers that are forked from a server of their own."""
 
+import contextlib
 import ctypes
 import os
+import signal
 import sys
 import threading
 import time
@@ -27,11 +29,14 @@ def work(_shared: Any, job: Any) -> Any:
             return [
                 os.getppid(), os.environ.get("FOLDWISE_TEST"), os.environ["OMP_NUM_THREADS"],
                 str(Path.cwd()), sys.path[-1], sys.argv, bytes(current_process().authkey),
+                "foldwise_late" in sys.modules, str(Path("/proc/self/fd/2").readlink()),
             ]  # fmt: skip
         case "draw":
             return np.random.random()
+        case "utf8":
+            return sys.flags.utf8_mode
         case "say":
-            os.write(1, b"said")
+            print("said")  # noqa: T201
     return os.getpid()
 
 
@@ -61,39 +66,66 @@ def adopts() -> int:
     return found.value
 
 
+def begin_oddly(executor: Processes, folder: Path) -> None:
+    """Let a server start where much is not as it usually is."""
+    folder.mkdir()
+    (folder / "ctypes.py").write_text("raise SystemExit")
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as stack:
+        stack.callback(signal.signal, signal.SIGCHLD, signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        patch.chdir(folder)
+        # No system takes that much in one word of a command.
+        patch.setattr(sys, "path", [*sys.path, "/" + 200_000 * "x"])
+        # As of python -X utf8.
+        patch.setitem(sys._xoptions, "utf8", True)
+        executor.submit(0, "utf8")
+        time.sleep(0.05)
+        # While it imports, orphans of others are not ours.
+        assert not adopts()
+        assert first(executor).result == 1
+    assert not adopts()
+    assert isinstance(executor._workers[0].process, server.Forked)
+
+
 def test_a_worker_is_a_child_in_the_surroundings_of_now_and_draws_its_own(
     executor: Processes, monkeypatch: Any, tmp_path: Path, capfd: Any
 ) -> None:
     with capfd.disabled():
-        answers(executor, "pid")  # the server was there before all this
+        begin_oddly(executor, tmp_path / "odd")  # the server was there before all this
     monkeypatch.setenv("FOLDWISE_TEST", "now")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path, "/nowhere"])
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    # Its number may be any other file's then.
+    monkeypatch.setattr(sys, "__stderr__", None)
+    (tmp_path / "foldwise_late.py").touch()
+    monkeypatch.setattr(server, "SHARED", {*server.SHARED, "foldwise_late"})
     # A module that cannot be imported again is nobody's trouble.
-    monkeypatch.setitem(sys.modules, "foldwise.no_such_module", sys)
+    for name in ("foldwise_late", "foldwise.no_such_module"):
+        monkeypatch.setitem(sys.modules, name, sys)
     executor._workers.clear()
     one, other = answers(executor, "around", "around")
-    key = bytes(current_process().authkey)
-    assert one == other == [os.getpid(), "now", "1", str(tmp_path), "/nowhere", sys.argv, key]
+    key, here = bytes(current_process().authkey), str(tmp_path)
+    expected = [os.getpid(), "now", "1", here, here, sys.argv, key, True, os.devnull]
+    assert one == other == expected
     assert len(set(answers(executor, "draw", "draw"))) == 2
     assert all(isinstance(worker.process, server.Forked) for worker in executor._workers)
     answers(executor, "say")
-    assert capfd.readouterr().out == "said"
-    assert not adopts()
+    assert capfd.readouterr().out == "said\n"
 
 
-def test_without_a_server_workers_are_started_and_the_next_is_forked_again(
+def test_a_worker_nobody_knows_of_does_nothing_and_one_is_started_instead(
     executor: Processes, monkeypatch: Any
 ) -> None:
+    def killed(_pid: int) -> None:
+        raise OSError
+
     gone = pool._server()
-    monkeypatch.setattr(gone, "is_alive", lambda: True)
-    gone._process.kill()
+    monkeypatch.setattr(server, "Forked", killed)
     (pid,) = answers(executor, "pid")
     (worker,) = executor._workers
     assert worker.process.pid == pid
-    assert not isinstance(worker.process, server.Forked)
     monkeypatch.undo()
+    assert not isinstance(worker.process, server.Forked)
     assert not gone.is_alive()
     worker.end()
     answers(executor, "pid")
@@ -105,9 +137,8 @@ def test_a_server_leaves_when_it_is_idle_and_when_it_is_nobodys(monkeypatch: Any
     for seconds, parent in ((0.0, os.getppid()), (100.0, 0)):
         monkeypatch.setattr(server, "IDLE_SECONDS", seconds)
         ours, theirs = Pipe()
-        server.offer(os.dup(theirs.fileno()), parent)
-        ours.close()
-        theirs.close()
+        with ours, theirs:
+            server.offer(theirs, parent)
 
 
 def test_one_that_is_ended_before_it_is_there_leaves_nothing(executor: Processes) -> None:
@@ -120,6 +151,35 @@ def test_one_that_is_ended_before_it_is_there_leaves_nothing(executor: Processes
     while worker.state() != "gone" and time.monotonic() < until:
         time.sleep(0.01)
     assert worker.state() == "gone"
+
+
+def test_one_that_comes_up_while_this_process_ends_is_not_started_otherwise(
+    executor: Processes,
+) -> None:
+    executor.submit(0, "pid")
+    (worker,) = executor._workers
+    pool._end_idle()
+    # No server, and none instead.
+    while worker in pool._coming:
+        time.sleep(0.01)
+    assert worker.process is None
+
+
+def test_what_was_made_under_other_limits_is_not_used_again(monkeypatch: Any) -> None:
+    monkeypatch.setattr(pool, "_servers", {})
+    server, worker = pool._server(), pool._Worker()
+    monkeypatch.setattr(pool, "_idle", [worker])
+    assert pool._server() is server
+    before = os.umask(0o077)
+    try:
+        assert pool._kept() is None
+        again = pool._server()
+    finally:
+        os.umask(before)
+    again.end()
+    assert again is not server
+    assert not server.is_alive()
+    assert worker._unwanted
 
 
 def test_nothing_is_forked_beside_another_thread() -> None:

@@ -2,7 +2,9 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
+import types
 import warnings
 from typing import Any
 
@@ -24,6 +26,8 @@ from foldwise.engine.processes.worker import (
     without_frames,
 )
 
+NOTHING = dumps(None)
+
 
 def _refuse() -> None:
     raise TypeError("no way back")
@@ -40,7 +44,7 @@ class StubbornError(Exception):
 
 
 def done(work: Any, job: Any = None) -> Any:
-    return received(7, perform(work, 10, job, Surroundings()))
+    return received(7, perform(work, 10, dumps(job), Surroundings()))
 
 
 def test_a_result_comes_back_with_its_ticket_and_time() -> None:
@@ -90,7 +94,7 @@ def test_warnings_are_issued_at_home() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        answer = perform(work, None, None, Surroundings())
+        answer = perform(work, None, NOTHING, Surroundings())
     with pytest.warns(UserWarning, match="careful"):
         assert received(0, answer).result == 1
 
@@ -101,7 +105,7 @@ def test_one_warning_of_many_tasks_is_issued_once() -> None:
 
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("default")
-        answers = [perform(work, None, None, Surroundings()) for _ in range(3)]
+        answers = [perform(work, None, NOTHING, Surroundings()) for _ in range(3)]
         for ticket, answer in enumerate(answers):
             received(ticket, answer)
     assert len(said) == 1
@@ -117,7 +121,7 @@ def test_a_filter_that_makes_errors_of_warnings_holds_elsewhere_too() -> None:
         around = Surroundings()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert isinstance(received(0, perform(work, None, None, around)).error, UserWarning)
+        assert isinstance(received(0, perform(work, None, NOTHING, around)).error, UserWarning)
 
 
 def test_scikit_learns_settings_travel() -> None:
@@ -126,7 +130,7 @@ def test_scikit_learns_settings_travel() -> None:
 
     with sklearn.config_context(transform_output="pandas"):
         around = Surroundings()
-    assert received(0, perform(work, None, None, around)).result == "pandas"
+    assert received(0, perform(work, None, NOTHING, around)).result == "pandas"
 
 
 def test_a_task_starts_no_processes_of_its_own() -> None:
@@ -172,6 +176,27 @@ def test_it_opens_what_was_placed_and_answers_each_task(home: Any) -> None:
     for job in (2, 7):
         pipe.send_bytes(pickle.dumps(("task", dumps(job))))
         assert received(0, pipe.recv_bytes()).result == 6 * job
+
+
+def test_what_it_cannot_open_is_the_error_of_the_task_that_needs_it(
+    home: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = types.ModuleType("known_at_home")
+    known.Learner = type("Learner", (), {"__module__": known.__name__})
+    monkeypatch.setitem(sys.modules, known.__name__, known)
+    jobs = [dumps(known.Learner()), NOTHING]
+    parcels = [pack((lambda *_: 5, data, Surroundings())) for data in (None, known.Learner())]
+    monkeypatch.delitem(sys.modules, known.__name__)
+    pipe, _ = home
+    found = []
+    for parcel in parcels:
+        pipe.send_bytes(pickle.dumps(("place", parcel, None)))
+        for job in jobs:
+            pipe.send_bytes(pickle.dumps(("task", job)))
+            finished = received(0, pipe.recv_bytes())
+            found.append(finished.result or str(finished.error))
+    unknown = "No module named 'known_at_home'"
+    assert found == [unknown, 5, unknown, unknown]
 
 
 def test_it_ends_when_the_pipe_closes(home: Any) -> None:

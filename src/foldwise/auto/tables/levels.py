@@ -36,10 +36,10 @@ class Levels:
     def codes(self, column: Any) -> IntArray:
         """Return the level of each cell; -1 if it was not in the training cells."""
         codes, words = distinct_words(column)
-        levels = pd.Index(self.words, dtype=object).get_indexer(pd.Index(words, dtype=object))
+        places: dict[str | None, int] = {word: place for place, word in enumerate(self.words)}
         if self.has_missing:
-            levels = np.where(pd.isna(words), len(self.words), levels)
-        return levels.astype(np.intp)[codes]
+            places[None] = len(self.words)
+        return np.array([places.get(word, -1) for word in words], dtype=np.intp)[codes]
 
 
 def _in_order(column: Any, words: Any) -> list[str]:

@@ -37,7 +37,7 @@ def text_of(column: Any) -> "pd.Series[Any]":
 def distinct_words(column: Any) -> tuple[IntArray, Array]:
     """Return for each cell where its word stands, and the words; the last is None, for missing."""
     codes, distinct = factors(column)
-    return codes, np.array([_word(value) for value in distinct] + [None], dtype=object)
+    return codes, np.array([*map(_word, distinct.tolist()), None], dtype=object)
 
 
 def _word(value: Any) -> str | None:

@@ -93,7 +93,7 @@ def do_task(name: str, job: bytes, versions: dict[str, str]) -> bytes | str:
         return str(get_worker().address)
     work, shared, around = placed.value
     keep_to_one_thread()
-    return perform(work, shared, pickle.loads(job), around)
+    return perform(work, shared, job, around)
 
 
 def check_versions(versions: dict[str, str]) -> None:

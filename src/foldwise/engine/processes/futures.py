@@ -222,4 +222,4 @@ def _do_elsewhere(packed: bytes, job: bytes) -> bytes:
             )
     work, shared, around = _opened[key]
     with threadpool_limits(1):
-        return perform(work, shared, pickle.loads(job), around)
+        return perform(work, shared, job, around)

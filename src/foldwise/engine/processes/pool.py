@@ -29,7 +29,7 @@ from joblib.externals.loky.backend.process import LokyProcess
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
 from foldwise.engine.processes.packing import Parcel, open_room, pack
 from foldwise.engine.processes.server import Server
-from foldwise.engine.processes.worker import Surroundings, received, serve
+from foldwise.engine.processes.worker import Surroundings, here, inherited, received, serve
 
 POOLS = (
     "OMP_NUM",
@@ -53,16 +53,22 @@ DYING_SECONDS = 1.0
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 _idle: list["_Worker"] = []
+_coming: set["_Worker"] = set()
 # By process, since one that is forked must have its own.
 _servers: dict[int, Server] = {}
-_making = threading.Lock()
+_making = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # Or a process forked while another thread holds it would wait for ever.
+    os.register_at_fork(
+        before=_making.acquire, after_in_parent=_making.release, after_in_child=_making.release
+    )
 
 
 class _Worker:
     """One process and the pipe to it."""
 
     def __init__(self) -> None:
-        self.home = os.getpid()
+        self.home, self.made = os.getpid(), inherited()
         self.pipe, theirs = multiprocessing.Pipe()
         self.process: Any = None
         self.ticket: int | None = None
@@ -72,6 +78,7 @@ class _Worker:
         self._unwanted, self._lock = False, threading.Lock()
         if sys.platform == "linux":
             # The first waits for imports: nobody else may have to.
+            _coming.add(self)
             threading.Thread(target=self._fork, args=(_server(), theirs), daemon=True).start()
         else:
             self.process = self._spawn(theirs)
@@ -83,6 +90,7 @@ class _Worker:
             process = server.fork(theirs) or (None if self._unwanted else self._spawn(theirs))
         with self._lock:
             self.process = process
+        _coming.discard(self)
         if self._unwanted:
             self.end()
 
@@ -138,6 +146,8 @@ class _Worker:
         return self.state() == "alive"
 
     def end(self) -> None:
+        if self.home != os.getpid():
+            return
         with self._lock:
             self._unwanted = True
             if self.process is None:
@@ -162,6 +172,8 @@ def _server() -> Server:
     """Return the server of this process, which comes up in the background if it is new."""
     with _making, _without_interrupts():
         server = _servers.get(os.getpid())
+        if server is not None and server.made != inherited():
+            server.end()
         if server is None or not server.is_alive():
             server = _servers[os.getpid()] = Server(ONE_THREAD)
         return server
@@ -219,11 +231,13 @@ class Processes:
         worker.ticket, worker.since = ticket, time.monotonic()
         messages: list[tuple[Any, ...] | int] = [("task", packed)]
         if self._parcel is not None and worker.parcel is not self._parcel:
-            # The data come first, or the handle of the file they are in.
+            # A worker that was kept may know paths and variables of long ago. The data come
+            # before the task, or the handle of the file they are in.
             room = self._room
             handle = [room.fileno()] if self._parcel.is_nameless else []
             name = room.name if isinstance(room.name, str) else None
-            messages[:0] = [("place", self._parcel, name), *handle]
+            moved = ("move", *here(ONE_THREAD))
+            messages[:0] = [moved, ("place", self._parcel, name), *handle]
             worker.parcel = self._parcel
         worker.send(*messages)
 
@@ -272,12 +286,8 @@ class Processes:
             if worker.is_alive():
                 return worker
             self._workers.remove(worker)
-        while _idle:
-            worker = _idle.pop()
-            if worker.is_alive():
-                break
-        else:
-            worker = _Worker()
+            worker.end()
+        worker = _kept() or _Worker()
         self._workers.append(worker)
         return worker
 
@@ -311,6 +321,17 @@ class Processes:
         self._parcel = self._room = None
 
 
+def _kept() -> _Worker | None:
+    """Return a worker that was kept, if one can be used; those that have left are waited for."""
+    now = inherited()
+    # Another thread may take the last.
+    with contextlib.suppress(IndexError):
+        while (worker := _idle.pop()).made != now or not worker.is_alive():
+            worker.end()
+        return worker
+    return None
+
+
 def warm(n_workers: int, needs: Any) -> None:
     """Start workers that will soon be wanted; meanwhile they import what ``needs`` is made of."""
     for _ in range(n_workers - len(_idle)):
@@ -321,11 +342,10 @@ def warm(n_workers: int, needs: Any) -> None:
 
 @atexit.register
 def _end_idle() -> None:
-    """End the workers that were kept, or this process would wait for them."""
-    while _idle:
-        worker = _idle.pop()
-        if worker.home == os.getpid():
-            worker.end()
+    """End workers that were kept or are coming up, or this process would wait for them."""
+    for worker in [*_idle, *_coming]:
+        worker.end()
+    _idle.clear()
     for server in _servers.values():
         server.end()
 

@@ -9,8 +9,8 @@ import contextlib
 import ctypes
 import gc
 import importlib
+import io
 import os
-import pickle
 import subprocess
 import sys
 import threading
@@ -19,10 +19,9 @@ import warnings
 from collections.abc import Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from multiprocessing.process import current_process
 from multiprocessing.reduction import recv_handle, send_handle
+from multiprocessing.util import _args_from_interpreter_flags  # type: ignore[attr-defined]
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from joblib.externals.loky.backend.process import LokyProcess
@@ -31,6 +30,9 @@ from foldwise.engine.processes.worker import (
     FOLLOW_SECONDS,
     IDLE_SECONDS,
     PR_SET_PDEATHSIG,
+    here,
+    inherited,
+    move_to,
     serve,
     settle,
 )
@@ -44,13 +46,17 @@ LOOK_SECONDS = 0.005
 # Before its imports, which take seconds, it is settled that it ends with its parent.
 START = f"""
 import ctypes, os, sys
-if {{}}:
+from multiprocessing.connection import Connection
+parent, lasting = map(int, sys.argv[1:])
+if lasting:
     ctypes.CDLL(None).prctl({PR_SET_PDEATHSIG}, 9)
-if os.getppid() != {{}}:
+if os.getppid() != parent:
     os._exit(1)
-sys.path[:] = {{!r}}
-from {{}} import offer
-offer"""
+requests = Connection(0)
+sys.path[:] = requests.recv()
+from {__name__} import offer
+offer(requests, parent)
+"""
 
 
 class Forked:
@@ -82,38 +88,50 @@ class Server:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.home, self.environment, self.gone = os.getpid(), environment, False
+        self.made = inherited()
         self._lock = threading.Lock()
         self._pipe, theirs = Pipe()
-        # Linux ends a child with the thread that made it, not with the process.
-        lasting = threading.current_thread() is threading.main_thread()
-        code = START.format(lasting, self.home, [str(part) for part in sys.path], __name__)
+        # Linux ends a child with the thread that made it, and only this one lasts.
+        lasting = int(threading.get_native_id() == self.home)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", f"{code}({theirs.fileno()}, {self.home})"],
+                # As this process was started, and with nothing imported from its folder.
+                [sys.executable, *_args_from_interpreter_flags(), "-P", "-c", START]
+                + [str(self.home), str(lasting)],
                 env={**os.environ, **environment},
-                pass_fds=[theirs.fileno()],
+                # Its streams are open, or what it is handed would take their numbers.
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
             )
+        with contextlib.suppress(OSError):
+            self._pipe.send([str(part) for part in sys.path])
 
     def fork(self, pipe: Connection) -> Forked | None:
         """Return a new worker at the other end of the pipe; None if there can be none."""
         parts = {name: name.split(".") for name in list(sys.modules)}
         # To import what runs as a program would be to run it.
         modules = [n for n, part in parts.items() if part[0] in SHARED and part[-1] != "__main__"]
-        around = _around(self.environment)
-        streams = [handle for handle in (1, 2) if _is_open(handle)]
-        with self._lock, _adopting():
+        # A worker waits for a word: one that nobody knows of would take another's tasks.
+        word, told = Pipe(duplex=False)
+        with self._lock, word, told:
             try:
-                self._pipe.send_bytes(pickle.dumps((modules, streams, around)))
-                for handle in (pipe.fileno(), *streams):
-                    send_handle(self._pipe, handle, self._process.pid)
-                pid = int(self._pipe.recv_bytes())
+                self._pipe.send((modules, here(self.environment)))
+                # Imports take seconds; who else is orphaned meanwhile is not ours.
+                self._pipe.recv_bytes()
+                with _adopting():
+                    self._pipe.send(streams := _streams())
+                    for handle in (pipe.fileno(), word.fileno(), *streams):
+                        send_handle(self._pipe, handle, self._process.pid)
+                    pid = int(self._pipe.recv_bytes())
+                if pid:
+                    # One that is not ours is an error.
+                    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+                    worker = Forked(pid)
+                    told.send_bytes(b"")
+                    return worker
             except (OSError, EOFError):
                 self.end()
-                return None
-            with contextlib.suppress(OSError):
-                # A worker that is not ours, or none, is an error.
-                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-                return Forked(pid)
         return None
 
     def is_alive(self) -> bool:
@@ -128,20 +146,14 @@ class Server:
             self._process.wait()
 
 
-def _around(environment: dict[str, str]) -> tuple[Any, ...]:
-    """Return what a worker must find as it is here: variables, paths, arguments, folder, key."""
-    folder = "."
-    with contextlib.suppress(OSError):
-        # It may have been removed.
-        folder = str(Path.cwd())
-    key = bytes(current_process().authkey)
-    return {**os.environ, **environment}, list(sys.path), list(sys.argv), folder, key
-
-
-def _is_open(handle: int) -> bool:
-    with contextlib.suppress(OSError):
-        return bool(os.fstat(handle))
-    return False
+def _streams() -> list[int]:
+    """Return which of output and errors are open here; without one its number is another's."""
+    found = []
+    for handle, stream in ((1, sys.__stdout__), (2, sys.__stderr__)):
+        with contextlib.suppress(OSError):
+            if stream is not None and os.fstat(handle):
+                found.append(handle)
+    return found
 
 
 @contextlib.contextmanager
@@ -156,30 +168,35 @@ def _adopting() -> Iterator[None]:
         control(PR_SET_CHILD_SUBREAPER, before.value)
 
 
-def offer(handle: int, parent: int) -> None:
+def offer(requests: Connection, parent: int) -> None:
     """Import and fork as asked, until the parent is gone or idle; this is the server."""
     settle()
-    requests, since = Connection(handle), time.monotonic()
-    while os.getppid() == parent and time.monotonic() < since + IDLE_SECONDS:
-        if not requests.poll(FOLLOW_SECONDS):
-            continue
-        try:
-            modules, streams, around = pickle.loads(requests.recv_bytes())
-            handles = [recv_handle(requests) for _ in range(1 + len(streams))]
-        except (EOFError, OSError):
-            return
-        with warnings.catch_warnings():
-            # Python warns of any second thread.
-            warnings.simplefilter("ignore")
-            for name in modules:
-                # Whoever needs it will say what is wrong with it.
-                with contextlib.suppress(Exception):
-                    importlib.import_module(name)
-            pid = _fork(requests, parent, (handles, streams, around)) if _is_alone() else 0
-        for handle in handles:
-            os.close(handle)
-        requests.send_bytes(str(pid).encode())
-        since = time.monotonic()
+    since = time.monotonic()
+    # Where it cannot go on, the parent finds that it has ended.
+    with contextlib.suppress(EOFError, OSError), warnings.catch_warnings():
+        # Python warns of any second thread.
+        warnings.simplefilter("ignore")
+        while os.getppid() == parent and time.monotonic() < since + IDLE_SECONDS:
+            if requests.poll(FOLLOW_SECONDS):
+                _answer(requests, parent)
+                since = time.monotonic()
+
+
+def _answer(requests: Connection, parent: int) -> None:
+    """Import and then fork once, in the surroundings that the parent has now."""
+    modules, here = requests.recv()
+    move_to(*here)
+    for name in modules:
+        # Whoever needs it will say what is wrong with it.
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    requests.send_bytes(b"ready")
+    streams = requests.recv()
+    handles = [recv_handle(requests) for _ in range(2 + len(streams))]
+    pid = _fork(requests, parent, handles, streams) if _is_alone() else 0
+    for handle in handles:
+        os.close(handle)
+    requests.send_bytes(str(pid).encode())
 
 
 def _is_alone() -> bool:
@@ -188,44 +205,42 @@ def _is_alone() -> bool:
     return sum(name not in HARMLESS for name in names) == 1
 
 
-def _fork(requests: Connection, parent: int, given: tuple[Any, ...]) -> int:
+def _fork(requests: Connection, parent: int, handles: list[int], streams: list[int]) -> int:
     """Return the number of a worker that is orphaned at once, for the parent to adopt."""
     gc.freeze()
     reading, writing = os.pipe()
     between = os.fork()
     if between == 0:
         try:
-            between = os.getpid()
             pid = os.fork()
             if pid == 0:
                 for handle in (requests.fileno(), reading, writing):
                     os.close(handle)
-                work = LokyProcess(target=_come_up, args=(between, parent, *given))
+                work = LokyProcess(target=_come_up, args=(parent, handles, streams))
                 os._exit(work._bootstrap())
             os.write(writing, str(pid).encode())
         finally:
             os._exit(0)
     os.close(writing)
-    os.waitpid(between, 0)
+    with contextlib.suppress(ChildProcessError):
+        # Nobody waits for children where their signal is ignored.
+        os.waitpid(between, 0)
     with os.fdopen(reading) as told:
         return int(told.read() or 0)
 
 
-def _come_up(
-    between: int, parent: int, handles: list[int], streams: list[int], around: tuple[Any, ...]
-) -> None:
-    """Be a worker, in the surroundings that the parent has now."""
-    pipe, *given = handles
+def _come_up(parent: int, handles: list[int], streams: list[int]) -> None:
+    """Be a worker, once the parent knows of it."""
+    pipe, word, *given = handles
     for handle, stream in zip(given, streams, strict=True):
         os.dup2(handle, stream)
         os.close(handle)
-    environment, sys.path[:], sys.argv[:], folder, current_process().authkey = around
-    os.environ.clear()
-    os.environ.update(environment)
-    with contextlib.suppress(OSError):
-        os.chdir(folder)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # It may be killed before it has said the rest.
+        sys.stdout.reconfigure(line_buffering=True)
     # Or all workers would draw the same.
     np.random.seed()  # noqa: NPY002
-    while os.getppid() == between:
-        time.sleep(LOOK_SECONDS / 5)
+    with os.fdopen(word, "rb") as told:
+        if not told.read(1):
+            return
     serve(Connection(pipe), parent, lasting=True)

@@ -10,6 +10,7 @@ import os
 import pickle
 import shutil
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
+from multiprocessing.process import current_process
 from multiprocessing.reduction import recv_handle
 from pathlib import Path
 from typing import Any
@@ -51,15 +53,54 @@ class Surroundings:
             yield said
 
 
+def here(environment: dict[str, str]) -> tuple[Any, ...]:
+    """Return what :func:`move_to` needs: variables, paths, arguments, folder and key of now.
+
+    ``environment``: Variables that are to be others there.
+    """
+    folder = "."
+    with contextlib.suppress(OSError):
+        # It may have been removed.
+        folder = str(Path.cwd())
+    key = bytes(current_process().authkey)
+    path = [str(part) for part in sys.path]
+    return {**os.environ, **environment}, path, list(sys.argv), folder, key
+
+
+def inherited() -> tuple[str, ...]:
+    """Return what a process keeps as it was when it was started, as far as the system tells.
+
+    The limits of memory and files, the processors it may use and whom its files are open to.
+    """
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        kept = [line for line in lines if line.startswith(("Umask:", "Cpus_allowed:"))]
+        return *kept, Path("/proc/self/limits").read_text()
+    return ()
+
+
+def move_to(
+    environment: dict[str, str], path: list[str], arguments: list[str], folder: str, key: bytes
+) -> None:
+    """Make this process find what another one finds, so that it can import what that one has."""
+    if os.environ != environment:
+        os.environ.clear()
+        os.environ.update(environment)
+    sys.path[:], sys.argv[:], current_process().authkey = path, arguments, key
+    with contextlib.suppress(OSError):
+        os.chdir(folder)
+
+
 # What was said already, by place, as every module keeps for its own warnings.
 _said: dict[Any, Any] = {}
 
 
-def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:
+def perform(work: Any, shared: Any, job: bytes, around: Surroundings) -> bytes:
     """Do one task in another process and return everything about it, pickled.
 
-    ``work, shared, job``: ``work(shared, job)`` is called. If it returns a list, each item travels
-    on its own, so that one that cannot be pickled does not take the others with it.
+    ``work, shared, job``: ``work(shared, job)`` is called; the job comes pickled, since what it is
+    made of may not be known here. If a list is returned, each item travels on its own, so that one
+    that cannot be pickled does not take the others with it.
     """
     result, error = None, None
     said: list[warnings.WarningMessage] = []
@@ -67,7 +108,7 @@ def perform(work: Any, shared: Any, job: Any, around: Surroundings) -> bytes:
     start = time.perf_counter()
     try:
         with around() as said:
-            result = work(shared, job)
+            result = work(shared, pickle.loads(job))
     except Exception as raised:
         error = without_frames(raised)
     seconds = time.perf_counter() - start
@@ -172,9 +213,12 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             return
         if kind == "task":
             work, shared, around = placed
-            connection.send_bytes(perform(work, shared, pickle.loads(content[0]), around))
+            connection.send_bytes(perform(work, shared, content[0], around))
             del work, shared
             give_back()
+            continue
+        if kind == "move":
+            move_to(*content)
             continue
         placed = None
         if kind == "place":
@@ -182,7 +226,15 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             folders[:] = [] if folder is None else [folder]
             if parcel.is_nameless:
                 parcel = replace(parcel, file=recv_handle(connection))
-            placed = parcel.open()
+            try:
+                placed = parcel.open()
+            except (ImportError, AttributeError) as error:
+                # Every task that wants it will say so.
+                placed = _refuse, error, Surroundings()
+
+
+def _refuse(error: Exception, _job: Any) -> None:
+    raise error
 
 
 def settle(*, lasting: bool = False) -> None:

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from foldwise.scores.metric import Response
 from foldwise.stack.problem import Entry, StackProblem
 
 Cell = tuple[str, Node, int | None]
-# Fewer new rows are answered sooner than threads begin.
-MANY_ROWS = 500
+# Fewer new rows are answered sooner than threads begin; of more than these, some at a time, so
+# that threads have work even where a stack has one node.
+MANY_ROWS, BLOCK_ROWS = 500, 20_000
 
 
 @dataclass
@@ -411,26 +413,34 @@ class Layer:
             for cells in ([(e, self.table.cell(e.name, ref)) for e in entries] for ref in refs)
         ]
 
-        def responses(cells: Sequence[tuple[Entry, Cell, int]]) -> dict[str, FloatArray]:
+        def responses(
+            rows: slice, cells: Sequence[tuple[Entry, Cell, int]]
+        ) -> dict[str, FloatArray]:
             # At a node, learners share what was done to the rows.
-            rows, problem = AskedRows(X), self.problem
-            found = {}
+            some = AskedRows(X if n_rows <= BLOCK_ROWS else take_rows(X, every[rows]))
+            problem, found = self.problem, {}
             for entry, cell, times in cells:
                 if times:
                     model = self.table.model(cell)
-                    values = rows.respond(model, entry.method, problem.data, int(problem.amount))
+                    values = some.respond(model, entry.method, problem.data, int(problem.amount))
                     found[entry.name] = times * compact(values, entry.kind, problem.data.n_classes)
             return found
 
-        sums: dict[str, Any] = {}
-        each: Iterable[dict[str, FloatArray]] = map(responses, asked)
-        if jobs > 1 and X.shape[0] >= MANY_ROWS:
+        n_rows = int(X.shape[0])
+        every = np.arange(n_rows)
+        blocks = [slice(i, i + BLOCK_ROWS) for i in range(0, max(n_rows, 1), BLOCK_ROWS)]
+        work = [(rows, cells) for rows in blocks for cells in asked]
+        sums: dict[str, FloatArray] = {}
+        each: Iterable[dict[str, FloatArray]] = starmap(responses, work)
+        if jobs > 1 and n_rows >= MANY_ROWS:
             pool = Parallel(jobs, "threading", return_as="generator")
-            each = pool(delayed(responses)(cells) for cells in asked)
-        for found in each:
+            each = pool(delayed(responses)(*args) for args in work)
+        for (rows, _), found in zip(work, each, strict=True):
             for name, own in found.items():
-                sums[name] = sums.get(name, 0.0) + own
-        return {name: np.asarray(total / totals[name]) for name, total in sums.items()}
+                if name not in sums:
+                    sums[name] = np.zeros((n_rows, own.shape[1]))
+                sums[name][rows] += own
+        return {name: total / totals[name] for name, total in sums.items()}
 
     def _features(self, outputs: list[FloatArray], extra: Any) -> Features:
         return Features(
