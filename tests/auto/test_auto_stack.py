@@ -246,6 +246,16 @@ def test_of_many_rows_a_fold_is_judged_by_its_neighbours_but_not_in_time(
     assert dealt.reading.partners == (None if ordered else 2)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_of_many_rows_only_two_classes_are_judged_so(n_classes, monkeypatch) -> None:
+    monkeypatch.setattr(base, "RING_ROWS", 60)
+    monkeypatch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds=4))
+    X = pd.DataFrame({"a": np.sin(np.arange(80)), "b": np.cos(np.arange(80))})
+    model = AutoStackClassifier("fast", random_state=0).fit(X, np.arange(80) % n_classes)
+    (dealt,) = model.stack_.deals_
+    assert dealt.reading.partners == (2 if n_classes == 2 else None)
+
+
 def test_groups_stay_in_one_fold() -> None:
     X, y = houses(90)
     groups = np.repeat(np.arange(15), 6)

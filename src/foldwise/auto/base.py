@@ -286,7 +286,9 @@ class BaseAutoStack(BaseEstimator):
         profile: TableProfile,
     ) -> FitPlan:
         """Return what to fit; with a time budget, after a trial of each member."""
-        ring = self.time_column is None and profile.n_rows >= RING_ROWS
+        # The log-loss of more classes would be judged too high by means of few models.
+        plain = self.time_column is None and (profile.n_classes or 1) <= 2
+        ring = plain and profile.n_rows >= RING_ROWS
         if self.time_budget is None:
             return FitPlan(tuple(learners), preset.folds, {}, ring=ring)
         # What takes seconds to load is not tried: it has what time the others leave.

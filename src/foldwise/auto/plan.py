@@ -46,7 +46,7 @@ ENOUGH = 1 / 3
 USUAL_FOLDS, UNTRIED = 5, 2.0
 OVERBOOKED = 2.0
 HELD_OUT = 0.2
-# Of so many rows, two neighbours of a fold are enough to train what judges it.
+# Of so many rows, two neighbours of a fold are enough to train what judges it, if not many classes.
 RING_ROWS, RING = 4000, 2
 FILE = "auto.json"
 
