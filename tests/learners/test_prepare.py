@@ -226,6 +226,15 @@ def test_trees_of_a_forest_give_its_probabilities(kind, n_classes):
     np.testing.assert_array_equal(respond(model, X, "predict", data, 80)[:, 0], model.predict(X))
 
 
+def test_a_forest_that_answers_in_threads_is_asked_itself(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    model = ExtraTreesRegressor(3, n_jobs=2, random_state=0).fit(X, X[:, 0])
+    monkeypatch.setattr(model, "predict", lambda rows: np.zeros(len(rows)), raising=False)
+    assert not respond(model, X, "predict", TrainingData(X, X[:, 0]), 80).any()
+    model.n_jobs = None
+    assert respond(model, X, "predict", TrainingData(X, X[:, 0]), 80).any()
+
+
 def test_a_forest_refuses_what_it_refuses():
     X = np.random.default_rng(0).normal(size=(80, 3))
     model = ExtraTreesRegressor(3, random_state=0).fit(X, X[:, 0])

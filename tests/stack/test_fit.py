@@ -202,6 +202,8 @@ def test_prefit_has_one_layer_and_no_tuning() -> None:
     layers = [[("a", Ridge().fit(X, Y))], [("b", Ridge())]]
     with pytest.raises(InvalidParameterError, match="cv must not be 'prefit' with several layers"):
         StackingRegressor(layers, cv="prefit").fit(X, Y)
+    with pytest.raises(InvalidParameterError, match="partners"):
+        StackingRegressor(layers[0], cv="prefit", partners=2).fit(X, Y)
 
 
 def test_two_folds_fit_all_the_same_without_a_score() -> None:

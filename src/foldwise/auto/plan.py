@@ -253,7 +253,7 @@ def plan_for(
         kept = affordable(names, costs, spendable)
         perhaps = kept if number > USUAL_FOLDS else affordable(names, guessed, spendable)
         wanted = len(names) if number > USUAL_FOLDS else enough
-        if (kept and len(perhaps) >= wanted) or (modest and number == min(folds) and kept):
+        if kept and (len(perhaps) >= wanted or (modest and number == min(folds))):
             break
     first = [name for name in names if name in kept] or [
         min(names, key=lambda name: seconds.get(name, np.inf))

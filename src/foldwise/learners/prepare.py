@@ -358,11 +358,12 @@ def _asked_trees(model: Any, X: Any, method: str) -> FloatArray | None:
     with np.errstate(over="ignore"):
         rows = np.asarray(X, dtype=np.float32)
     trees = [tree.tree_ for tree in model.estimators_]
-    # What it would refuse it is to refuse itself.
+    # What it would refuse it is to refuse itself, and what it does in threads is quick.
     fits = rows.ndim == 2 and all(rows.shape[1] == tree.n_features for tree in trees)
-    if not fits or model.n_outputs_ != 1 or not len(rows) or not np.isfinite(rows).all():
+    alone = bool(trees) and model.n_jobs in (None, 1) and model.n_outputs_ == 1
+    if not fits or not alone or not len(rows) or not np.isfinite(rows).all():
         return None
-    total: FloatArray = np.zeros((len(rows), getattr(model, "n_classes_", 1)))
+    total: FloatArray = np.zeros((len(rows), trees[0].max_n_classes))
     for tree in trees:
         total += tree.predict(rows)
     return total / len(trees)

@@ -19,8 +19,9 @@ def prefit_stack(
 ) -> FittedStack:
     """Put a stacker on learners that are fitted already."""
     most_repeats(options.owner, options.n_repeats, None)  # refuses what is no number of them
-    if len(layers) > 1 or options.tune is not None or options.score_se == "nested":
-        must = "not be 'prefit' with several layers, tune or score_se='nested'"
+    paired = not (isinstance(options.partners, str) and options.partners == "all")
+    if len(layers) > 1 or options.tune is not None or options.score_se == "nested" or paired:
+        must = "not be 'prefit' with several layers, tune, partners or score_se='nested'"
         raise invalid_parameter(options.owner, "cv", must=must, got=options.cv, fix="Use cv=5.")
     warn(
         f"{options.owner}: no honest score with cv='prefit', the learners may have seen these "
