@@ -80,6 +80,16 @@ def test_rows_in_parts_make_the_trees_that_a_copy_makes(
     assert text == by_copy.model.booster_.model_to_string()
 
 
+def test_rows_in_parts_are_binned_by_the_rows_that_the_seed_draws(
+    data: TrainingData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data.X[:, 4] = np.arange(900) % 90 == 0
+    learner = LGBMRegressor(**FEW, subsample_for_bin=50, min_child_samples=1)
+    by_copy = fitted(learner, data).model.booster_.model_to_string()
+    monkeypatch.setattr(general, "MAPPED", {1})
+    assert fitted(learner, data).model.booster_.model_to_string() == by_copy
+
+
 def test_only_what_would_be_a_large_copy_is_read_in_parts(data: TrainingData) -> None:
     rows = TASK.train
     assert stand_in(LGBMRegressor(), data.X, rows).strides == (0, 0)
