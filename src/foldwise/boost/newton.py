@@ -13,12 +13,13 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.boost import newton_trees
 from foldwise.boost.booster import BoostedClassifier, BoostedRegressor, LossBooster
 from foldwise.boost.early_stopping import SetApart
 from foldwise.checks import check_jobs, check_number, check_type, check_whole
 from foldwise.errors import Plain, invalid_parameter, warn
+from foldwise.learners.encoded import EncodedRows
 from foldwise.learners.in_parts import RowsInParts, is_worth_it
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, is_frame
 from foldwise.learners.watched import Part
@@ -82,6 +83,10 @@ class NewtonBoosting(LossBooster):
     def _table(self, X: Any, *, reset: bool = False) -> LearnerInput:
         """Return ``X`` as numbers for LightGBM; in ``fit`` learn the categories too."""
         owner = type(self).__name__
+        if isinstance(X, RowsInParts):
+            self.categories_ = dict[int, Array]()
+            validate_data(self, X[:1], reset=reset, ensure_all_finite="allow-nan")
+            return LearnerInput(X, trusted=False)
         if reset:
             if not hasattr(X, "shape"):
                 X = check_array(X, dtype="numeric", ensure_all_finite="allow-nan")
@@ -131,6 +136,13 @@ class NewtonBoosting(LossBooster):
         """Boost until the loss has stopped falling on each watched part; return where it did."""
         self._fit(X, y, sample_weight, None, watched)
         return self.model_.best_rounds
+
+    def _reads_parts(self, rows: EncodedRows, *, watched: bool) -> RowsInParts | None:
+        """Return rows as ``fit`` reads them without a copy; None if it needs one."""
+        plain = self.categorical_features is None or self.categorical_features == "from_dtype"
+        if not plain or (self.early_stopping and not watched):
+            return None
+        return RowsInParts(rows.X, rows.rows, rows)
 
     def _answering(self, rounds: Sequence[int], X: Any) -> dict[int, Self]:
         """Return models of the first rounds, by their number, that can be asked about X only."""

@@ -16,6 +16,7 @@ from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_type
 from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing
+from foldwise.learners.in_parts import dataset_of
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, factors, is_frame
 from foldwise.learners.watched import Patience
 from foldwise.losses.classes import Logistic, Multinomial
@@ -370,4 +371,4 @@ def _dataset(
     weight = rows.weight if rows.given else None
     given: dict[str, Any] = {"label": rows.y, "weight": weight, "init_score": start}
     given |= {"categorical_feature": categorical, "params": kept}
-    return lightgbm.Dataset(rows.table.X, reference=like, **given)
+    return dataset_of(rows.table.X, reference=like, **given)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.engine.executor import MAPPED, let_go, without_frames
+from foldwise.learners.encoded import EncodedRows, numbers_in_rows
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -182,12 +183,15 @@ class NodeInput:
         self.weight = None if weight is None else take_rows(weight, task.train)
         # Rows that are many are asked about a block at a time.
         in_parts = alone and not issparse(data.X) and not task.watched
-        cells = BLOCK_CELLS if in_parts else len(task.test) * data.X.shape[1]
-        step = max(1, cells // max(data.X.shape[1], 1))
-        self.blocks = [task.test[i : i + step] for i in range(0, len(task.test), step)]
-        whole = take_rows(data.X, task.test) if len(self.blocks) == 1 else None
-        # The training rows are taken once they are asked for.
-        self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, None, whole)}
+        self.blocks = self.cut(BLOCK_CELLS if in_parts else len(task.test) * data.X.shape[1])
+        # Rows are taken once they are asked for.
+        self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, None, None)}
+        self.encoded: EncodedRows | None = None
+
+    def cut(self, cells: int) -> list[IntArray]:
+        """Return the rows to predict in blocks of so many cells."""
+        step, test = max(1, cells // max(self.data.X.shape[1], 1)), self.task.test
+        return [test[i : i + step] for i in range(0, len(test), step)]
 
     def fit(self, assignment: Assignment) -> NodeFit:
         """Fit a learner and ask it."""
@@ -204,7 +208,11 @@ class NodeInput:
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
         X_train = self.in_parts(last) if self.alone and not key else None
-        if X_train is None:
+        if X_train is None and isinstance(self.transformed[key][1], EncodedRows):
+            # Nothing stands between the encoder and the learner.
+            self.encoded = self.transformed[key][1]
+            self.blocks, X_train = self.cut(BLOCK_CELLS), self.given_to(last, self.encoded)
+        elif X_train is None:
             X_train, _ = self.rows_for(last, key)
         if self.alone:
             fitted, _, X_test = self.transformed[key]
@@ -228,8 +236,13 @@ class NodeInput:
 
     def asked(self, model: Any, last: Any, key: str) -> Iterator[Any]:
         """Yield the rows to predict as the last step wants them."""
+        if self.encoded is not None:
+            yield from (self.encoded.of(rows).whole() for rows in self.blocks)
+            return
         if len(self.blocks) == 1:
             X = self.transformed[key][2]
+            # A step before would have taken them.
+            X = take_rows(self.data.X, self.task.test) if X is None else X
             yield X if self.alone or not overwrites(last) else copy.copy(X)
             return
         self.transformed.clear()
@@ -251,25 +264,58 @@ class NodeInput:
                 continue
             parent, key = key, _key(key, step)
             if key not in self.transformed:
-                X_train, X_test = self.rows_for(step, parent)
-                if hasattr(step, "fit_transform"):
-                    X_train = step.fit_transform(X_train, self.y)
-                else:
-                    X_train = step.fit(X_train, self.y).transform(X_train)
-                X_test = None if X_test is None else step.transform(X_test)
+                X_train, X_test = self.encoded_by(step, parent), None
+                if X_train is None:
+                    X_train, X_test = self.fit_transform(step, parent)
                 self.transformed[key] = (step, X_train, X_test)
             if self.alone:
                 del self.transformed[parent]
             model.steps[index] = (name, self.transformed[key][0])
         return model.steps[-1][1], key
 
+    def fit_transform(self, step: Any, parent: str) -> tuple[Any, Any]:
+        """Fit a transformer and return what it makes of the rows."""
+        X_train, X_test = self.rows_for(step, parent)
+        if hasattr(step, "fit_transform"):
+            X_train = step.fit_transform(X_train, self.y)
+        else:
+            X_train = step.fit(X_train, self.y).transform(X_train)
+        return X_train, None if X_test is None else step.transform(X_test)
+
+    def encoded_by(self, step: Any, parent: str) -> EncodedRows | None:
+        """Return the training rows encoded as they are read, if the first step can; it is fitted.
+
+        None where it must be given a copy.
+        """
+        rows = self.task.train
+        if not self.alone or parent or not hasattr(step, "_fit_in_parts"):
+            return None
+        values = numbers_in_rows(self.data.X, rows)
+        encode = None if values is None else step._fit_in_parts(self.data.X, values, rows)
+        return None if values is None or encode is None else EncodedRows(values, rows, encode)
+
+    def given_to(self, learner: Any, rows: EncodedRows) -> Any:
+        """Return encoded rows as a learner takes them in the least memory."""
+        weighted = self.weight is None or bool(self.weight.all())
+        if weighted and hasattr(learner, "_reads_parts"):
+            in_parts = learner._reads_parts(rows, watched=bool(self.task.watched))
+            return rows.whole() if in_parts is None else in_parts
+        # XGBoost keeps single precision whatever it is given.
+        single = type(learner).__module__.startswith("xgboost.")
+        return rows.whole(np.float32 if single else np.float64)
+
     def rows_for(self, step: Any, key: str) -> tuple[Any, Any]:
         """Return training and test rows, copied for a step that may overwrite them."""
         fitted, X_train, X_test = self.transformed[key]
+        test = self.task.test if len(self.blocks) == 1 else None
         if X_train is None:
             X_train = take_rows(self.data.X, self.task.train)
-            self.transformed[key] = fitted, X_train, X_test
+            X_test = None if test is None else take_rows(self.data.X, test)
             let_go()
+        elif isinstance(X_train, EncodedRows):
+            X_test = None if test is None else X_train.of(test).whole()
+            X_train = X_train.whole()
+        self.transformed[key] = fitted, X_train, X_test
         if self.alone or not overwrites(step):
             return X_train, X_test
         return copy.copy(X_train), copy.copy(X_test)

@@ -9,6 +9,7 @@ from lightgbm.basic import ZERO_THRESHOLD
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.engine.executor import let_go
+from foldwise.learners.encoded import EncodedRows
 from foldwise.learners.prepare import BLOCK_BYTES, stops_early_on_given_rows
 
 LEARNERS = (lightgbm.LGBMRegressor, lightgbm.LGBMClassifier)
@@ -17,19 +18,24 @@ _parts: dict[int | None, "RowsInParts"] = {}
 
 
 class RowsInParts(lightgbm.Sequence):
-    """Some rows of an array, each read when LightGBM asks for it: the same bins as of a copy."""
+    """Some rows of an array, each read when LightGBM asks for it: the same bins as of a copy.
+
+    ``encoded``: The same rows, if they are to be encoded first.
+    """
 
     batch_size = 2**14
 
-    def __init__(self, X: FloatArray, rows: IntArray) -> None:
-        self.X, self.rows = X, rows
+    def __init__(self, X: FloatArray, rows: IntArray, encoded: EncodedRows | None = None) -> None:
+        self.X, self.rows, self.encoded = X, rows, encoded
+        self.shape = (len(rows), X.shape[1]) if encoded is None else encoded.shape
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> FloatArray:
         let_go()
-        return np.take(self.X, self.rows[index], axis=0)
+        taken = np.take(self.X, self.rows[index], axis=0)
+        return taken if self.encoded is None else self.encoded.encode(taken)
 
 
 def is_worth_it(X: Any, rows: IntArray) -> bool:
@@ -59,6 +65,11 @@ def stand_in(learner: Any, X: FloatArray, rows: IntArray) -> FloatArray | None:
     return standing
 
 
+def dataset_of(data: Any, **named: Any) -> lightgbm.Dataset:
+    """Return what LightGBM makes of an array, or of rows in parts the same."""
+    return (_Dataset if isinstance(data, RowsInParts) else lightgbm.Dataset)(data, **named)
+
+
 class _Dataset(lightgbm.Dataset):
     def __init__(self, data: Any, *args: Any, **named: Any) -> None:
         address = data.ctypes.data if isinstance(data, np.ndarray) else None
@@ -76,7 +87,7 @@ class _Dataset(lightgbm.Dataset):
         """Return what LightGBM's own returns, without its copies: values that are not zero."""
         (rows,) = seqs
         drawn = self._create_sample_indices(total_nrow=total_nrow)
-        table = np.empty((rows.X.shape[1], len(drawn)))
+        table = np.empty((rows.shape[1], len(drawn)))
         for start in range(0, len(drawn), rows.batch_size):
             part = slice(start, start + rows.batch_size)
             table[:, part] = rows[drawn[part]].T

@@ -300,7 +300,7 @@ def take_rows(X: Any, rows: IntArray) -> Any:
            [1.]])
     """
     if not isinstance(X, np.ndarray):
-        values = _one_array(X)
+        values = one_array(X)
         if values is None or not values.flags.c_contiguous:
             return take(X, rows)
         own = take_rows(values, rows)
@@ -317,7 +317,7 @@ def take_rows(X: Any, rows: IntArray) -> Any:
     return copied
 
 
-def _one_array(X: Any) -> Any:
+def one_array(X: Any) -> Any:
     """Return the array that a large pandas frame keeps all of its cells in; None if it does not."""
     if type(X) is not pd.DataFrame or 8 * X.size <= BLOCK_BYTES or len(set(X.dtypes)) > 1:
         return None

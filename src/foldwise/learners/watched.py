@@ -5,13 +5,14 @@ import time
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn import config_context
 from sklearn.base import is_classifier
 
-from foldwise.arrays import Array, FloatArray
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine.executor import without_frames
 from foldwise.learners.general import Assignment, NodeInput, steps_of
 from foldwise.learners.prepare import EARLY_STOPPING, respond, stops_early_on_given_rows, take_rows
@@ -111,9 +112,14 @@ def _of_classes(part: Part, classes: Array) -> Part:
     return take_rows(X, met), y[met], None if weight is None else weight[met]
 
 
+def _answers_once(model: Any, *, keep: bool) -> bool:
+    """Tell whether the models of the first rounds are good for the rows they are made for only."""
+    return hasattr(model, "_answering") and not keep
+
+
 def _cuts(model: Any, found: Sequence[int], X: Any, *, keep: bool) -> dict[int, Any]:
-    """Return the models of the first rounds; those that are not kept are good for X only."""
-    if hasattr(model, "_answering") and not keep:
+    """Return the models of the first rounds."""
+    if _answers_once(model, keep=keep):
         cuts: dict[int, Any] = model._answering(found, X)
         return cuts
     return {rounds: _first(model, rounds) for rounds in found}
@@ -188,23 +194,32 @@ def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> 
         assignment = replace(assignment, learner=learner)
     node = NodeInput(data, task, alone=True)
     begun = node.begin(assignment)
-    (X,) = node.asked(begun.model, begun.last, begun.key)
-    parts = [
-        (
-            take_rows(X, np.searchsorted(task.test, rows)),
-            take_rows(data.y, rows),
-            None if weight is None else take_rows(weight, rows),
-        )
-        for rows in task.watched
-    ]
-    called = begun.called
+    asked = partial(node.asked, begun.model, begun.last, begun.key)
+    # Rows that are encoded as they are read need not wait for the end.
+    whole = None if node.encoded is not None else next(asked())
+
+    def part(rows: IntArray) -> Part:
+        if node.encoded is not None:
+            X = node.encoded.of(rows).whole()
+        else:
+            X = take_rows(whole, np.searchsorted(task.test, rows))
+        return X, take_rows(data.y, rows), None if weight is None else take_rows(weight, rows)
+
+    called, parts = begun.called, [part(rows) for rows in task.watched]
     found = _watch(begun.last, patience, called.pop("X"), called.pop("y"), parts, **called)
     called.clear()
-    seconds, fits = time.perf_counter() - start, dict[int, NodeFit]()
-    start, cuts = time.perf_counter(), _cuts(begun.last, found, X, keep=task.keep_model)
-    for rounds, last in cuts.items():
-        predictions = respond(last, X, assignment.method, data, len(task.train))
-        model = _with_last(begun.model, last) if task.keep_model else None
-        took, start = time.perf_counter() - start, time.perf_counter()
+    seconds, start = time.perf_counter() - start, time.perf_counter()
+    told, models = dict[int, list[FloatArray]](), dict[int, Any]()
+    for X in asked() if whole is None else [whole]:
+        if not models or _answers_once(begun.last, keep=task.keep_model):
+            models = _cuts(begun.last, found, X, keep=task.keep_model)
+        for rounds, last in models.items():
+            answer = respond(last, X, assignment.method, data, len(task.train))
+            told.setdefault(rounds, []).append(answer)
+    took = (time.perf_counter() - start) / len(told)
+    fits = dict[int, NodeFit]()
+    for rounds, each in told.items():
+        model = _with_last(begun.model, models[rounds]) if task.keep_model else None
+        predictions = each[0] if len(each) == 1 else np.concatenate(each)
         fits[rounds] = NodeFit(predictions, model, seconds / len(found), took, rounds)
     return [fits[rounds] for rounds in found]

@@ -1,12 +1,12 @@
 """Columns of numbers made fit for learners: infinities, missing cells, scales."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import QuantileTransformer
 
-from foldwise.arrays import BoolArray, FloatArray, IntArray
+from foldwise.arrays import BoolArray, FloatArray
 
 LARGEST = 1e30
 SCALES = ("standard", "squash", "quantile")
@@ -25,6 +25,10 @@ class NumberCleaner:
     ``impute``: Replace missing cells by the column's median, and mark them in columns of their own.
     """
 
+    low: FloatArray
+    high: FloatArray
+    median: FloatArray
+
     def __init__(self, impute: bool, scale: str | None, seed: int) -> None:
         self.impute = impute
         self.scale = scale
@@ -32,13 +36,38 @@ class NumberCleaner:
 
     def fit_transform(self, values: FloatArray) -> FloatArray:
         """Learn what the columns hold, and return them cleaned, in the same memory if that goes."""
+        values, missing = self._learn(values)
+        marked = _different_columns(missing, {}) if self.impute else []
+        self.marked = np.array(marked, dtype=np.intp)
+        return self._finish(values, missing)
+
+    def fit_columns(self, blocks: Iterable[FloatArray]) -> None:
+        """Learn the same of columns that are given a few at a time; each is looked at alone."""
+        parts, patterns, marked, start = [], dict[bytes, int](), list[int](), 0
+        for block in blocks:
+            part = NumberCleaner(self.impute, self.scale, self.seed)
+            _, missing = part._learn(block)
+            marked += _different_columns(missing, patterns, start) if self.impute else []
+            parts.append(part)
+            start += block.shape[1]
+        self.low = np.concatenate([part.low for part in parts])
+        self.high = np.concatenate([part.high for part in parts])
+        self.median = np.concatenate([part.median for part in parts])
+        self.marked, self.scaler = np.array(marked, dtype=np.intp), None
+        if self.scale is not None:
+            centre, width = (
+                np.concatenate([getattr(part.scaler, name) for part in parts])
+                for name in ("centre", "width")
+            )
+            self.scaler = Shift(centre, width, squash=self.scale == "squash")
+
+    def _learn(self, values: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """Learn what is learnt of each column alone; return them bounded, and what is missing."""
         self.low, self.high = _extremes(values)
         values = self._bounded(values)
-        missing = np.isnan(values)
         self.median = _medians(values) if self.impute else np.empty(0)
-        self.marked = _different_columns(missing) if self.impute else np.empty(0, dtype=np.intp)
         self.scaler = _fitted_scaler(self.scale, values, self.seed)
-        return self._finish(values, missing)
+        return values, np.isnan(values)
 
     def transform(self, values: FloatArray) -> FloatArray:
         """Return new rows, cleaned as the training rows were, in the same memory if that goes."""
@@ -88,12 +117,14 @@ def _column_blocks(values: FloatArray) -> Iterator[tuple[int, FloatArray]]:
         yield start, values[:, start : start + step]
 
 
-def _different_columns(missing: BoolArray) -> IntArray:
-    """Return columns with missing cells, one of those that miss the same cells."""
-    patterns: dict[bytes, int] = {}
+def _different_columns(missing: BoolArray, patterns: dict[bytes, int], start: int = 0) -> list[int]:
+    """Return columns with missing cells, one of those that miss the same cells.
+
+    ``patterns``: The cells that columns before the one numbered ``start`` miss.
+    """
     for j in np.flatnonzero(missing.any(axis=0)):
-        patterns.setdefault(missing[:, j].tobytes(), int(j))
-    return np.array(list(patterns.values()), dtype=np.intp)
+        patterns.setdefault(missing[:, j].tobytes(), start + int(j))
+    return [j for j in patterns.values() if j >= start]
 
 
 class Shift:

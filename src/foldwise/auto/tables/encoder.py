@@ -4,11 +4,12 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from sklearn import get_config
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.auto.tables.cleaning import SCALES, NumberCleaner
+from foldwise.auto.tables.cleaning import BLOCK_CELLS, SCALES, NumberCleaner
 from foldwise.auto.tables.frames import as_frame, is_frame
 from foldwise.auto.tables.kinds import DROPPED, ColumnKind, Kinds, kinds_of
 from foldwise.auto.tables.levels import Levels, is_quantity, random_folds, target_columns
@@ -25,6 +26,7 @@ from foldwise.auto.tables.sources import (
 )
 from foldwise.checks import check_lengths, check_whole, check_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter, listing
+from foldwise.learners.encoded import Encode, column_blocks
 from foldwise.parameters import KeepsParameters
 
 OWNER = "TableEncoder"
@@ -225,12 +227,39 @@ class TableEncoder(TransformerMixin, KeepsParameters):
         matrix = _measured(self._measured, frame, "fit_transform")
         self._cleaner = NumberCleaner(self.numbers == "impute", self.scale, self._seed)
         cleaned = self._cleaner.fit_transform(matrix)
+        self._name(coded)
+        return self._output(cleaned, frame)
+
+    def _fit_in_parts(self, X: Any, values: FloatArray, rows: IntArray) -> Encode | None:
+        """Learn from some rows what ``fit`` would, and return what encodes some by themselves.
+
+        None where they must be given whole. ``values``: All cells of X.
+        """
+        told = isinstance(self.kinds, Kinds) and type(self) is TableEncoder
+        plain = get_config()["transform_output"] == "default" and self.scale in (None, "squash")
+        if not told or not plain or hasattr(self, "_sklearn_output_config"):
+            return None
+        self._check_parameters()
+        self.kinds_ = self._kinds(self._frame(X, reset=True))
+        used = [j for j, column in enumerate(self.kinds_) if column.kind not in DROPPED]
+        columns = list(self.kinds_)
+        if not used or any(columns[j].kind not in ("number", "boolean") for j in used):
+            return None
+        self._measured, self._binary, self._kept = [Numbers(columns[j]) for j in used], [], []
+        self._cleaner = NumberCleaner(self.numbers == "impute", self.scale, self._seed)
+        places = np.array(used)
+        self._cleaner.fit_columns(column_blocks(values, rows, places, BLOCK_CELLS))
+        self._name([])
+        clean, every = self._cleaner.transform, len(used) == values.shape[1]
+        return clean if every else lambda taken: clean(np.take(taken, places, axis=1))
+
+    def _name(self, coded: list[ColumnSource]) -> None:
+        """Note what the columns that come out are called, and where they come from."""
         named = [(name, source.name) for source in self._measured for name in source.names]
         named += [(f"{named[j][1]} (missing)", named[j][1]) for j in self._cleaner.marked]
         named += [(name, source.name) for source in coded for name in source.names]
         self._names = [name for name, _ in named]
         self.sources_ = np.array([source for _, source in named], dtype=object)
-        return self._output(cleaned, frame)
 
     @property
     def _seed(self) -> int:
