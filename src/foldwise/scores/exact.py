@@ -281,7 +281,8 @@ def covariance_of_means(
     1.0
     """
     share = np.full(len(losses), 1 / len(losses)) if weight is None else weight / weight.sum()
-    parts = share[:, None] * (losses - share @ losses)
+    parts = losses - share @ losses
+    parts *= share[:, None]
     if unit is not None:
         _, unit = np.unique(unit, return_inverse=True)
         gathered = np.zeros((int(unit.max()) + 1, parts.shape[1]))

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -515,3 +516,17 @@ def test_chance_moves_hits_and_ranks_up_and_down(scoring) -> None:
         worse = stack.score_correction_.reason.startswith("models of more rows judged worse")
         assert worse == (exact.raw < 0)
     assert min(steps) < 0 < max(steps)
+
+
+@pytest.mark.parametrize("partners", ["all", 2])
+def test_few_tables_of_all_rows_and_models_are_held_at_once(partners):
+    X = np.random.default_rng(0).normal(size=(30_000, 3))
+    learners = [(f"r{k}", Ridge(10.0**k)) for k in range(5)]
+    stack = StackingRegressor(learners, random_state=0, partners=partners).fit(X, X[:, 0] ** 2)
+    tracemalloc.start()
+    try:
+        board = board_of(stack.deals_[0])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * len(board.rows) * 8 * len(X)

@@ -141,11 +141,11 @@ class Judge:
             chosen.append(response)
             tried.append(responses)
         target, response = self.judged_target(), joined(chosen)
-        option = pick(
-            {o: joined([responses[o] for responses in tried]) for o in tried[0]},
-            target,
-            self.contest.metric,
-        )
+        # What is not asked for again is let go of.
+        read = dict.__getitem__ if self.contest.corrects else dict.pop
+        every = {o: joined([read(responses, o) for responses in tried]) for o in list(tried[0])}
+        option = pick(every, target, self.contest.metric)
+        del every
         held = None
         if self.contest.corrects:
             held = (self._held_out(option, judges, folds, tried), target)
@@ -344,7 +344,8 @@ class Judge:
             tests.append(test)
         if not tests:
             return None
-        return {o: joined(responses) for o, responses in held.items()}, self.target(tests)
+        # One by one, as below: of many rows and options both would be much.
+        return {o: joined(held.pop(o)) for o in list(held)}, self.target(tests)
 
     def cut(self, blocks: Sequence[Block]) -> Sequence[Block]:
         """Return a ring's blocks in parts, groups kept whole; where splits have gaps, as they are.

@@ -78,26 +78,25 @@ def board_of(stack: FittedStack) -> Board:
     assert verdict.target is not None
     metric, why_not = _before_the_root(stack), why_uncorrected(stack)
     judged_by = stack.metric if why_not else metric
+    # First, because each holds a number a row of every model.
+    curve = None
+    if all(judgement.pairs for judgement in judgements):
+        curve = _learning_curve(stack, tops, _quickly(metric))
     answers = _answers(stack, tops, [judgement.test for judgement in judgements])
     judged = _evaluated(answers, judged_by.evaluate, verdict.target)
-    del answers
     if judged_by is stack.metric:
         judged[TITLES[0]] = verdict.evaluation
     rows = {title: Exact(own, own.score) for title, own in judged.items()}
-    unknown = np.ones((len(rows), len(rows)))
-    board = Board(rows, unknown, _fold_of_units(stack), why_not)
-    if not all(judgement.pairs for judgement in judgements):
-        return board
-    curve = _learning_curve(stack, tops, _quickly(metric))
-    board = replace(board, ratios=curve.ratios)
-    if why_not:
+    found = np.ones((len(rows), len(rows))) if curve is None else curve.ratios
+    board = Board(rows, found, _fold_of_units(stack), why_not)
+    if curve is None or why_not:
         return board
     kappa, (missed, perhaps) = _kappa(stack), _missed(stack)
     # Of hits and ranks a step is mostly chance, which may not only help.
     bounded = _is_bounded(stack)
-    for title, own in judged.items():
+    for title in list(judged):
         # Taken out one by one: each holds a number a row.
-        pairs, alone = curve.pairs.pop(title), curve.alone.pop(title)
+        own, pairs, alone = judged.pop(title), curve.pairs.pop(title), curve.alone.pop(title)
         exact = stepped(
             own, pairs, alone, kappa, metric.best, missed, perhaps=perhaps, backwards=bounded
         )
@@ -120,10 +119,8 @@ def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate
     if stack.reading.nested:
         larger = [j.test for j in judgements]
     answers = _answers(stack, tops, larger)
+    naive = _naive(stack, answers, target)
     alone = _evaluated(answers, evaluate, target)
-    losses = [stack.metric.row_losses(answer, target) for answer in answers.values()]
-    naive = covariance_of_means(np.column_stack(losses), target.weight, target.unit)
-    del answers, losses
     n_folds = len(judgements)
     table = np.full((n_folds, n_folds, len(tops)), np.nan)
     pairs = {title: RunningMean() for title in tops}
@@ -135,7 +132,17 @@ def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate
             for i, judgement in enumerate(judgements):
                 table[i, judgement.train[k].fold, m] = means[i]
     found = _ratios(stack, table, naive, target)
-    return _Curve(alone, {title: mean.evaluation for title, mean in pairs.items()}, found)
+    return _Curve(alone, {title: pairs.pop(title).evaluation for title in tops}, found)
+
+
+def _naive(stack: FittedStack, answers: dict[str, Response], target: Target) -> FloatArray:
+    """Return the covariance of mean losses as of independent rows, where it is looked at."""
+    if stack.reading.partners is not None:
+        return np.ones((len(answers), len(answers)))
+    losses = np.empty((len(target.y), len(answers)))
+    for m, answer in enumerate(answers.values()):
+        losses[:, m] = stack.metric.row_losses(answer, target)
+    return covariance_of_means(losses, target.weight, target.unit)
 
 
 def _of_smaller(stack: FittedStack, tops: dict[str, Top]) -> Iterator[dict[str, Response]]:
@@ -285,14 +292,17 @@ def _answers(
     for i, block in enumerate(blocks):
         features = stack.top.features((block,))
         for title, top in tops.items():
-            each[title].append(top(i, features))
+            answer = top(i, features)
+            # Not a part of what all learners say, which would be held by it.
+            each[title].append(replace(answer, values=answer.values.copy()))
     return {title: joined(each.pop(title)) for title in tops}
 
 
 def _evaluated(
     answers: dict[str, Response], evaluate: Evaluate, target: Target
 ) -> dict[str, Evaluation]:
-    return {title: evaluate(answer, target) for title, answer in answers.items()}
+    # The answers are let go of one by one: each holds a number a row, as what is made of it.
+    return {title: evaluate(answers.pop(title), target) for title in list(answers)}
 
 
 def _quickly(metric: Metric) -> Evaluate:
