@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from foldwise.learners import NodeTask, TrainingData
+from foldwise.learners import NodeTask, TrainingData, linear
 from foldwise.learners.general import fit_generally
 from learners.lattices import LATTICES, assert_agrees, by_shortcut, plain
 
@@ -324,3 +324,12 @@ def test_tied_penalties_are_left_to_the_general_way():
 def test_a_grid_agrees_or_declines_for_random_problems(n, p, weighted, scaled, seed):
     learner = make_pipeline(StandardScaler(), RidgeCV(GRID)) if scaled else RidgeCV(GRID)
     assert_agrees(learner, problem(n, p, None, weighted, seed), plain(n, 4), must_try=False)
+
+
+def test_moments_are_shared_in_this_process_and_held_in_no_other(monkeypatch):
+    here, elsewhere = problem(), problem()
+    by_shortcut(Ridge(), here, plain(160))
+    assert "linear moments" in here.shared
+    monkeypatch.setattr(linear, "MAPPED", {1})
+    by_shortcut(Ridge(), elsewhere, plain(160))
+    assert not elsewhere.shared

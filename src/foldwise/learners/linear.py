@@ -12,6 +12,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import Pipeline
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.engine.executor import MAPPED
 from foldwise.learners.moments import (
     EPSILON,
     AtomMoments,
@@ -148,7 +149,9 @@ def _shared_moments(
     width = matrix.shape[1] + y.shape[1] + 1
     if atoms is not None and fits_in_memory(atoms.n_atoms + 2, width, matrix):
         moments = atom_moments(matrix, y, data.sample_weight, atoms)
-    data.shared["linear moments"] = (trains, atoms, moments)
+    # The rows of a task that came from another process are no other's: they would only be held.
+    if not MAPPED:
+        data.shared["linear moments"] = (trains, atoms, moments)
     return atoms, moments
 
 

@@ -215,12 +215,15 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             work, shared, around = placed
             connection.send_bytes(perform(work, shared, content[0], around))
             del work, shared
+            # Nothing of a task is held while the next is waited for.
+            content.clear()
             give_back()
             continue
         if kind == "move":
             move_to(*content)
             continue
         placed = None
+        give_back()
         if kind == "place":
             parcel, folder = content
             folders[:] = [] if folder is None else [folder]
