@@ -135,6 +135,8 @@ class Lattice:
         ndarray of int
             Sorted row numbers.
         """
+        if len(node) == 1:
+            return self.trains[next(iter(node))]
         inside = self._in_train[sorted(node)].all(axis=0)
         return np.flatnonzero(inside).astype(ROW_NUMBER)
 
