@@ -30,6 +30,8 @@ from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 INNER_SHARE = 0.1
 # Of rows to predict, how many cells are taken at a time.
 BLOCK_CELLS = 4_000_000
+# The same where each row is answered by itself, as of trees.
+FEW_CELLS = 1_000_000
 EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 
@@ -208,11 +210,15 @@ class NodeInput:
         model = prepared(assignment.learner, assignment.seed)
         last, key = self.fit_transformers(model)
         X_train = self.in_parts(last) if self.alone and not key else None
-        if X_train is None and isinstance(self.transformed[key][1], EncodedRows):
+        if X_train is not None:
+            self.blocks = self.cut(FEW_CELLS)
+        elif isinstance(self.transformed[key][1], EncodedRows):
             # Nothing stands between the encoder and the learner.
             self.encoded = self.transformed[key][1]
-            self.blocks, X_train = self.cut(BLOCK_CELLS), self.given_to(last, self.encoded)
-        elif X_train is None:
+            X_train = self.given_to(last, self.encoded)
+            in_trees = self.task.watched or not isinstance(X_train, np.ndarray)
+            self.blocks = self.cut(FEW_CELLS if in_trees else BLOCK_CELLS)
+        else:
             X_train, _ = self.rows_for(last, key)
         if self.alone:
             fitted, _, X_test = self.transformed[key]
