@@ -207,3 +207,13 @@ def test_where_there_are_no_pairs_a_booster_stops_by_itself(how):
 def test_what_has_no_rounds_is_refused(tune):
     with pytest.raises(InvalidParameterError, match="'rounds' is for boosters"):
         fitted(tune=tune)
+
+
+def test_all_learners_refer_to_the_same_row_numbers():
+    learners = [(name, BOOSTER) for name in ("one", "other")]
+    tune = {"one": "rounds", "other": "rounds"}
+    stack = StackingRegressor(learners, cv=4, tune=tune, random_state=0).fit(X, Y)
+    predictions = stack.deals_[0].top.table.predictions
+    for (name, node, point), (rows, _) in predictions.items():
+        if name == "one":
+            assert rows is predictions["other", node, point][0]

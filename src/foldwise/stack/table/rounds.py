@@ -6,12 +6,12 @@ apart, and nothing by which a fold is judged saw it. The model without fold i al
 the rounds found for i, in proportion to its rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from foldwise.arrays import IntArray
-from foldwise.folds import Lattice
+from foldwise.folds import Lattice, Node
 from foldwise.learners import NodeTask
 from foldwise.stack.table.jobs import FitSettings
 from foldwise.stack.table.layers import Dealt
@@ -40,31 +40,41 @@ def rounds_tasks(
     The table is told which cells are read by whom.
     """
     tasks, after = dict[Cell, NodeTask](), dict[Cell, tuple[Cell, ...]]()
+    # All learners refer to the same rows: their numbers are as many as predictions.
+    rows = {node: (dealt.lattice.rows(node), _tested(node, dealt)) for node in dealt.needs[0].rows}
     for name in names:
-        own, told = _tasks(name, dealt, settings)
+        own, told = _tasks(name, rows, dealt, settings)
         tasks, after = tasks | own, after | told
         table.choices[name] = {None: None, **{i: i for i in range(dealt.lattice.n_folds)}}
     return tasks, after
 
 
+def _tested(node: Node, dealt: Dealt) -> IntArray:
+    """Return the rows that are predicted at a node: of a pair both its folds."""
+    if len(node) != 2:
+        return dealt.needs[0].of(node)
+    return np.sort(np.concatenate([dealt.lattice.tests[fold] for fold in node]))
+
+
 def _tasks(
-    name: str, dealt: Dealt, settings: FitSettings
+    name: str,
+    rows: Mapping[Node, tuple[IntArray, IntArray]],
+    dealt: Dealt,
+    settings: FitSettings,
 ) -> tuple[dict[Cell, NodeTask], dict[Cell, tuple[Cell, ...]]]:
-    lattice, needs, kept = dealt.lattice, dealt.needs[0], dealt.reading.kept
+    lattice, kept = dealt.lattice, dealt.reading.kept
     tasks, after = dict[Cell, NodeTask](), dict[Cell, tuple[Cell, ...]]()
-    for node in [node for node in needs.rows if len(node) == 2]:
+    for node in [node for node in rows if len(node) == 2]:
         i, j = sorted(node)
-        test = np.sort(np.concatenate([lattice.tests[i], lattice.tests[j]]))
         watched = _some(lattice.tests[j]), _some(lattice.tests[i])
         seed = settings.seed_of(name, node)
-        task = NodeTask(lattice.rows(node), test, seed, node in kept, watched=watched)
+        task = NodeTask(*rows[node], seed, node in kept, watched=watched)
         tasks |= {(name, node, i): task, (name, node, j): task}
     pairs = list(tasks)
-    for node in [node for node in needs.rows if len(node) < 2]:
+    for node in [node for node in rows if len(node) < 2]:
         owner = min(node, default=None)
-        rows = lattice.rows(node), needs.of(node)
         cell = name, node, owner
-        tasks[cell] = NodeTask(*rows, settings.seed_of(name, node), node in kept)
+        tasks[cell] = NodeTask(*rows[node], settings.seed_of(name, node), node in kept)
         after[cell] = tuple(pair for pair in pairs if owner in (None, pair[2]))
     return tasks, after
 
