@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.auto.tables.cleaning import SCALES, NumberCleaner
-from foldwise.auto.tables.frames import as_frame, is_frame
+from foldwise.auto.tables.frames import as_frame, is_frame, named_alike
 from foldwise.auto.tables.kinds import DROPPED, ColumnKind, Kinds, kinds_of
 from foldwise.auto.tables.levels import Levels, is_quantity, random_folds, target_columns
 from foldwise.auto.tables.sources import (
@@ -290,7 +290,7 @@ class TableEncoder(TransformerMixin, KeepsParameters):
             must = "have at least one row (0 samples given, minimum of 1 is required)"
             fix = "Check how the table was read."
             raise invalid_data(OWNER, "X", must=must, got=Plain("0"), fix=fix)
-        return frame
+        return frame if reset else named_alike(frame, X, self)
 
     def _is_plain(self, X: Any) -> bool:
         """Tell whether nothing can be wrong with a table; to look closely takes a millisecond."""
