@@ -270,9 +270,15 @@ def _variances(covariance: FloatArray) -> FloatArray:
 
 
 def covariance_of_means(
-    losses: FloatArray, weight: FloatArray | None = None, unit: IntArray | None = None
+    losses: FloatArray,
+    weight: FloatArray | None = None,
+    unit: IntArray | None = None,
+    *,
+    overwrite: bool = False,
 ) -> FloatArray:
     """Return the covariance of the weighted means of columns, by rows or by their units.
+
+    ``overwrite``: Whether the losses may be.
 
     Examples
     --------
@@ -281,7 +287,7 @@ def covariance_of_means(
     1.0
     """
     share = np.full(len(losses), 1 / len(losses)) if weight is None else weight / weight.sum()
-    parts = losses - share @ losses
+    parts = np.subtract(losses, share @ losses, out=losses if overwrite else None)
     parts *= share[:, None]
     if unit is not None:
         _, unit = np.unique(unit, return_inverse=True)

@@ -529,4 +529,4 @@ def test_few_tables_of_all_rows_and_models_are_held_at_once(partners):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 5 * len(board.rows) * 8 * len(X)
+    assert peak < 3 * len(board.rows) * 8 * len(X)

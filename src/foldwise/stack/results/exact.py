@@ -73,24 +73,54 @@ def board_of(stack: FittedStack) -> Board:
         answer = judge.respond(judged.stacker, features.of(judged.names))
         return corrected(answer, judged.correction)
 
-    tops = _tops(judge, by_stack)
+    tops, why_not = _tops(judge, by_stack), why_uncorrected(stack)
+    curved = all(judgement.pairs for judgement in judgements)
+    naive = _naive(stack, tops) if curved else np.ones((len(tops), len(tops)))
+    # What the models of a learning curve lose on each fold.
+    table = np.full((len(judgements), len(judgements), len(tops)), np.nan)
+    rows, places = dict[str, Exact](), {title: m for m, title in enumerate(tops)}
+    for some in _groups(stack, tops):
+        judged = _judged(stack, some, why_not)
+        curve = _learning_curve(stack, some) if curved else None
+        if curve is not None:
+            table[:, :, [places[title] for title in some]] = curve.table
+        if curve is None or why_not:
+            rows |= {title: Exact(own, own.score) for title, own in judged.items()}
+        else:
+            rows |= _exact(stack, judged, curve)
+    rows = {title: rows[title] for title in tops}
+    found = _ratios(stack, table, naive, judge.judged_target()) if curved else naive
+    return Board(rows, found, _fold_of_units(stack), why_not)
+
+
+def _groups(stack: FittedStack, tops: dict[str, Top]) -> list[dict[str, Top]]:
+    """Return the models in groups that are judged one after the other: each holds a number a row.
+
+    Those that read all learners, then one learner after the other; all at once where what is read
+    costs more than its numbers.
+    """
+    if stack.reading.nested or stack.problem.passthrough is not None:
+        return [tops]
+    names = stack.judge.names
+    joint = {title: top for title, top in tops.items() if title not in names}
+    return [joint, *({name: tops[name]} for name in names)]
+
+
+def _judged(stack: FittedStack, tops: dict[str, Top], why_not: str) -> dict[str, Evaluation]:
+    """Return how some models are judged, in squares where a step is to be taken."""
+    metric, verdict = stack.metric if why_not else _before_the_root(stack), stack.verdict
     assert verdict.evaluation is not None
     assert verdict.target is not None
-    metric, why_not = _before_the_root(stack), why_uncorrected(stack)
-    judged_by = stack.metric if why_not else metric
-    # First, because each holds a number a row of every model.
-    curve = None
-    if all(judgement.pairs for judgement in judgements):
-        curve = _learning_curve(stack, tops, _quickly(metric))
-    answers = _answers(stack, tops, [judgement.test for judgement in judgements])
-    judged = _evaluated(answers, judged_by.evaluate, verdict.target)
-    if judged_by is stack.metric:
+    answers = _answers(stack, tops, [judgement.test for judgement in stack.reading.judgements])
+    judged = _evaluated(answers, metric.evaluate, verdict.target)
+    if metric is stack.metric and TITLES[0] in judged:
         judged[TITLES[0]] = verdict.evaluation
-    rows = {title: Exact(own, own.score) for title, own in judged.items()}
-    found = np.ones((len(rows), len(rows))) if curve is None else curve.ratios
-    board = Board(rows, found, _fold_of_units(stack), why_not)
-    if curve is None or why_not:
-        return board
+    return judged
+
+
+def _exact(stack: FittedStack, judged: dict[str, Evaluation], curve: "_Curve") -> dict[str, Exact]:
+    """Return the scores after the step that the learning curve shows."""
+    metric, rows = _before_the_root(stack), dict[str, Exact]()
     kappa, (missed, perhaps) = _kappa(stack), _missed(stack)
     # Of hits and ranks a step is mostly chance, which may not only help.
     bounded = _is_bounded(stack)
@@ -101,28 +131,24 @@ def board_of(stack: FittedStack) -> Board:
             own, pairs, alone, kappa, metric.best, missed, perhaps=perhaps, backwards=bounded
         )
         rows[title] = exact if metric is stack.metric else rooted(exact)
-    return board
+    return rows
 
 
 @dataclass(frozen=True)
 class _Curve:
-    """Two points of the learning curve."""
+    """Two points of the learning curve of some models."""
 
-    alone: dict[str, Evaluation]  # every model, by what was fitted without the judged fold
+    alone: dict[str, Evaluation]  # by what was fitted without the judged fold
     pairs: dict[str, Evaluation]  # by what was fitted without one fold more, on average
-    ratios: FloatArray  # as in a board
+    # (n_folds, n_folds, n_models): mean losses on a fold of what was fitted without another too
+    table: FloatArray
 
 
-def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate) -> _Curve:
+def _learning_curve(stack: FittedStack, tops: dict[str, Top]) -> _Curve:
     judgements, target = stack.reading.judgements, stack.judge.judged_target()
-    larger = [Block(j.test.rows, j.fresh) for j in judgements]
-    if stack.reading.nested:
-        larger = [j.test for j in judgements]
-    answers = _answers(stack, tops, larger)
-    naive = _naive(stack, answers, target)
-    alone = _evaluated(answers, evaluate, target)
-    n_folds = len(judgements)
-    table = np.full((n_folds, n_folds, len(tops)), np.nan)
+    evaluate = _quickly(_before_the_root(stack))
+    alone = _evaluated(_answers(stack, tops, _larger(stack)), evaluate, target)
+    table = np.full((len(judgements), len(judgements), len(tops)), np.nan)
     pairs = {title: RunningMean() for title in tops}
     for k, answers in enumerate(_of_smaller(stack, tops)):
         for m, title in enumerate(tops):
@@ -131,18 +157,27 @@ def _learning_curve(stack: FittedStack, tops: dict[str, Top], evaluate: Evaluate
             means = _fold_means(stack.metric.row_losses(answer, target), target)
             for i, judgement in enumerate(judgements):
                 table[i, judgement.train[k].fold, m] = means[i]
-    found = _ratios(stack, table, naive, target)
-    return _Curve(alone, {title: pairs.pop(title).evaluation for title in tops}, found)
+    return _Curve(alone, {title: pairs.pop(title).evaluation for title in tops}, table)
 
 
-def _naive(stack: FittedStack, answers: dict[str, Response], target: Target) -> FloatArray:
+def _larger(stack: FittedStack) -> list[Block]:
+    """Return the judged folds as they are predicted by what was fitted without them alone."""
+    judgements = stack.reading.judgements
+    if stack.reading.nested:
+        return [j.test for j in judgements]
+    return [Block(j.test.rows, j.fresh) for j in judgements]
+
+
+def _naive(stack: FittedStack, tops: dict[str, Top]) -> FloatArray:
     """Return the covariance of mean losses as of independent rows, where it is looked at."""
     if stack.reading.partners is not None:
-        return np.ones((len(answers), len(answers)))
-    losses = np.empty((len(target.y), len(answers)))
-    for m, answer in enumerate(answers.values()):
-        losses[:, m] = stack.metric.row_losses(answer, target)
-    return covariance_of_means(losses, target.weight, target.unit)
+        return np.ones((len(tops), len(tops)))
+    target, places = stack.judge.judged_target(), {title: m for m, title in enumerate(tops)}
+    losses = np.empty((len(target.y), len(tops)))
+    for some in _groups(stack, tops):
+        for title, answer in _answers(stack, some, _larger(stack)).items():
+            losses[:, places[title]] = stack.metric.row_losses(answer, target)
+    return covariance_of_means(losses, target.weight, target.unit, overwrite=True)
 
 
 def _of_smaller(stack: FittedStack, tops: dict[str, Top]) -> Iterator[dict[str, Response]]:
@@ -271,15 +306,15 @@ def correction(stacks: Sequence[FittedStack], boards: Sequence[Board]) -> ScoreC
 
 
 def _tops(judge: Judge, by_stack: Top) -> dict[str, Top]:
-    def by_learner(m: int) -> Top:
-        return lambda _, features: features.alone(m)
+    def by_learner(name: str) -> Top:
+        return lambda _, features: features.alone(features.names.index(name))
 
     def by_rule(rule: str) -> Top:
         rules = WeightedMean(rule, judge.contest.metric, judge.layer.problem.labels)
         stackers = judge.fitted(Candidate(rule, rules))
         return lambda i, features: respond(stackers[i], features)
 
-    learners = {name: by_learner(m) for m, name in enumerate(judge.names)}
+    learners = {name: by_learner(name) for name in judge.names}
     plain = {TITLES[1]: by_rule("best"), TITLES[2]: by_rule("mean")}
     return {TITLES[0]: by_stack, **learners, **plain}
 
@@ -289,8 +324,10 @@ def _answers(
 ) -> dict[str, Response]:
     """Return what every model answers on the judged folds, each read once."""
     each: dict[str, list[Response]] = {title: [] for title in tops}
+    # Of a learner that is asked alone, the others are not read.
+    layer = stack.top.of(tuple(tops) if len(tops) == 1 else ())
     for i, block in enumerate(blocks):
-        features = stack.top.features((block,))
+        features = layer.features((block,))
         for title, top in tops.items():
             answer = top(i, features)
             # Not a part of what all learners say, which would be held by it.

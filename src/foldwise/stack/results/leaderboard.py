@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foldwise.arrays import BoolArray, FloatArray
+from foldwise.engine.executor import give_back
 from foldwise.scores.exact import (
     ScoreCorrection,
     degrees_of_freedom,
@@ -50,6 +51,8 @@ class JudgedResults:
 
 def judged_results(stacks: Sequence[FittedStack]) -> JudgedResults:
     """Judge every model of every repeat."""
+    # What the choice of stackers left in pieces is wanted now.
+    give_back()
     boards = [board_of(stack) for stack in stacks if stack.reading.judgements]
     frame = leaderboard(stacks, boards)
     return JudgedResults(
