@@ -155,4 +155,5 @@ def _unit_columns(
     columns = predictions - centre
     scale = np.sqrt(shares @ columns**2)
     scale = np.where(scale > 10 * np.finfo(np.float64).eps * np.abs(centre), scale, np.inf)
-    return columns / scale, centre, scale
+    columns /= scale
+    return columns, centre, scale

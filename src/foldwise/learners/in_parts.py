@@ -92,11 +92,13 @@ class _Dataset(lightgbm.Dataset):
             part = slice(start, start + rows.batch_size)
             table[:, part] = rows[drawn[part]].T
         every = np.arange(len(drawn), dtype=np.int32)
-        kept = [(np.abs(column) > ZERO_THRESHOLD) | np.isnan(column) for column in table]
-        whole = [bool(some.all()) for some in kept]
-        pairs = list(zip(table, kept, whole, strict=True))
-        values = [column if all_ else column[some] for column, some, all_ in pairs]
-        return values, [every if all_ else every[some] for _, some, all_ in pairs]
+        values, places = [], []
+        for column in table:
+            some = (np.abs(column) > ZERO_THRESHOLD) | np.isnan(column)
+            whole = bool(some.all())
+            values.append(column if whole else column[some])
+            places.append(every if whole else every[some])
+        return values, places
 
     def _init_from_sample(self, sample_data: Any, sample_indices: Any, *numbers: int) -> Any:
         super()._init_from_sample(sample_data, sample_indices, *numbers)

@@ -374,10 +374,13 @@ def heavy_rows(losses: FloatArray, weight: FloatArray | None = None) -> IntArray
     return order[: int(np.searchsorted(squares, 0.5 * squares[-1])) + 1]
 
 
-def covariance_of(contributions: FloatArray, fold: IntArray | None = None) -> FloatArray:
+def covariance_of(
+    contributions: FloatArray, fold: IntArray | None = None, *, overwrite: bool = False
+) -> FloatArray:
     """Return the covariance of scores from what each row or cluster contributes to them.
 
-    ``contributions`` (n_units, n_models); ``fold`` of the units: each fold has a mean of its own.
+    ``contributions`` (n_units, n_models); ``fold`` of the units: each fold has a mean of its own;
+    ``overwrite``: whether the contributions may be.
     """
     n = len(contributions)
     own = contributions
@@ -386,7 +389,7 @@ def covariance_of(contributions: FloatArray, fold: IntArray | None = None) -> Fl
         sums = np.zeros((len(sizes), own.shape[1]))
         np.add.at(sums, place, own)
         # A column at a time: of many rows, a table of means would be one more of their size.
-        own = np.array(own)
+        own = own if overwrite else np.array(own)
         for column, mean in zip(own.T, (sums / sizes[:, None]).T, strict=True):
             column -= mean[place]
     return own.T @ own * n / max(n - 1, 1)

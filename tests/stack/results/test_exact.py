@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.scores.exact import covariance_of_means, missed_mean, ratios, shared_covariance
+from foldwise.stack.results import exact
 from foldwise.stack.results.exact import board_of
 
 N = 66
@@ -519,10 +520,12 @@ def test_chance_moves_hits_and_ranks_up_and_down(scoring) -> None:
 
 
 @pytest.mark.parametrize("partners", ["all", 2])
-def test_few_tables_of_all_rows_and_models_are_held_at_once(partners):
+def test_few_tables_of_all_rows_and_models_are_held_at_once(partners, monkeypatch):
     X = np.random.default_rng(0).normal(size=(30_000, 3))
     learners = [(f"r{k}", Ridge(10.0**k)) for k in range(5)]
     stack = StackingRegressor(learners, random_state=0, partners=partners).fit(X, X[:, 0] ** 2)
+    at_once = board_of(stack.deals_[0])
+    monkeypatch.setattr(exact, "MANY_ROWS", 1000)
     tracemalloc.start()
     try:
         board = board_of(stack.deals_[0])
@@ -530,3 +533,8 @@ def test_few_tables_of_all_rows_and_models_are_held_at_once(partners):
     finally:
         tracemalloc.stop()
     assert peak < 3 * len(board.rows) * 8 * len(X)
+    assert np.array_equal(board.ratios, at_once.ratios)
+    assert list(board.rows) == list(at_once.rows)
+    for one, other in zip(board.rows.values(), at_once.rows.values(), strict=True):
+        assert one.evaluation.score == other.evaluation.score
+        assert np.array_equal(one.evaluation.contributions, other.evaluation.contributions)

@@ -26,8 +26,8 @@ from cloudpickle import dumps
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.backend.process import LokyProcess
 
-from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.processes.packing import Parcel, open_room, pack
+from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, give_back
+from foldwise.engine.processes.packing import SMALL, Parcel, open_room, pack
 from foldwise.engine.processes.server import Server
 from foldwise.engine.processes.worker import Surroundings, here, inherited, received, serve
 
@@ -301,6 +301,10 @@ class Processes:
             return
         self._over.append(received(worker.ticket, answer))
         worker.ticket = None
+        if len(answer) > SMALL:
+            del answer
+            # It was taken apart in several steps.
+            give_back()
 
     def _bury(self, worker: _Worker) -> None:
         """Say that a worker's task is lost."""

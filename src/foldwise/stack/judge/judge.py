@@ -132,9 +132,11 @@ class Judge:
             stacker = whole.fit(option, final)
             return Verdict(option, stacker, self.correction(held), names=whole.names)
         judges = [self.thrifty(judgement.train) for judgement in judgements]
+        every = list(zip(judges, judgements, strict=True))
+        # All choices first: each looks at as many numbers as all that is tried afterwards.
+        options = [judge.choose_inside(judgement.train) for judge, judgement in every]
         folds, chosen, tried = [], [], []
-        for judge, judgement in zip(judges, judgements, strict=True):
-            option = judge.choose_inside(judgement.train)
+        for (judge, judgement), option in zip(every, options, strict=True):
             stackers, responses = judge.try_all(judgement)
             judged, response = judge._judged(judgement, option, stackers[option], responses[option])
             folds.append(judged)
@@ -143,9 +145,9 @@ class Judge:
         target, response = self.judged_target(), joined(chosen)
         # What is not asked for again is let go of.
         read = dict.__getitem__ if self.contest.corrects else dict.pop
-        every = {o: joined([read(responses, o) for responses in tried]) for o in list(tried[0])}
-        option = pick(every, target, self.contest.metric)
-        del every
+        responses = {o: joined([read(each, o) for each in tried]) for o in list(tried[0])}
+        option = pick(responses, target, self.contest.metric)
+        del responses
         held = None
         if self.contest.corrects:
             held = (self._held_out(option, judges, folds, tried), target)

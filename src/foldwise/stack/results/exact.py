@@ -34,6 +34,7 @@ from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.read import Features
 
 FEWEST_FOLDS = 4
+MANY_ROWS = 100_000
 # The ratio where too few pairs show it: about what all pairs do.
 UNSEEN = 1.3
 
@@ -61,7 +62,8 @@ class Board:
         """The covariance of the models' scores by rows or clusters, inside folds."""
         each = np.column_stack([row.evaluation.contributions for row in self.rows.values()])
         # What a jackknife of blocks finds belongs to no fold.
-        return covariance_of(each, self.fold if len(self.fold) == len(each) else None)
+        fold = self.fold if len(self.fold) == len(each) else None
+        return covariance_of(each, fold, overwrite=True)
 
 
 def board_of(stack: FittedStack) -> Board:
@@ -94,16 +96,15 @@ def board_of(stack: FittedStack) -> Board:
 
 
 def _groups(stack: FittedStack, tops: dict[str, Top]) -> list[dict[str, Top]]:
-    """Return the models in groups that are judged one after the other: each holds a number a row.
+    """Return the models in groups that are judged one after the other.
 
-    Those that read all learners, then one learner after the other; all at once where what is read
-    costs more than its numbers.
+    Of many rows each is a group, since each holds several numbers a row; unless what is read costs
+    more than these.
     """
-    if stack.reading.nested or stack.problem.passthrough is not None:
+    costs = stack.reading.nested or stack.problem.passthrough is not None
+    if costs or stack.problem.n_rows < MANY_ROWS:
         return [tops]
-    names = stack.judge.names
-    joint = {title: top for title, top in tops.items() if title not in names}
-    return [joint, *({name: tops[name]} for name in names)]
+    return [{title: top} for title, top in tops.items()]
 
 
 def _judged(stack: FittedStack, tops: dict[str, Top], why_not: str) -> dict[str, Evaluation]:
@@ -325,7 +326,7 @@ def _answers(
     """Return what every model answers on the judged folds, each read once."""
     each: dict[str, list[Response]] = {title: [] for title in tops}
     # Of a learner that is asked alone, the others are not read.
-    layer = stack.top.of(tuple(tops) if len(tops) == 1 else ())
+    layer = stack.top.of(tuple(tops)) if set(tops) <= set(stack.judge.names) else stack.top
     for i, block in enumerate(blocks):
         features = layer.features((block,))
         for title, top in tops.items():
