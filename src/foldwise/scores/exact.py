@@ -385,7 +385,8 @@ def covariance_of(
     n = len(contributions)
     own = contributions
     if fold is not None:
-        _, place, sizes = np.unique(fold, return_inverse=True, return_counts=True)
+        counts = np.bincount(fold)
+        place, sizes = (np.cumsum(counts > 0) - 1)[fold], counts[counts > 0]
         sums = np.zeros((len(sizes), own.shape[1]))
         np.add.at(sums, place, own)
         # A column at a time: of many rows, a table of means would be one more of their size.

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn import metrics
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.engine.executor import give_back
 from foldwise.errors import listing
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
 from foldwise.scores.exact import (
@@ -77,21 +78,21 @@ def board_of(stack: FittedStack) -> Board:
 
     tops, why_not = _tops(judge, by_stack), why_uncorrected(stack)
     curved = all(judgement.pairs for judgement in judgements)
-    naive = _naive(stack, tops) if curved else np.ones((len(tops), len(tops)))
-    # What the models of a learning curve lose on each fold.
-    table = np.full((len(judgements), len(judgements), len(tops)), np.nan)
-    rows, places = dict[str, Exact](), {title: m for m, title in enumerate(tops)}
-    for some in _groups(stack, tops):
+    rows, seen, groups = dict[str, Exact](), _Losses(stack, list(tops)), _groups(stack, tops)
+    if curved and len(groups) > 1:
+        seen.see_first(groups)
+    for some in groups:
+        if len(groups) > 1:
+            # What was let go of lies in pieces.
+            give_back()
         judged = _judged(stack, some, why_not)
-        curve = _learning_curve(stack, some) if curved else None
-        if curve is not None:
-            table[:, :, [places[title] for title in some]] = curve.table
+        curve = _learning_curve(stack, some, seen) if curved else None
         if curve is None or why_not:
             rows |= {title: Exact(own, own.score) for title, own in judged.items()}
         else:
             rows |= _exact(stack, judged, curve)
     rows = {title: rows[title] for title in tops}
-    found = _ratios(stack, table, naive, judge.judged_target()) if curved else naive
+    found = seen.ratios() if curved else np.ones((len(tops), len(tops)))
     return Board(rows, found, _fold_of_units(stack), why_not)
 
 
@@ -141,24 +142,78 @@ class _Curve:
 
     alone: dict[str, Evaluation]  # by what was fitted without the judged fold
     pairs: dict[str, Evaluation]  # by what was fitted without one fold more, on average
-    # (n_folds, n_folds, n_models): mean losses on a fold of what was fitted without another too
-    table: FloatArray
 
 
-def _learning_curve(stack: FittedStack, tops: dict[str, Top]) -> _Curve:
-    judgements, target = stack.reading.judgements, stack.judge.judged_target()
-    evaluate = _quickly(_before_the_root(stack))
-    alone = _evaluated(_answers(stack, tops, _larger(stack)), evaluate, target)
-    table = np.full((len(judgements), len(judgements), len(tops)), np.nan)
+class _Losses:
+    """What every model loses on the judged rows, as far as it tells how much folds err together."""
+
+    def __init__(self, stack: FittedStack, titles: list[str]) -> None:
+        self.stack, self.target = stack, stack.judge.judged_target()
+        n_folds, self.places = len(stack.reading.judgements), {t: m for m, t in enumerate(titles)}
+        # By what was fitted without a fold, and without another too: the mean on the fold.
+        self.by_rows = np.empty((len(self.target.y) if self.told else 0, len(titles)))
+        self.by_folds = np.full((n_folds, n_folds, len(titles)), np.nan)
+        self.naive: FloatArray | None = None
+
+    @property
+    def told(self) -> bool:
+        """Whether there are pairs enough to tell it."""
+        return self.stack.reading.partners is None
+
+    def see_first(self, groups: list[dict[str, Top]]) -> None:
+        """Ask all models once more, so that what they lose on each row is not held for long."""
+        for some in groups if self.told else ():
+            for title, answer in _answers(self.stack, some, _larger(self.stack)).items():
+                self.see(title, answer)
+        self.naive = self.independent()
+
+    def independent(self) -> FloatArray:
+        """Return the covariance of mean losses as of independent rows; what they are is gone."""
+        by_rows, self.by_rows = self.by_rows, np.empty((0, 0))
+        if not self.told:
+            return by_rows
+        return covariance_of_means(by_rows, self.target.weight, self.target.unit, overwrite=True)
+
+    def see(self, title: str, answer: Response) -> None:
+        """Note what a model of the rows without the judged fold loses."""
+        if self.told and self.naive is None:
+            losses = self.stack.metric.row_losses(answer, self.target)
+            self.by_rows[:, self.places[title]] = losses
+
+    def see_smaller(self, title: str, answer: Response, k: int) -> None:
+        """Note the same of one without the k-th other fold too."""
+        if self.told:
+            means = _fold_means(self.stack.metric.row_losses(answer, self.target), self.target)
+            for i, judgement in enumerate(self.stack.reading.judgements):
+                self.by_folds[i, judgement.train[k].fold, self.places[title]] = means[i]
+
+    def ratios(self) -> FloatArray:
+        """Return how much folds err together, in variances over those of independent rows."""
+        if not self.told:
+            return np.full((len(self.places),) * 2, UNSEEN)
+        target, stack = self.target, self.stack
+        naive = self.independent() if self.naive is None else self.naive
+        weight = np.bincount(target.fold, _weight(target)).astype(np.float64)
+        found = ratios(shared_covariance(self.by_folds, weight), naive)
+        if not stack.reading.nested:
+            # The stack's own row of the table has stackers that saw the second fold.
+            learners = np.diag(found)[1 : 1 + len(stack.top.entries)]
+            found[0, 0] = np.average(learners, weights=_shares(stack))
+        return np.minimum(found, len(self.by_folds))
+
+
+def _learning_curve(stack: FittedStack, tops: dict[str, Top], seen: _Losses) -> _Curve:
+    evaluate, alone = _quickly(_before_the_root(stack)), dict[str, Evaluation]()
+    answers = _answers(stack, tops, _larger(stack))
+    for title in tops:
+        seen.see(title, answers[title])
+        alone[title] = evaluate(answers.pop(title), seen.target)
     pairs = {title: RunningMean() for title in tops}
     for k, answers in enumerate(_of_smaller(stack, tops)):
-        for m, title in enumerate(tops):
-            answer = answers.pop(title)
-            pairs[title].add(evaluate(answer, target))
-            means = _fold_means(stack.metric.row_losses(answer, target), target)
-            for i, judgement in enumerate(judgements):
-                table[i, judgement.train[k].fold, m] = means[i]
-    return _Curve(alone, {title: pairs.pop(title).evaluation for title in tops}, table)
+        for title in tops:
+            seen.see_smaller(title, answers[title], k)
+            pairs[title].add(evaluate(answers.pop(title), seen.target))
+    return _Curve(alone, {title: pairs.pop(title).evaluation for title in tops})
 
 
 def _larger(stack: FittedStack) -> list[Block]:
@@ -167,18 +222,6 @@ def _larger(stack: FittedStack) -> list[Block]:
     if stack.reading.nested:
         return [j.test for j in judgements]
     return [Block(j.test.rows, j.fresh) for j in judgements]
-
-
-def _naive(stack: FittedStack, tops: dict[str, Top]) -> FloatArray:
-    """Return the covariance of mean losses as of independent rows, where it is looked at."""
-    if stack.reading.partners is not None:
-        return np.ones((len(tops), len(tops)))
-    target, places = stack.judge.judged_target(), {title: m for m, title in enumerate(tops)}
-    losses = np.empty((len(target.y), len(tops)))
-    for some in _groups(stack, tops):
-        for title, answer in _answers(stack, some, _larger(stack)).items():
-            losses[:, places[title]] = stack.metric.row_losses(answer, target)
-    return covariance_of_means(losses, target.weight, target.unit, overwrite=True)
 
 
 def _of_smaller(stack: FittedStack, tops: dict[str, Top]) -> Iterator[dict[str, Response]]:
@@ -209,19 +252,6 @@ def _whole_stacks(
         features = stack.top.features((judgement.test,))
         found[judgement.fold] = {title: top(i, features) for title, top in tops.items()}
     return found
-
-
-def _ratios(stack: FittedStack, table: FloatArray, naive: FloatArray, target: Target) -> FloatArray:
-    """Return how much folds err together, in variances over those of independent rows."""
-    if stack.reading.partners is not None:
-        return np.full(naive.shape, UNSEEN)
-    weight = np.bincount(target.fold, _weight(target)).astype(np.float64)
-    found = ratios(shared_covariance(table, weight), naive)
-    if not stack.reading.nested:
-        # The stack's own row of the table has stackers that saw the second fold.
-        learners = np.diag(found)[1 : 1 + len(stack.top.entries)]
-        found[0, 0] = np.average(learners, weights=_shares(stack))
-    return np.minimum(found, len(table))
 
 
 def _fold_means(losses: FloatArray, target: Target) -> FloatArray:
@@ -327,12 +357,15 @@ def _answers(
     each: dict[str, list[Response]] = {title: [] for title in tops}
     # Of a learner that is asked alone, the others are not read.
     layer = stack.top.of(tuple(tops)) if set(tops) <= set(stack.judge.names) else stack.top
+    many = stack.problem.n_rows >= MANY_ROWS
     for i, block in enumerate(blocks):
         features = layer.features((block,))
         for title, top in tops.items():
             answer = top(i, features)
-            # Not a part of what all learners say, which would be held by it.
-            each[title].append(replace(answer, values=answer.values.copy()))
+            if many:
+                # Not a part of what all learners say, which would be held by it.
+                answer = replace(answer, values=answer.values.copy())
+            each[title].append(answer)
     return {title: joined(each.pop(title)) for title in tops}
 
 
