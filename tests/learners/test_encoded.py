@@ -8,6 +8,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -18,6 +19,7 @@ from foldwise.auto.tables import encoder as encoder_module
 from foldwise.learners import NodeTask, TrainingData, encoded, general, prepare
 from foldwise.learners.encoded import EncodedRows, numbers_in_rows
 from foldwise.learners.general import Assignment, fit_at_node
+from foldwise.learners.rows import Matrix
 from foldwise.learners.watched import fit_watched
 
 N = 700
@@ -62,9 +64,11 @@ def few_rows_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoded, "PART_BYTES", 3000)
 
 
-def fits(learner: Any, task: NodeTask = TASK, y: Any = Y, method: str = "predict") -> list[Any]:
+def fits(
+    learner: Any, task: NodeTask = TASK, y: Any = Y, method: str = "predict", frame: Any = FRAME
+) -> list[Any]:
     n_classes = 2 if method == "predict_proba" else None
-    data = TrainingData(FRAME, y, np.linspace(1, 2, N), n_classes)
+    data = TrainingData(frame, y, np.linspace(1, 2, N), n_classes)
     if task.watched:
         return fit_watched(Assignment(learner, method, 7), data, task)
     return fit_at_node([Assignment(learner, method, 7)], data, task)
@@ -135,15 +139,48 @@ def test_classes_and_xgboost_are_the_same(request: pytest.FixtureRequest) -> Non
             assert_same(one, other)
 
 
+def mixed(frame: pd.DataFrame) -> pd.DataFrame:
+    whole = pd.Series(np.arange(N) % 11, name="g")
+    return pd.concat([frame, whole, whole > 4], axis=1).set_axis(list("abcdefgh"), axis=1)
+
+
+@pytest.mark.parametrize("kind", ["by column", "mixed", "array", "one column"])
+def test_tables_of_every_layout_are_read_in_parts(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    frame: Any = FRAME if kind != "mixed" else mixed(FRAME)
+    frame = FRAME[["a"]] if kind == "one column" else frame
+    kinds = column_kinds(frame)
+    if kind == "by column":
+        frame = pd.DataFrame({name: FRAME[name].to_numpy() for name in FRAME}).copy()
+        assert not frame.to_numpy().flags.c_contiguous
+    if kind == "array":
+        frame = np.asfortranarray(FRAME.to_numpy())
+        kinds = column_kinds(FRAME.set_axis([f"x{j}" for j in range(6)], axis=1))
+    learners = [
+        make_pipeline(TableEncoder(kinds, **NATIVE), STOPPING),
+        make_pipeline(TableEncoder(kinds, **SQUASH), Ridge()),
+    ]
+    tasks = [WATCHED, TASK]
+    expected = [
+        fits(learner, task, frame=frame) for learner, task in zip(learners, tasks, strict=True)
+    ]
+    request.getfixturevalue("few_rows_are_many")
+    assert numbers_in_rows(frame, TASK.train) is not None
+    for learner, task, before in zip(learners, tasks, expected, strict=True):
+        for one, other in zip(fits(learner, task, frame=frame), before, strict=True):
+            assert_same(one, other)
+
+
 @pytest.mark.usefixtures("few_rows_are_many")
 def test_what_is_not_numbers_or_looks_at_all_rows_is_given_whole() -> None:
     values = numbers_in_rows(FRAME, TASK.train)
     assert values is not None
-    assert np.shares_memory(values, FRAME.to_numpy())
+    assert np.shares_memory(values.table, FRAME.to_numpy())
     assert numbers_in_rows(FRAME.astype("float32"), TASK.train) is None
     assert numbers_in_rows(FRAME.assign(a="x"), TASK.train) is None
-    assert numbers_in_rows(np.asfortranarray(values), TASK.train) is None
-    assert numbers_in_rows(values, TASK.train[:3]) is None
+    assert numbers_in_rows(csr_array(values.table), TASK.train) is None
+    assert numbers_in_rows(values.table, TASK.train[:3]) is None
     words = column_kinds(FRAME.assign(a=["x", "y"] * (N // 2)))
     named = TableEncoder(KINDS).set_output(transform="pandas")
     for encoder in (TableEncoder(words), TableEncoder(KINDS, scale="standard"), named):
@@ -172,7 +209,7 @@ def test_encoded_rows_are_the_only_copy(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_rows_are_encoded_alone() -> None:
     X = np.arange(12.0).reshape(6, 2)
-    rows = EncodedRows(X, np.array([4, 1]), lambda taken: taken[:, 1:] + 1)
+    rows = EncodedRows(Matrix(X, X.shape), np.array([4, 1]), lambda taken: taken[:, 1:] + 1)
     assert rows.shape == (2, 1)
     assert rows.whole().tolist() == [[10.0], [4.0]]
     assert rows.of(np.array([0])).whole(np.float32).dtype == np.float32

@@ -1,6 +1,7 @@
 """Rows of a node that are encoded where they are read: of a large table, no copy is made before."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine.executor import let_go
 from foldwise.learners.prepare import BLOCK_BYTES, PART_BYTES, one_array
+from foldwise.learners.rows import Matrix, matrix_of
 
 Encode = Callable[[FloatArray], FloatArray]
 
@@ -19,9 +21,13 @@ class EncodedRows:
     those it is given.
     """
 
-    def __init__(self, X: FloatArray, rows: IntArray, encode: Encode) -> None:
+    def __init__(self, X: Matrix, rows: IntArray, encode: Encode) -> None:
         self.X, self.rows, self.encode = X, rows, encode
-        self.shape = len(rows), encode(np.take(X, rows[:1], axis=0)).shape[1]
+        self.shape = len(rows), self[:1].shape[1]
+
+    def __getitem__(self, part: slice | IntArray) -> FloatArray:
+        """Return some of the rows."""
+        return self.encode(np.require(self.X.take(self.rows[part]), requirements=["C", "W"]))
 
     def of(self, rows: IntArray) -> "EncodedRows":
         """Return other rows of the same table."""
@@ -29,36 +35,47 @@ class EncodedRows:
 
     def whole(self, dtype: Any = np.float64) -> Array:
         """Return the rows as an array."""
-        made, step = np.empty(self.shape, dtype), max(1, PART_BYTES // max(self.X[:1].nbytes, 1))
-        for start in range(0, len(self.rows), step):
-            part = slice(start, start + step)
-            made[part] = self.encode(np.take(self.X, self.rows[part], axis=0))
-            let_go()
+        made = np.empty(self.shape, dtype)
+        for part in _parts(self.X, self.rows):
+            made[part] = self[part]
+        let_go()
         return made
 
 
-def numbers_in_rows(X: Any, rows: IntArray) -> FloatArray | None:
-    """Return the array behind a table of numbers, if a copy of these rows of it would be large."""
-    array = X if type(X) is np.ndarray else one_array(X)
-    if array is None or array.ndim != 2 or array.dtype != np.float64:
+def numbers_in_rows(X: Any, rows: IntArray) -> Matrix | None:
+    """Return a table of numbers as it is read, if a copy of these rows of it would be large."""
+    if type(X) is not np.ndarray and not hasattr(X, "iloc"):
         return None
-    large = array.itemsize * len(rows) * array.shape[1] > BLOCK_BYTES
-    return array if large and array.flags.c_contiguous else None
+    matrix = matrix_of(X)
+    if matrix is None or 8 * len(rows) * matrix.shape[1] <= BLOCK_BYTES:
+        return None
+    array = None if type(X) is np.ndarray else one_array(X)
+    # Rows of an array that lie one after the other are read much quicker than those of a frame.
+    quick = array is not None and array.flags.c_contiguous
+    return replace(matrix, table=array) if quick else matrix
 
 
-def column_blocks(
-    X: FloatArray, rows: IntArray, columns: IntArray, cells: int
-) -> Iterator[FloatArray]:
+def column_blocks(X: Matrix, rows: IntArray, columns: IntArray, cells: int) -> Iterator[FloatArray]:
     """Yield some columns of some rows, so many cells at a time.
 
     Shapes: yields (n_rows, few).
     """
-    width, step = max(1, cells // max(len(rows), 1)), max(1, PART_BYTES // max(X[:1].nbytes, 1))
+    width = max(1, cells // max(len(rows), 1))
     for first in range(0, len(columns), width):
         few = columns[first : first + width]
         block = np.empty((len(rows), len(few)))
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            block[part] = X[rows[part][:, None], few]
-            let_go()
+        if type(X.table) is np.ndarray:
+            for part in _parts(X, rows):
+                block[part] = X.table[rows[part][:, None], few]
+                let_go()
+        else:
+            for k, column in enumerate(few):
+                block[:, k] = X.table.iloc[:, column].to_numpy()[rows]
+                let_go()
         yield block
+
+
+def _parts(X: Matrix, rows: IntArray) -> Iterator[slice]:
+    """Yield parts of the rows, before each of which what was read is let go of."""
+    step = max(1, PART_BYTES // (8 * max(X.shape[1], 1)))
+    return (slice(start, start + step) for start in range(0, len(rows), step))

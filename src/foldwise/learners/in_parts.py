@@ -25,7 +25,7 @@ class RowsInParts(lightgbm.Sequence):
 
     batch_size = 2**14
 
-    def __init__(self, X: FloatArray, rows: IntArray, encoded: EncodedRows | None = None) -> None:
+    def __init__(self, X: Any, rows: IntArray, encoded: EncodedRows | None = None) -> None:
         self.X, self.rows, self.encoded = X, rows, encoded
         self.shape = (len(rows), X.shape[1]) if encoded is None else encoded.shape
 
@@ -33,9 +33,10 @@ class RowsInParts(lightgbm.Sequence):
         return len(self.rows)
 
     def __getitem__(self, index: Any) -> FloatArray:
+        if self.encoded is not None:
+            return self.encoded[index]
         let_go()
-        taken = np.take(self.X, self.rows[index], axis=0)
-        return taken if self.encoded is None else self.encoded.encode(taken)
+        return np.take(self.X, self.rows[index], axis=0)
 
 
 def is_worth_it(X: Any, rows: IntArray) -> bool:

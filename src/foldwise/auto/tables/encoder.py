@@ -28,6 +28,7 @@ from foldwise.auto.tables.sources import (
 from foldwise.checks import check_lengths, check_whole, check_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter, listing
 from foldwise.learners.encoded import Encode, column_blocks
+from foldwise.learners.rows import Matrix
 from foldwise.parameters import KeepsParameters
 
 OWNER = "TableEncoder"
@@ -231,7 +232,7 @@ class TableEncoder(TransformerMixin, KeepsParameters):
         self._name(coded)
         return self._output(cleaned, frame)
 
-    def _fit_in_parts(self, X: Any, values: FloatArray, rows: IntArray) -> Encode | None:
+    def _fit_in_parts(self, X: Any, values: Matrix, rows: IntArray) -> Encode | None:
         """Learn from some rows what ``fit`` would, and return what encodes some by themselves.
 
         None where they must be given whole. ``values``: All cells of X.
