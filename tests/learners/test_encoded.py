@@ -189,6 +189,20 @@ def test_what_is_not_numbers_or_looks_at_all_rows_is_given_whole() -> None:
     assert TableEncoder(KINDS)._fit_in_parts(FRAME, values, TASK.train) is not None
 
 
+class OwnBooster(NewtonBoostingRegressor):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        assert isinstance(X, np.ndarray)
+        return super().fit(X, y, sample_weight, groups)
+
+
+@pytest.mark.usefixtures("few_rows_are_many")
+def test_boosters_of_the_users_and_categories_by_number_are_given_an_array() -> None:
+    assert fits(piped(OwnBooster(n_estimators=3, n_jobs=1), NATIVE))[0].predictions.size
+    told = NewtonBoostingRegressor(n_estimators=3, n_jobs=1, categorical_features=[1])
+    (found,) = fits(piped(told, NATIVE))
+    assert list(found.model[-1].categories_) == [1]
+
+
 def test_encoded_rows_are_the_only_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (cleaning, encoder_module):
         monkeypatch.setattr(module, "BLOCK_CELLS", 400_000)

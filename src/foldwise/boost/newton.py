@@ -139,8 +139,9 @@ class NewtonBoosting(LossBooster):
 
     def _reads_parts(self, rows: EncodedRows, *, watched: bool) -> RowsInParts | None:
         """Return rows as ``fit`` reads them without a copy; None if it needs one."""
-        plain = self.categorical_features is None or self.categorical_features == "from_dtype"
-        if not plain or (self.early_stopping and not watched):
+        ours = type(self) in (NewtonBoostingRegressor, NewtonBoostingClassifier)
+        told = self.categorical_features is not None and self.categorical_features != "from_dtype"
+        if not ours or told or (self.early_stopping and not watched):
             return None
         return RowsInParts(rows.X, rows.rows, rows)
 

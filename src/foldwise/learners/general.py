@@ -302,8 +302,9 @@ class NodeInput:
 
     def given_to(self, learner: Any, rows: EncodedRows) -> Any:
         """Return encoded rows as a learner takes them in the least memory."""
-        weighted = self.weight is None or bool(self.weight.all())
-        if weighted and hasattr(learner, "_reads_parts"):
+        # Of those without weight some would have to be left out.
+        all_count = self.weight is None or bool(self.weight.all())
+        if all_count and hasattr(learner, "_reads_parts"):
             in_parts = learner._reads_parts(rows, watched=bool(self.task.watched))
             return rows.whole() if in_parts is None else in_parts
         # XGBoost keeps single precision whatever it is given.
