@@ -140,6 +140,8 @@ def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
 
 TITLES = ("stack", "best single", "plain mean")
 METHODS = ("predict_proba", "decision_function", "predict")
+# From here on, what is held counts more than a moment.
+LARGE_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,11 @@ class StackProblem:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.data.y)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a number a row is much memory."""
+        return self.n_rows >= LARGE_ROWS
 
     @property
     def amount(self) -> float:

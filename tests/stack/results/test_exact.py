@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.scores.exact import covariance_of_means, missed_mean, ratios, shared_covariance
-from foldwise.stack.results import exact
+from foldwise.stack import problem
 from foldwise.stack.results.exact import board_of
 
 N = 66
@@ -525,7 +525,7 @@ def test_few_tables_of_all_rows_and_models_are_held_at_once(partners, monkeypatc
     learners = [(f"r{k}", Ridge(10.0**k)) for k in range(5)]
     stack = StackingRegressor(learners, random_state=0, partners=partners).fit(X, X[:, 0] ** 2)
     at_once = board_of(stack.deals_[0])
-    monkeypatch.setattr(exact, "MANY_ROWS", 1000)
+    monkeypatch.setattr(problem, "LARGE_ROWS", 1000)
     tracemalloc.start()
     try:
         board = board_of(stack.deals_[0])

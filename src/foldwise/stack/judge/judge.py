@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.engine.executor import give_back
 from foldwise.folds import Block, Judgement, Reading, rows_inside
 from foldwise.learners import take_rows
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
@@ -285,6 +286,9 @@ class Judge:
 
     def try_all(self, judgement: Judgement) -> tuple[dict[Option, Any], dict[Option, Response]]:
         """Fit every option without the judged fold, and predict the fold."""
+        if self.layer.problem.is_large:
+            # What was fitted and let go of before lies in pieces.
+            give_back()
         stackers = self._fit_all(self.contest.candidates, judgement.train)
         test = self.layer.features((judgement.test,))
         return stackers, {o: self.respond(stacker, test) for o, stacker in stackers.items()}

@@ -35,7 +35,6 @@ from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.read import Features
 
 FEWEST_FOLDS = 4
-MANY_ROWS = 100_000
 # The ratio where too few pairs show it: about what all pairs do.
 UNSEEN = 1.3
 
@@ -103,7 +102,7 @@ def _groups(stack: FittedStack, tops: dict[str, Top]) -> list[dict[str, Top]]:
     more than these.
     """
     costs = stack.reading.nested or stack.problem.passthrough is not None
-    if costs or stack.problem.n_rows < MANY_ROWS:
+    if costs or not stack.problem.is_large:
         return [tops]
     return [{title: top} for title, top in tops.items()]
 
@@ -357,7 +356,7 @@ def _answers(
     each: dict[str, list[Response]] = {title: [] for title in tops}
     # Of a learner that is asked alone, the others are not read.
     layer = stack.top.of(tuple(tops)) if set(tops) <= set(stack.judge.names) else stack.top
-    many = stack.problem.n_rows >= MANY_ROWS
+    many = stack.problem.is_large
     for i, block in enumerate(blocks):
         features = layer.features((block,))
         for title, top in tops.items():

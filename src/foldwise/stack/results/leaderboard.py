@@ -21,7 +21,6 @@ from foldwise.scores.metric import Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
 from foldwise.stack.results.exact import (
-    MANY_ROWS,
     Board,
     board_of,
     correction,
@@ -52,7 +51,7 @@ class JudgedResults:
 
 def judged_results(stacks: Sequence[FittedStack]) -> JudgedResults:
     """Judge every model of every repeat."""
-    if stacks[0].problem.n_rows >= MANY_ROWS:
+    if stacks[0].problem.is_large:
         # What the choice of stackers left in pieces is wanted now.
         give_back()
     boards = [board_of(stack) for stack in stacks if stack.reading.judgements]
