@@ -101,10 +101,12 @@ def test_only_what_would_be_a_large_copy_is_read_in_parts(data: TrainingData) ->
     assert not in_parts._parts
 
 
+@pytest.mark.parametrize("sampled", [50, 10**5])
 def test_rounds_are_found_on_rows_in_parts_as_on_a_copy(
-    data: TrainingData, monkeypatch: pytest.MonkeyPatch
+    sampled: int, data: TrainingData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = NewtonBoostingRegressor(n_estimators=9, early_stopping=True, refit=None, random_state=0)
+    how = {"lightgbm_params": {"bin_construct_sample_cnt": sampled}, "random_state": 3}
+    model = NewtonBoostingRegressor(n_estimators=9, early_stopping=True, refit=None, **how)
     text = model.fit(data.X, data.y).booster_.model_to_string()
     monkeypatch.setattr(in_parts, "BLOCK_BYTES", 10**9)
     assert model.fit(data.X, data.y).booster_.model_to_string() == text
