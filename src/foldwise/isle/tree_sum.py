@@ -8,10 +8,9 @@ from joblib import effective_n_jobs
 from scipy.special import expit, softmax
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.checks import check_jobs, check_number, check_two_classes, check_whole, check_word
+from foldwise.checks import check_jobs, check_number, check_whole, check_word
 from foldwise.isle.choice import PenaltyChoice, Rivals, fitted_choice
 from foldwise.isle.data import TreeData, training_data
 from foldwise.isle.grow import Growth
@@ -146,9 +145,7 @@ class TreeSumClassifier(ScoreClassifier, TreeSum):
     """A sum that is the log-odds of the second of two classes, or one sum a class."""
 
     def _target(self, owner: str, y: Array) -> tuple[FloatArray, str]:
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        check_two_classes(owner, self.classes_)
+        codes = super()._target(owner, y)
         loss = "logistic" if len(self.classes_) == 2 else "multinomial"
         return codes.astype(np.float64), loss
 

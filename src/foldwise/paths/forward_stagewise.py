@@ -1,7 +1,5 @@
 """Forward stagewise regression and classification, stopped by cross-validation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

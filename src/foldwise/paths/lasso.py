@@ -1,7 +1,5 @@
 """Lasso, ridge and elastic net with a cross-validated penalty, for many losses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from foldwise.arrays import Array

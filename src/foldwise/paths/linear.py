@@ -1,7 +1,5 @@
 """What the linear estimators of a path share: rows, folds, coefficients, predictions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -69,6 +67,12 @@ class ScoreClassifier(ClassifierMixin, Scored):
     """Classes from one sum a class, or from the log-odds of the second of two."""
 
     classes_: Array
+
+    def _target(self, owner: str, y: Array) -> Any:
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        check_two_classes(owner, self.classes_)
+        return codes
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         if scores.shape[1] > 1:
@@ -172,14 +176,13 @@ class LinearPath(Scored):
         self.path_ = self._judged(ScaledRows(D, target, weights, folds))
         self.index_ = self.path_.index(self.choose)
         coefs, intercept = self.path_.coefs[self.index_], self.path_.intercepts[self.index_]
-        self.coef_, self.intercept_ = self._shaped(coefs / scale, intercept)
+        if is_classifier(self):
+            coefs, intercept = np.atleast_2d(coefs), np.atleast_1d(intercept)
+        self.coef_, self.intercept_ = coefs / scale, intercept
         return self
 
     def _target(self, owner: str, y: Array) -> Array:
         return y.astype(float)
-
-    def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return coefs, intercept
 
     def _linear(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -200,15 +203,6 @@ class LinearPathClassifier(ScoreClassifier, LinearPath):
     def loss(self) -> str:
         """The log-loss of two classes, or of several."""
         return "logistic" if len(self.classes_) == 2 else "multinomial"
-
-    def _target(self, owner: str, y: Array) -> Array:
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        check_two_classes(owner, self.classes_)
-        return codes
-
-    def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return np.atleast_2d(coefs), np.atleast_1d(intercept)
 
 
 def column_sizes(X: Any, weights: FloatArray) -> FloatArray:
