@@ -48,12 +48,7 @@ class Growth:
 
     def fraction_of(self, n_rows: int) -> float:
         """Return the part of so many rows each tree sees."""
-        return self.sample_fraction or sampling_fraction(n_rows)
-
-
-def sampling_fraction(n_rows: int) -> float:
-    """Return Friedman and Popescu's part of the rows for each tree."""
-    return min(0.5, (100 + 6 * n_rows**0.5) / n_rows)
+        return self.sample_fraction or min(0.5, (100 + 6 * n_rows**0.5) / n_rows)
 
 
 def tree_sizes(n_trees: int, mean_leaves: float, rng: np.random.Generator) -> tuple[int, ...]:

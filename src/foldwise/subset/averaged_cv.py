@@ -368,10 +368,10 @@ class AveragedCVClassifier(LinearClassifier, AveragedCV):
         ndarray of shape (n_samples,)
             Log odds.
         """
-        return self._linear_predictor(X)
+        return self._linear(X)
 
     def _probabilities(self, X: Any) -> FloatArray:
-        second = expit(self._linear_predictor(X))
+        second = expit(self._linear(X))
         return np.column_stack([1 - second, second])
 
     def _cheap(self, n_rows: int) -> float:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.checks import check_number, check_word
@@ -15,7 +16,7 @@ from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
 from foldwise.subset.linear import LinearModel
 from foldwise.subset.moments import ScaledGram, all_rows
-from foldwise.subset.posterior import occams_window, probabilities
+from foldwise.subset.posterior import occams_window
 from foldwise.subset.search import Found, Searcher, all_subsets, best_within
 
 ENUMERABLE = 1 << 20
@@ -90,7 +91,7 @@ def weigh(
         fix = "Force fewer columns or give more rows."
         raise invalid_data(plan.searcher.owner, "X", must=must, got=got, fix=fix)
     order = finite[occams_window(found.kept[finite], scores[finite], ratio, strict=plan.strict)]
-    weights = probabilities(scores[order])
+    weights = softmax(-0.5 * scores[order])
     enough = 1 + int(np.searchsorted(np.cumsum(weights), 1 - NEGLIGIBLE))
     return order[:enough], weights[:enough] / weights[:enough].sum()
 

@@ -169,7 +169,7 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
         std : ndarray of shape (n_samples,)
             With ``return_std``: infinite where a model has fewer than three rows to spare.
         """
-        mean = self._linear_predictor(X)
+        mean = self._linear(X)
         if not return_std:
             return mean
         return mean, np.concatenate([self._std(*part) for part in self._mixtures(X)])

@@ -24,7 +24,7 @@ from foldwise.checks import (
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.folds import own_splits
 from foldwise.folds.lattice import users_splits
-from foldwise.parameters import KeepsParameters
+from foldwise.paths.linear import Scored
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.moments import ScaledGram, Split, SubsetRows
 from foldwise.subset.search import Searcher, largest_size
@@ -38,7 +38,7 @@ class Given(NamedTuple):
     numbers: IntArray  # the rows' numbers among all that were given
 
 
-class LinearModel(KeepsParameters):
+class LinearModel(Scored):
     """Linear predictions from ``coef_`` and ``intercept_``, and the room's parameters."""
 
     coef_: FloatArray
@@ -53,17 +53,12 @@ class LinearModel(KeepsParameters):
     fit_intercept: bool = True
     _instead: ClassVar[str]  # what to do where a search of all subsets would take too long
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _checked(self, X: Any) -> Any:
         """Return rows to predict, dense or sparse."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, accept_sparse="csr")
 
-    def _linear_predictor(self, X: Any) -> FloatArray:
+    def _linear(self, X: Any) -> FloatArray:
         return np.asarray(self._checked(X) @ self.coef_) + self.intercept_
 
     def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Given:
@@ -118,7 +113,7 @@ class LinearRegressor(RegressorMixin, LinearModel):
         ndarray of shape (n_samples,)
             Predictions.
         """
-        return self._linear_predictor(X)
+        return self._linear(X)
 
     def _checked_rows(self, X: Any, y: Any) -> tuple[Any, FloatArray]:
         if _needs_nothing(X, y):
