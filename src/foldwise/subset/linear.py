@@ -1,7 +1,7 @@
 """What the estimators of this room share: parameters, reading the data, predicting, naming."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -38,19 +38,15 @@ class Given(NamedTuple):
     numbers: IntArray  # the rows' numbers among all that were given
 
 
+@dataclass(eq=False, repr=False)
 class LinearModel(Scored):
     """Linear predictions from ``coef_`` and ``intercept_``, and the room's parameters."""
 
-    coef_: FloatArray
-    intercept_: Any
-    n_features_in_: int
-    max_size: int | None
-    forced: Iterable[Any] | None
-    time_limit: float | None
-    verbose: int
-    # Estimators without these parameters have no groups, and an intercept in every model.
-    column_groups: Iterable[Iterable[Any]] | None = None
-    fit_intercept: bool = True
+    _: KW_ONLY
+    max_size: int | None = None
+    forced: Iterable[Any] | None = None
+    time_limit: float | None = 600.0
+    verbose: int = 0
     _instead: ClassVar[str]  # what to do where a search of all subsets would take too long
 
     def _checked(self, X: Any) -> Any:
