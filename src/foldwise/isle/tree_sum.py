@@ -1,6 +1,7 @@
 """What ISLE and rule ensembles share as estimators: sums over trees, or over parts of trees."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,22 +23,25 @@ from foldwise.paths.rows import check_counts
 NO_MEMORY = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class TreeSum(Scored):
     """An estimator that grows small trees and gives what it makes of them coefficients.
 
     A subclass returns targets as numbers and their loss in ``_target``, and fits in ``_fit``.
     """
 
-    ensemble: Any
-    subsample: float | str
-    learning_rate: float
-    min_samples_leaf: int
-    choose: str
-    cv: Any
-    dictionary: str
-    cv_score: bool
-    random_state: Any
-    n_jobs: int | None
+    ensemble: Any = None
+    _: KW_ONLY
+    n_estimators: int = 500
+    subsample: float | str = "auto"
+    min_samples_leaf: int = 5
+    linear_terms: bool = True
+    choose: str = "min"
+    cv: Any = 5
+    dictionary: str = "regrown"
+    cv_score: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow the trees, or read them, and choose what is kept of them and how it counts.
@@ -121,11 +125,13 @@ class TreeSum(Scored):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class TreeSumRegressor(ScoreRegressor, TreeSum):
     """A sum that is a mean, or the logarithm of one."""
 
-    loss: str
-    huber_delta: float | None
+    _: KW_ONLY
+    loss: str = "squared"
+    huber_delta: float | None = None
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "huber", "poisson"))

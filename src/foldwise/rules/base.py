@@ -1,5 +1,6 @@
 """What the rule ensembles share: their parameters, the fit, and everything one can read of it."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -27,31 +28,17 @@ from foldwise.rules.interactions import PartialDependence, tuples_that_interact
 from foldwise.rules.listing import rule_frame, rules_html, rules_text
 
 
+@dataclass(eq=False, repr=False)
 class RuleFitBase(TreeSum):
     """What the regressor and the classifier share."""
 
-    def __init__(
-        self,
-        ensemble: Any = None,
-        *,
-        n_estimators: int = 500,
-        mean_leaves: float = 4.0,
-        max_conditions: int | None = None,
-        subsample: float | str = "auto",
-        learning_rate: float = 0.01,
-        min_samples_leaf: int = 5,
-        linear_terms: bool = True,
-        winsorize: float = 0.025,
-        max_terms: int | None = None,
-        l1_ratio: float = 1.0,
-        choose: str = "min",
-        cv: Any = 5,
-        dictionary: str = "regrown",
-        cv_score: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    mean_leaves: float = 4.0
+    max_conditions: int | None = None
+    learning_rate: float = 0.01
+    winsorize: float = 0.025
+    max_terms: int | None = None
+    l1_ratio: float = 1.0
 
     def _check_parameters(self, owner: str) -> None:
         super()._check_parameters(owner)
