@@ -1,5 +1,6 @@
 """Forward stagewise regression and classification, stopped by cross-validation."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRe
 from foldwise.paths.stagewise import cross_validated_stagewise_path
 
 
+@dataclass(eq=False, repr=False)
 class ForwardStagewise(LinearPath):
     """Many tiny steps, as many as the folds find useful."""
 
-    epsilon: float
-    max_steps: int
+    _: KW_ONLY
+    epsilon: float = 0.05
+    max_steps: int = 2000
 
     def _check_parameters(self, owner: str) -> None:
         check_whole(owner, "max_steps", self.max_steps, 1, try_=2000)
@@ -28,6 +31,7 @@ class ForwardStagewise(LinearPath):
         return cross_validated_stagewise_path(rows.D, rows.y, loss=self.loss, **of, **how)
 
 
+@dataclass(eq=False, repr=False)
 class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
     """Linear regression by many tiny steps, as many as cross-validation finds useful.
 
@@ -84,17 +88,9 @@ class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
     1
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.01,
-        max_steps: int = 10_000,
-        choose: str = "min",
-        standardize: bool = True,
-        cv: Any = 5,
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    epsilon: float = 0.01
+    max_steps: int = 10_000
 
     def _check_parameters(self, owner: str) -> None:
         check_number(owner, "epsilon", self.epsilon, least=0, try_=0.01)
@@ -152,18 +148,6 @@ class ForwardStagewiseClassifier(LinearPathClassifier, ForwardStagewise):
     >>> model.score(X, y) > 0.95
     True
     """
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.05,
-        max_steps: int = 2000,
-        choose: str = "min",
-        standardize: bool = True,
-        cv: Any = 5,
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         check_number(owner, "epsilon", self.epsilon, above=0, try_=0.01)

@@ -1,5 +1,6 @@
 """Lasso, ridge and elastic net with a cross-validated penalty, for many losses."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from foldwise.arrays import Array
@@ -12,24 +13,17 @@ from foldwise.paths.relaxed import cross_validated_relaxed_path
 from foldwise.paths.rows import check_counts
 
 
+@dataclass(eq=False, repr=False)
 class LassoPath(LinearPath):
     """A cross-validated elastic-net penalty: the plain path, or one of its variants."""
 
-    def __init__(
-        self,
-        *,
-        variant: str = "plain",
-        l1_ratio: float = 1.0,
-        n_lambdas: int = 100,
-        lambda_min_ratio: float = 1e-2,
-        choose: str = "min",
-        non_negative: bool = False,
-        standardize: bool = True,
-        cv: Any = 5,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    variant: str = "plain"
+    l1_ratio: float = 1.0
+    n_lambdas: int = 100
+    lambda_min_ratio: float = 1e-2
+    non_negative: bool = False
+    tol: float = 1e-4
 
     @property
     def lambda_(self) -> float:
@@ -69,6 +63,7 @@ class LassoPath(LinearPath):
         return cross_validated_path(rows.D, rows.y, l1_ratio=self.l1_ratio, **shared)
 
 
+@dataclass(eq=False, repr=False)
 class LassoPathRegressor(LinearPathRegressor, LassoPath):
     """Linear, Poisson or robust regression with a cross-validated elastic-net penalty.
 
@@ -126,22 +121,9 @@ class LassoPathRegressor(LinearPathRegressor, LassoPath):
     2
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str = "squared",
-        variant: str = "plain",
-        l1_ratio: float = 1.0,
-        n_lambdas: int = 100,
-        lambda_min_ratio: float = 1e-3,
-        choose: str = "min",
-        non_negative: bool = False,
-        standardize: bool = True,
-        cv: Any = 5,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    loss: str = "squared"
+    lambda_min_ratio: float = 1e-3
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "poisson", "huber"))

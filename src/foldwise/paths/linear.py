@@ -1,19 +1,18 @@
 """What the linear estimators of a path share: rows, folds, coefficients, predictions."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import check_two_classes, check_word, checked_groups, without_weightless
-from foldwise.parameters import KeepsParameters
 from foldwise.paths.dealing import deal_folds
 from foldwise.paths.gram import mean_and_variance, moved_to_zero
 
@@ -28,7 +27,7 @@ class ScaledRows:
     folds: IntArray
 
 
-class Scored(KeepsParameters):
+class Scored(BaseEstimator):
     """An estimator whose predictions come from one or several sums a row; takes sparse rows.
 
     A subclass returns these sums in ``_linear``, shape (n_rows,) or (n_rows, n_outputs).
@@ -129,17 +128,18 @@ class ScoreClassifier(ClassifierMixin, Scored):
         return np.asarray(self.classes_[best])
 
 
+@dataclass(eq=False, repr=False)
 class LinearPath(Scored):
     """Linear predictions from the point of a path that the folds choose.
 
     A subclass has ``_check_parameters`` and returns the judged path of some rows in ``_judged``.
     """
 
-    cv: Any
-    random_state: Any
-    choose: str
-    standardize: bool
-    loss: Any
+    _: KW_ONLY
+    choose: str = "min"
+    standardize: bool = True
+    cv: Any = 5
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Follow the path of all rows and of all rows but each fold, and choose a point of it.
@@ -193,7 +193,7 @@ class LinearPath(Scored):
 class LinearPathRegressor(ScoreRegressor, LinearPath):
     """Numbers from ``coef_`` and ``intercept_``."""
 
-    loss: str = "squared"
+    loss = "squared"
 
 
 class LinearPathClassifier(ScoreClassifier, LinearPath):
