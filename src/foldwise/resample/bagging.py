@@ -98,9 +98,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
     _: KW_ONLY
     noise: float | None = None
     _schemes = ROW_SCHEMES + TARGET_SCHEMES
-
-    def _default_learner(self) -> Any:
-        return DecisionTreeRegressor()
+    _default_learner = DecisionTreeRegressor
 
     def _check_parameters(self, groups: Any) -> None:
         super()._check_parameters(groups)
@@ -236,9 +234,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     _: KW_ONLY
     combine: str = "auto"
     _schemes = (*ROW_SCHEMES, "parametric")
-
-    def _default_learner(self) -> Any:
-        return DecisionTreeClassifier()
+    _default_learner = DecisionTreeClassifier
 
     def _check_parameters(self, groups: Any) -> None:
         super()._check_parameters(groups)

@@ -71,6 +71,7 @@ class Bagging(BaseEstimator):
     random_state: Any = None
     verbose: int = 0
     _schemes: ClassVar[tuple[str, ...]]
+    _default_learner: ClassVar[type]
 
     def _prototype(self) -> Any:
         return self._default_learner() if self.estimator is None else self.estimator

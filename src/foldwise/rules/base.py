@@ -77,8 +77,8 @@ class RuleFitBase(TreeSum):
         self.lambdas_ = choice.lambdas
 
     def _linear(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        return self.model_.decision(new_table(self, X))
+        table = new_table(self, X)
+        return self.model_.decision(table)
 
     @property
     def rules_(self) -> pd.DataFrame:
@@ -142,9 +142,9 @@ class RuleFitBase(TreeSum):
         ndarray of shape (n_samples, n_features)
             In units of the prediction (of the logit for classes).
         """
-        check_is_fitted(self)
+        table = new_table(self, X)
         shares = feature_shares(self.model_, len(self.columns_.names))
-        return local_term_importances(self.model_, new_table(self, X)) @ shares
+        return local_term_importances(self.model_, table) @ shares
 
     def explain(self, x: Any, output: Any = None) -> Explanation:
         """Return why one row got its prediction.
@@ -161,7 +161,6 @@ class RuleFitBase(TreeSum):
         Explanation
             Print it, or read its ``terms``.
         """
-        check_is_fitted(self)
         table = new_table(self, np.atleast_2d(x) if np.ndim(x) == 1 else x)
         if table.n_rows != 1:
             owner, fix = type(self).__name__, "Explain rows one at a time."
@@ -195,7 +194,6 @@ class RuleFitBase(TreeSum):
         ----------
         .. [1] Friedman and Popescu (2008). Predictive learning via rule ensembles. Section 8.
         """
-        check_is_fitted(self)
         table = new_table(self, X)
         dependence = PartialDependence(self.model_, table, np.ones(table.n_rows))
         names, n = self.columns_.names, len(self.columns_.names)
