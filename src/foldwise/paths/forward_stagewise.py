@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_number, check_whole
 from foldwise.paths.cross_validation import CVPath
-from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor, ScaledRows
+from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor
 from foldwise.paths.stagewise import cross_validated_stagewise_path
 
 
@@ -22,13 +23,12 @@ class ForwardStagewise(LinearPath):
     def _check_parameters(self, owner: str) -> None:
         check_whole(owner, "max_steps", self.max_steps, 1, try_=2000)
 
-    def _step(self, rows: ScaledRows) -> float:
+    def _step(self, y: Array, weights: FloatArray) -> float:
         return self.epsilon
 
-    def _judged(self, rows: ScaledRows) -> CVPath:
-        of: dict[str, Any] = {"fold_of": rows.folds, "sample_weight": rows.weights}
-        how: dict[str, Any] = {"epsilon": self._step(rows), "max_steps": self.max_steps}
-        return cross_validated_stagewise_path(rows.D, rows.y, loss=self.loss, **of, **how)
+    def _judged(self, D: Any, y: Array, **rows: Any) -> CVPath:
+        rows |= {"epsilon": self._step(y, rows["sample_weight"]), "max_steps": self.max_steps}
+        return cross_validated_stagewise_path(D, y, loss=self.loss, **rows)
 
 
 @dataclass(eq=False, repr=False)
@@ -96,9 +96,9 @@ class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
         check_number(owner, "epsilon", self.epsilon, least=0, try_=0.01)
         super()._check_parameters(owner)
 
-    def _step(self, rows: ScaledRows) -> float:
-        mean = rows.weights @ rows.y / rows.weights.sum()
-        spread = float(np.sqrt(rows.weights @ (rows.y - mean) ** 2 / rows.weights.sum()))
+    def _step(self, y: Array, weights: FloatArray) -> float:
+        mean = weights @ y / weights.sum()
+        spread = float(np.sqrt(weights @ (y - mean) ** 2 / weights.sum()))
         return self.epsilon * (spread or 1.0)
 
 

@@ -8,7 +8,7 @@ from foldwise.checks import check_number, check_whole, check_word
 from foldwise.errors import unsupported
 from foldwise.paths.adaptive import cross_validated_adaptive_path
 from foldwise.paths.cross_validation import CVPath, cross_validated_path
-from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor, ScaledRows
+from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor
 from foldwise.paths.relaxed import cross_validated_relaxed_path
 from foldwise.paths.rows import check_counts
 
@@ -45,22 +45,20 @@ class LassoPath(LinearPath):
             must, got = f"be {needed} with variant={self.variant!r}", getattr(self, name)
             raise unsupported(owner, name, must=must, got=got, fix="Use variant='plain'.")
 
-    def _judged(self, rows: ScaledRows) -> CVPath:
-        shared: dict[str, Any] = {
+    def _judged(self, D: Any, y: Array, **rows: Any) -> CVPath:
+        shared: dict[str, Any] = rows | {
             "loss": self.loss,
-            "fold_of": rows.folds,
-            "sample_weight": rows.weights,
             "n_lambdas": self.n_lambdas,
             "lambda_min_ratio": self.lambda_min_ratio,
             "tol": self.tol,
         }
         if self.variant == "relaxed":
-            relaxed = cross_validated_relaxed_path(rows.D, rows.y, l1_ratio=self.l1_ratio, **shared)
+            relaxed = cross_validated_relaxed_path(D, y, l1_ratio=self.l1_ratio, **shared)
             return relaxed.paths[relaxed.best]
         shared["non_negative"] = self.non_negative
         if self.variant == "adaptive":
-            return cross_validated_adaptive_path(rows.D, rows.y, **shared)
-        return cross_validated_path(rows.D, rows.y, l1_ratio=self.l1_ratio, **shared)
+            return cross_validated_adaptive_path(D, y, **shared)
+        return cross_validated_path(D, y, l1_ratio=self.l1_ratio, **shared)
 
 
 @dataclass(eq=False, repr=False)

@@ -11,20 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_two_classes, check_word, checked_groups, without_weightless
 from foldwise.paths.dealing import deal_folds
 from foldwise.paths.gram import mean_and_variance, moved_to_zero
-
-
-@dataclass(frozen=True)
-class ScaledRows:
-    """Rows of positive weight, their columns in units of one standard deviation."""
-
-    D: Any
-    y: Array
-    weights: FloatArray
-    folds: IntArray
 
 
 class Scored(BaseEstimator):
@@ -132,7 +122,8 @@ class ScoreClassifier(ClassifierMixin, Scored):
 class LinearPath(Scored):
     """Linear predictions from the point of a path that the folds choose.
 
-    A subclass has ``_check_parameters`` and returns the judged path of some rows in ``_judged``.
+    A subclass has ``_check_parameters`` and returns the judged path of some rows, their columns in
+    units of one standard deviation, in ``_judged``.
     """
 
     _: KW_ONLY
@@ -173,7 +164,7 @@ class LinearPath(Scored):
         folds = deal_folds(owner, self.cv, target, **dealt)
         scale = column_sizes(X, weights) if self.standardize else np.ones(X.shape[1])
         D = X @ sparse.diags_array(1.0 / scale) if sparse.issparse(X) else X / scale
-        self.path_ = self._judged(ScaledRows(D, target, weights, folds))
+        self.path_ = self._judged(D, target, fold_of=folds, sample_weight=weights)
         self.index_ = self.path_.index(self.choose)
         coefs, intercept = self.path_.coefs[self.index_], self.path_.intercepts[self.index_]
         if is_classifier(self):

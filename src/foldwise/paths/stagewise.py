@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import linalg, optimize
@@ -152,11 +152,8 @@ def stagewise_path(
     return walk(walker(rows, epsilon), max_steps, n_points)
 
 
-class _Snapshot(NamedTuple):
-    level: float
-    coefs: FloatArray
-    intercept: FloatArray
-    length: float
+# Where a path stands: its level, coefficients, intercept and length.
+Snapshot = tuple[float, FloatArray, FloatArray, float]
 
 
 class MomentsWalker:
@@ -183,11 +180,11 @@ class MomentsWalker:
         self.steps += 1
         return True
 
-    def snapshot(self) -> _Snapshot:
+    def snapshot(self) -> Snapshot:
         """Return where the path stands."""
         level = float(np.abs(self.left * self.per_size).max(initial=0.0))
         intercept = self.moments.mean_y - self.moments.mean_d @ self.w
-        return _Snapshot(level, self.w.copy(), np.array(intercept), self.steps * self.epsilon)
+        return level, self.w.copy(), np.array(intercept), self.steps * self.epsilon
 
 
 class RowsWalker:
@@ -229,13 +226,13 @@ class RowsWalker:
         self.steps += 1
         return True
 
-    def snapshot(self) -> _Snapshot:
+    def snapshot(self) -> Snapshot:
         """Return where the path stands."""
         level = float(np.abs(self._pulls()).max(initial=0.0))
         w, b = self.w.copy(), self.intercept - self.w @ self.base
         if self.rows.loss != "multinomial":
             w, b = w[0], b[0]
-        return _Snapshot(level, w, np.asarray(b), self.steps * self.epsilon)
+        return level, w, np.asarray(b), self.steps * self.epsilon
 
     def _pulls(self) -> FloatArray:
         slopes = self.weights * self.rows.slopes(self.eta)
