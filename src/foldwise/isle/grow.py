@@ -92,8 +92,9 @@ def grow_trees(data: TreeData, growth: Growth) -> Any:
 
 
 def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
-    parameters: dict[str, Any] = {
+    return {
         "objective": OBJECTIVES[data.loss],
+        "num_class": data.n_outputs,
         "learning_rate": growth.memory,
         "bagging_fraction": growth.fraction_of(data.table.n_rows),
         "bagging_freq": 1,
@@ -116,9 +117,6 @@ def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
         "force_row_wise": True,
         "verbosity": -1,
     }
-    if data.loss == "multinomial":
-        parameters["num_class"] = data.n_outputs
-    return parameters
 
 
 def grow_sklearn_trees(owner: str, data: TreeData, growth: Growth) -> list[Any]:
