@@ -579,3 +579,14 @@ def test_where_time_is_short_rows_are_drawn_and_nothing_is_fitted_twice(monkeypa
     found = model.predict_interval(X[:9], 0.8, by=labels)
     np.testing.assert_array_equal(found, model.predict_interval(X[:9], 0.8, by="town"))
     assert len(model.frontier(X)) >= 1
+
+
+@pytest.mark.filterwarnings("ignore:X (has|does not have)")
+def test_columns_without_names_are_known_by_their_place() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    y, values = X["a"] - X["b"], X.to_numpy()
+    named, plain = (AutoStackRegressor("fast", random_state=0).fit(rows, y) for rows in (X, values))
+    np.testing.assert_array_equal(named.predict(values), named.predict(X))
+    np.testing.assert_array_equal(plain.predict(X), plain.predict(values))
+    with pytest.raises(ValueError, match="names should match"):
+        named.predict(X[["b", "a"]])

@@ -35,7 +35,7 @@ from foldwise.auto.portfolio import Contender, portfolio
 from foldwise.auto.portfolio.encodings import built
 from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
-from foldwise.auto.tables.frames import as_frame, factorised
+from foldwise.auto.tables.frames import as_frame, factorised, named_alike
 from foldwise.auto.tables.kinds import Kinds, kinds_of
 from foldwise.auto.tables.problem import TableProblem
 from foldwise.checks import (
@@ -411,6 +411,7 @@ class BaseAutoStack(BaseEstimator):
         check_is_fitted(self, "stack_")
         frame = as_frame(X, self._owner)
         validate_data(self, X, skip_check_array=True, reset=False)
+        frame = named_alike(frame, X, self)
         there, here = self.read_as_.get("decimal"), frame.attrs.get("read_as", {}).get("decimal")
         if there and here and there != here:
             must = f"be read with decimal mark {there!r}, as the training table was"

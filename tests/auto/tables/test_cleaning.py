@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from foldwise.auto.tables import TableEncoder
 from foldwise.auto.tables.cleaning import NumberCleaner
@@ -42,6 +42,20 @@ def test_infinity_counts_as_the_largest_of_the_column():
     found = cleaner.fit_transform(np.array([[np.inf], [3.0], [-np.inf], [1.0], [np.nan]]))
     assert_array_equal(found, [[3], [3], [1], [1], [np.nan]])
     assert_array_equal(cleaner.transform(np.array([[np.inf], [7.0]])), [[3], [7]])
+
+
+def test_normal_quantiles_are_those_of_scikit_learn_to_the_bit(values):
+    rng = np.random.default_rng(1)
+    odd = [np.round(values[:, 0]), 1e-9 * values[:, 1], np.full(len(values), 3.0)]
+    values = np.column_stack([values, *odd])
+    theirs = QuantileTransformer(
+        n_quantiles=len(values), output_distribution="normal", random_state=0
+    )
+    ours = NumberCleaner(False, "quantile", 0)
+    assert_array_equal(ours.fit_transform(values.copy()), theirs.fit_transform(values))
+    new = 2 * values[rng.permutation(len(values))] - 0.5
+    new[:3] = values[:3]
+    assert_array_equal(ours.transform(new.copy()), theirs.transform(new))
 
 
 def test_no_number_is_beyond_single_precision():

@@ -244,3 +244,13 @@ def test_a_saved_encoder_gives_the_same_numbers(table, tmp_path):
     save(stack.fit(frame, y), tmp_path / "m.foldwise")
     new = frame.iloc[:9].assign(town="Oslo", size=np.inf)
     assert_array_equal(load(tmp_path / "m.foldwise").predict(new), stack.predict(new))
+
+
+@pytest.mark.filterwarnings("ignore:X (has|does not have)")
+def test_columns_without_names_are_known_by_their_place():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 4.0] * 5, "b": [3.0, 1.0, 2.0] * 5})
+    values = frame.to_numpy()
+    named, plain = TableEncoder().fit(frame), TableEncoder().fit(values)
+    for rows in (frame, values):
+        assert_array_equal(named.transform(rows), values)
+        assert_array_equal(plain.transform(rows), values)

@@ -4,12 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.auto.tables.cleaning import SCALES, NumberCleaner
-from foldwise.auto.tables.frames import as_frame, is_frame
+from foldwise.auto.tables.frames import as_frame, is_frame, named_alike
 from foldwise.auto.tables.kinds import DROPPED, ColumnKind, Kinds, kinds_of
 from foldwise.auto.tables.levels import Levels, is_quantity, random_folds, target_columns
 from foldwise.auto.tables.sources import (
@@ -279,6 +280,8 @@ class TableEncoder(TransformerMixin, KeepsParameters):
         return columns, titles, folds
 
     def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        if not reset and self._is_plain(X):
+            return X
         frame = as_frame(X, OWNER)
         validate_data(
             self, X if is_frame(X) else frame.to_numpy(), reset=reset, skip_check_array=True
@@ -287,7 +290,16 @@ class TableEncoder(TransformerMixin, KeepsParameters):
             must = "have at least one row (0 samples given, minimum of 1 is required)"
             fix = "Check how the table was read."
             raise invalid_data(OWNER, "X", must=must, got=Plain("0"), fix=fix)
-        return frame
+        return frame if reset else named_alike(frame, X, self)
+
+    def _is_plain(self, X: Any) -> bool:
+        """Tell whether nothing can be wrong with a table; to look closely takes a millisecond."""
+        return (
+            isinstance(X, pd.DataFrame)
+            and len(X) > 0
+            and list(X.columns) == list(getattr(self, "feature_names_in_", ()))
+            and not any(is_object_dtype(dtype) or dtype.kind == "c" for dtype in X.dtypes)
+        )
 
     def _kinds(self, frame: pd.DataFrame) -> Kinds:
         if not isinstance(self.kinds, Kinds):

@@ -49,6 +49,13 @@ def as_frame(X: Any, owner: str = "as_frame") -> pd.DataFrame:
     return frame.set_axis([str(name) for name in frame.columns], axis=1)
 
 
+def named_alike(frame: pd.DataFrame, X: Any, model: Any) -> pd.DataFrame:
+    """Return a frame with a fitted model's names, told by place where either side had none."""
+    if is_frame(X) and hasattr(model, "feature_names_in_"):
+        return frame
+    return frame.set_axis([column.name for column in model.kinds_], axis=1)
+
+
 def factorised(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with columns of text as categoricals, whose few levels are read quickly."""
     made = {}

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import starmap
@@ -15,6 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from foldwise._sklearn import one_against_rest
 from foldwise.arrays import ROW_NUMBER, Array, FloatArray, IntArray
+from foldwise.engine.threads import one_thread
 from foldwise.errors import Plain, unsupported
 from foldwise.folds import Block, Node, Ref
 from foldwise.learners import AskedRows, share_steps, take_rows
@@ -419,11 +421,13 @@ class Layer:
             # At a node, learners share what was done to the rows.
             some = AskedRows(X if n_rows <= BLOCK_ROWS else take_rows(X, every[rows]))
             problem, found = self.problem, {}
-            for entry, cell, times in cells:
-                if times:
-                    model = self.table.model(cell)
-                    values = some.respond(model, entry.method, problem.data, int(problem.amount))
-                    found[entry.name] = times * compact(values, entry.kind, problem.data.n_classes)
+            with one_thread("openmp") if alone else nullcontext():
+                for entry, cell, times in cells:
+                    if times:
+                        model = self.table.model(cell)
+                        own = some.respond(model, entry.method, problem.data, int(problem.amount))
+                        own = compact(own, entry.kind, problem.data.n_classes)
+                        found[entry.name] = times * own
             return found
 
         n_rows = int(X.shape[0])
@@ -431,15 +435,19 @@ class Layer:
         blocks = [slice(i, i + BLOCK_ROWS) for i in range(0, max(n_rows, 1), BLOCK_ROWS)]
         work = [(rows, cells) for rows in blocks for cells in asked]
         sums: dict[str, FloatArray] = {}
-        each: Iterable[dict[str, FloatArray]] = starmap(responses, work)
-        if jobs > 1 and n_rows >= MANY_ROWS:
-            pool = Parallel(jobs, "threading", return_as="generator")
-            each = pool(delayed(responses)(*args) for args in work)
-        for (rows, _), found in zip(work, each, strict=True):
-            for name, own in found.items():
-                if name not in sums:
-                    sums[name] = np.zeros((n_rows, own.shape[1]))
-                sums[name][rows] += own
+        divided = jobs > 1 and len(work) > 1 and n_rows >= MANY_ROWS
+        # Threads that others begin within each of ours, or for few rows, cost more than they gain.
+        alone = divided or n_rows < MANY_ROWS
+        with one_thread("blas") if alone else nullcontext():
+            each: Iterable[dict[str, FloatArray]] = starmap(responses, work)
+            if divided:
+                pool = Parallel(jobs, "threading", return_as="generator")
+                each = pool(delayed(responses)(*args) for args in work)
+            for (rows, _), found in zip(work, each, strict=True):
+                for name, own in found.items():
+                    if name not in sums:
+                        sums[name] = np.zeros((n_rows, own.shape[1]))
+                    sums[name][rows] += own
         return {name: total / totals[name] for name, total in sums.items()}
 
     def _features(self, outputs: list[FloatArray], extra: Any) -> Features:
