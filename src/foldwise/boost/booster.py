@@ -178,6 +178,8 @@ class LossBooster(Booster):
     """
 
     _: KW_ONLY
+    n_estimators: int = 100
+    learning_rate: float = 0.1
     subsample: float = 1.0
     max_features: float = 1.0
 

@@ -26,8 +26,6 @@ class GradientBoosting(LossBooster):
     estimator: Any = None
     loss: Any = "auto"
     _: KW_ONLY
-    n_estimators: int = 100
-    learning_rate: float = 0.1
     step: str = "auto"
 
     def _learners(self) -> list[Any]:

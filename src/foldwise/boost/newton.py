@@ -34,8 +34,6 @@ class NewtonBoosting(LossBooster):
 
     loss: Any = "auto"
     _: KW_ONLY
-    n_estimators: int = 100
-    learning_rate: float = 0.1
     max_leaf_nodes: int = 31
     max_depth: int | None = None
     gamma: float = 0.0
