@@ -592,9 +592,9 @@ def test_columns_without_names_are_known_by_their_place() -> None:
         named.predict(X[["b", "a"]])
 
 
-def test_progress_names_the_estimator_that_was_called(capsys) -> None:
+def test_progress_names_the_estimator_that_was_called(caplog) -> None:
+    caplog.set_level("INFO", logger="foldwise")
     X = np.random.default_rng(0).normal(size=(40, 2))
     AutoStackRegressor("fast", random_state=0, verbose=2).fit(X, X[:, 0])
-    told = "".join(capsys.readouterr())
-    assert "AutoStackRegressor: " in told
-    assert "StackingRegressor" not in told
+    assert "AutoStackRegressor: " in caplog.text
+    assert "StackingRegressor" not in caplog.text
