@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 # Threads that spin while they wait take the processor from the other test worker. OpenMP reads
@@ -62,11 +63,12 @@ def pytest_collection() -> Iterator[None]:
 @pytest.fixture
 def short_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let penalised paths visit a few lambdas only, where what is tested is not the path."""
-    from foldwise.paths import penalised
+    from foldwise.paths.penalised import Grid
 
-    whole = penalised.lambda_grid
-    monkeypatch.setattr(
-        penalised,
-        "lambda_grid",
-        lambda largest, n, ratio: whole(largest, min(n, 5), max(ratio, 0.1)),
-    )
+    whole = Grid.falling_from
+
+    def few(grid: Grid, largest: float) -> np.ndarray:
+        n_lambdas, ratio = min(grid.n_lambdas, 5), max(grid.lambda_min_ratio, 0.1)
+        return whole(replace(grid, n_lambdas=n_lambdas, lambda_min_ratio=ratio), largest)
+
+    monkeypatch.setattr(Grid, "falling_from", few)

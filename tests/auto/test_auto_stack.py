@@ -377,7 +377,7 @@ def test_a_budget_is_kept() -> None:
 def test_a_short_budget_ends_in_a_model_whatever_the_jobs(n_jobs) -> None:
     X, y = houses(200)
     start = time.perf_counter()
-    model = AutoStackRegressor("best", time_budget=1, n_jobs=n_jobs, random_state=0).fit(X, y)
+    model = AutoStackRegressor("best", time_budget=3, n_jobs=n_jobs, random_state=0).fit(X, y)
     assert time.perf_counter() - start < 40
     assert "ridge" in model.members_
     assert np.isfinite(model.score_)
@@ -590,3 +590,11 @@ def test_columns_without_names_are_known_by_their_place() -> None:
     np.testing.assert_array_equal(plain.predict(X), plain.predict(values))
     with pytest.raises(ValueError, match="names should match"):
         named.predict(X[["b", "a"]])
+
+
+def test_progress_names_the_estimator_that_was_called(caplog) -> None:
+    caplog.set_level("INFO", logger="foldwise")
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    AutoStackRegressor("fast", random_state=0, verbose=2).fit(X, X[:, 0])
+    assert "AutoStackRegressor: " in caplog.text
+    assert "StackingRegressor" not in caplog.text

@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from xgboost import XGBRegressor
 
-from foldwise import StackingRegressor
+from foldwise import NewtonBoostingRegressor, StackingRegressor
 from foldwise.engine.fingerprint import fingerprint
 from foldwise.errors import UnsupportedError
 
@@ -215,6 +215,18 @@ def test_how_a_nested_stack_is_run_does_not_count() -> None:
     run = StackingRegressor([("r", Ridge())], n_jobs=2, verbose=1, executor=threading.Lock())
     assert fingerprint(run) == key == fingerprint(clone(run))
     assert fingerprint(StackingRegressor([("r", Ridge())], cv=3)) != key
+
+
+def test_an_estimator_that_is_a_dataclass_counts_as_an_estimator() -> None:
+    class Own(NewtonBoostingRegressor):
+        def __init__(self, own: int = 0) -> None:
+            super().__init__()
+            self.own = own
+
+    key = fingerprint(NewtonBoostingRegressor())
+    assert fingerprint(NewtonBoostingRegressor(n_jobs=2, verbose=1)) == key
+    assert fingerprint(NewtonBoostingRegressor(gamma=1.0)) != key
+    assert fingerprint(Own(1)) != fingerprint(Own(2))
 
 
 def test_fields_that_are_not_compared_do_not_count() -> None:

@@ -13,7 +13,6 @@ from foldwise.isle.grow import (
     Growth,
     fitted_ensemble,
     grow_trees,
-    sampling_fraction,
     start,
     tree_sizes,
 )
@@ -32,8 +31,9 @@ def table():
 
 
 def test_the_sampling_fraction_is_friedman_and_popescus():
-    assert sampling_fraction(100) == 0.5
-    assert_allclose(sampling_fraction(10_000), 0.07)
+    growth = replace(GROWTH, sample_fraction=None)
+    assert growth.fraction_of(100) == 0.5
+    assert_allclose(growth.fraction_of(10_000), 0.07)
 
 
 def test_tree_sizes_are_two_plus_the_floor_of_an_exponential():

@@ -9,10 +9,10 @@ from foldwise.losses.numbers import CappedPoisson
 from foldwise.paths import newton
 from foldwise.paths.newton import (
     Curvature,
-    DictionaryColumns,
     NewtonSolver,
     OnePredictor,
     Predictor,
+    by_column,
 )
 from foldwise.paths.penalty import Penalty
 
@@ -20,7 +20,7 @@ from foldwise.paths.penalty import Penalty
 def solved(D, y, loss, lam, l1_ratio=0.0, tol=1e-14):
     n, p = D.shape
     problem = NewtonSolver(
-        DictionaryColumns(D), np.full(n, 1 / n), Penalty.uniform(l1_ratio, p, False), tol
+        by_column(D), np.full(n, 1 / n), Penalty.uniform(l1_ratio, p, False), tol
     )
     one = OnePredictor(problem, loss, y, np.zeros(n))
     at = one.predictors[0]
@@ -55,7 +55,7 @@ def test_every_step_lowers_the_objective_even_from_far_away(make_problem):
     D, y, _ = make_problem("poisson")
     loss, n = CappedPoisson(), len(y)
     problem = NewtonSolver(
-        DictionaryColumns(D), np.full(n, 1 / n), Penalty.uniform(1.0, D.shape[1], False), 1e-12
+        by_column(D), np.full(n, 1 / n), Penalty.uniform(1.0, D.shape[1], False), 1e-12
     )
     at = Predictor.zero(np.full(n, -8.0), D.shape[1])
     values = []
@@ -84,7 +84,7 @@ def test_separated_classes_do_not_run_away(lam):
 @pytest.mark.parametrize("columns", [[1, 2, 4, 5], [0, 1, 2, 3, 4, 5, 6], [2], [0, 6], [1, 2, 5]])
 def test_moving_to_other_columns_is_computing_them_afresh(kind, columns):
     rng = np.random.default_rng(0)
-    dictionary = DictionaryColumns(kind(rng.normal(size=(30, 7)) * (rng.random((30, 7)) < 0.5)))
+    dictionary = by_column(kind(rng.normal(size=(30, 7)) * (rng.random((30, 7)) < 0.5)))
     weights, columns = rng.random(30), np.array(columns)
     moved = Curvature.at(dictionary, weights, np.array([1, 2, 5])).moved_to(dictionary, columns)
     fresh = Curvature.at(dictionary, weights, columns)
@@ -93,7 +93,7 @@ def test_moving_to_other_columns_is_computing_them_afresh(kind, columns):
 
 
 def test_moments_are_centred_by_the_curvature():
-    dictionary = DictionaryColumns(np.arange(6.0).reshape(3, 2))
+    dictionary = by_column(np.arange(6.0).reshape(3, 2))
     found = Curvature.at(dictionary, np.array([1.0, 0.0, 3.0]), np.array([0, 1]))
     assert_allclose(found.centre, [3, 4])
     assert_allclose(found.Q, np.full((2, 2), 12))

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
-from foldwise.paths.penalty import Penalty, lambda_grid
+from foldwise.paths.penalty import Penalty
 
 
 def test_the_largest_lambda_is_the_strongest_pull_per_factor():
@@ -31,8 +31,3 @@ def test_value_is_the_penalty_written_out():
     penalty = Penalty(0.25, np.array([1.0, 3.0]), np.ones(2, dtype=bool), False)
     expected = 2.0 * (1 * (0.25 * 1 + 0.375 * 1) + 3 * (0.25 * 2 + 0.375 * 4))
     assert_allclose(penalty.value(np.array([-1.0, 2.0]), 2.0), expected)
-
-
-def test_the_grid_falls_geometrically():
-    grid = lambda_grid(8.0, 4, 1 / 8)
-    assert_allclose(grid, [8, 4, 2, 1])

@@ -5,15 +5,14 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from foldwise.learners.one_learner import LearnerInput, draw_columns
 from foldwise.resample.draws import (
     Draws,
-    draw_counts,
     new_classes,
     new_numbers,
 )
 
 
 def many(scheme, n=20, size=20, probability=None):
-    rng = np.random.default_rng(0)
-    return np.array([draw_counts(scheme, n, size, rng, probability) for _ in range(4000)])
+    draws = Draws(scheme, n, size, None, probability)
+    return np.array([draws.units(seed) for seed in range(4000)])
 
 
 def test_bootstrap_counts_are_multinomial() -> None:
@@ -44,7 +43,7 @@ def test_bayesian_weights_have_mean_one_and_are_never_zero() -> None:
 
 
 def test_other_schemes_take_every_row_once() -> None:
-    assert draw_counts("parametric", 3, 3, np.random.default_rng(0)).tolist() == [1, 1, 1]
+    assert Draws("parametric", 3, 3, None, None).units(0).tolist() == [1, 1, 1]
 
 
 def test_the_rows_of_a_group_are_drawn_together() -> None:
@@ -69,7 +68,7 @@ def test_columns_are_drawn_without_replacement() -> None:
 
 @pytest.mark.parametrize("scheme", ["bootstrap", "subsample", "bayesian"])
 def test_counts_are_numbers_of_the_right_shape(scheme) -> None:
-    assert draw_counts(scheme, 6, 3, np.random.default_rng(0)).shape == (6,)
+    assert Draws(scheme, 6, 3, None, None).units(0).shape == (6,)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from foldwise.subset.posterior import (
     mixture_quantile,
     model_prior,
     occams_window,
-    probabilities,
 )
 
 
@@ -19,10 +18,6 @@ from foldwise.subset.posterior import (
 def test_priors_of_all_models_sum_to_one(name):
     sizes = np.arange(6)
     assert_allclose((comb(5, sizes) * np.exp(model_prior(name, 5)(sizes))).sum(), 1)
-
-
-def test_probabilities_follow_the_scores_and_do_not_overflow():
-    assert_allclose(probabilities(np.array([-1e6, -1e6 + 2 * np.log(4)])), [0.8, 0.2])
 
 
 def test_the_local_g_makes_the_data_most_likely():

@@ -4,7 +4,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -61,7 +61,28 @@ LEAST_SECONDS = 0.5
 CONSTANT = "constant"
 
 
-class BaseAutoStack(BaseEstimator):
+@dataclass(eq=False, repr=False)
+class AutoParameters(BaseEstimator):
+    """The parameters of an unattended stack."""
+
+    preset: str = "balanced"
+    _: KW_ONLY
+    time_budget: float | None = None
+    metric: Any = None
+    interpretable: bool = False
+    time_column: Any = None
+    predict_seconds: float | None = None
+    kinds: Mapping[str, str] | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    run_dir: Any = None
+    executor: Any = None
+    callback: Any = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
+
+
+class BaseAutoStack(AutoParameters):
     """Finds column kinds, builds a portfolio of learners, fits the honest stack on top."""
 
     stack_: Any
@@ -70,39 +91,6 @@ class BaseAutoStack(BaseEstimator):
     _places: IntArray | None = None
     _stackers: tuple[str, ...]
     _stack_class: type
-
-    def __init__(
-        self,
-        preset: str = "balanced",
-        *,
-        time_budget: float | None = None,
-        metric: Any = None,
-        interpretable: bool = False,
-        time_column: Any = None,
-        predict_seconds: float | None = None,
-        kinds: Mapping[str, str] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        run_dir: Any = None,
-        executor: Any = None,
-        callback: Any = None,
-        on_interrupt: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self.preset = preset
-        self.time_budget = time_budget
-        self.metric = metric
-        self.interpretable = interpretable
-        self.time_column = time_column
-        self.predict_seconds = predict_seconds
-        self.kinds = kinds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.run_dir = run_dir
-        self.executor = executor
-        self.callback = callback
-        self.on_interrupt = on_interrupt
-        self.verbose = verbose
 
     @abstractmethod
     def _read_target(self, y: Any) -> tuple[Array, Array, int | None]:
@@ -179,6 +167,7 @@ class BaseAutoStack(BaseEstimator):
             cv = splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed)
             dealt = {"cv": cv, "scoring": scoring, "random_state": seed, "partners": plan.partners}
             stack = self._stack_class(estimators=list(members.items()), **dealt, **settings)
+            stack._called = self._owner
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 
         if self.time_budget is None:

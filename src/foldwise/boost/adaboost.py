@@ -1,6 +1,7 @@
 """AdaBoost over any classifier."""
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from foldwise.learners.one_learner import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class AdaBoostClassifier(ClassifierMixin, Booster):
     """AdaBoost: each learner looks hardest at the rows the earlier ones got wrong.
 
@@ -97,21 +99,11 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 50,
-        *,
-        learning_rate: float = 1.0,
-        weighting: str = "auto",
-        early_stopping: bool = False,
-        validation: Any = 0.1,
-        n_iter_no_change: int = 10,
-        refit: str | None = "scaled",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    estimator: Any = None
+    n_estimators: int = 50
+    _: KW_ONLY
+    learning_rate: float = 1.0
+    weighting: str = "auto"
 
     def _learners(self) -> list[Any]:
         return [DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator]
@@ -120,7 +112,8 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=self.n_estimators + 2)
         fitter = partial(samme.round_fitter, self._learners()[0], seeds, draw=self._resamples())
-        how = {"learning_rate": self.learning_rate, "patience": self.n_iter_no_change}
+        how: dict[str, Any] = {"learning_rate": self.learning_rate}
+        how["patience"] = self.n_iter_no_change
         boost = partial(samme.boost_committee, fitter, len(self.classes_), **how)
         committee = self._run(boost, rows, apart, int(seeds[-1]))
         if not committee.learners:

@@ -1,12 +1,12 @@
 """What all boosting estimators share, and what those of a loss share."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,14 +39,22 @@ from foldwise.losses import Loss
 from foldwise.losses.classes import class_loss
 from foldwise.losses.loss import check_loss
 from foldwise.losses.numbers import regression_loss
-from foldwise.parameters import KeepsParameters
 
 # Boosts rows while it watches others, for so many rounds, and says which it has reached.
 Boost = Callable[[WeightedRows, Any, int, Callable[[int], None]], Model]
 
 
-class Booster(KeepsParameters):
+@dataclass(eq=False, repr=False)
+class Booster(BaseEstimator):
     """Rounds, early stopping and the walk of ``fit``; a subclass boosts in ``_boost``."""
+
+    _: KW_ONLY
+    early_stopping: bool = False
+    validation: Any = 0.1
+    n_iter_no_change: int = 10
+    refit: str | None = "scaled"
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Boost.
@@ -162,11 +170,18 @@ class Booster(KeepsParameters):
         return learners_tags(super().__sklearn_tags__(), self._learners())
 
 
+@dataclass(eq=False, repr=False)
 class LossBooster(Booster):
     """A booster of a raw prediction F under a loss.
 
     A subclass says which (``_loss``) and sets ``model_`` in ``_boost_loss``.
     """
+
+    _: KW_ONLY
+    n_estimators: int = 100
+    learning_rate: float = 0.1
+    subsample: float = 1.0
+    max_features: float = 1.0
 
     def _check_parameters(self, weighted: bool) -> None:
         super()._check_parameters(weighted)
@@ -216,11 +231,13 @@ class LossBooster(Booster):
         return np.array([self.loss_.value(y, raw).mean() for raw in staged])
 
 
+@dataclass(eq=False, repr=False)
 class BoostedRegressor(RegressorMixin, LossBooster):
     """Numbers from the raw prediction of a booster."""
 
-    quantile: float
-    power: float
+    _: KW_ONLY
+    quantile: float = 0.9
+    power: float = 1.5
 
     def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__

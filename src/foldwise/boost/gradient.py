@@ -1,5 +1,6 @@
 """Gradient boosting of numbers and of classes over any regressor, or over a set of them."""
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -18,27 +19,14 @@ from foldwise.learners.one_learner import WeightedRows, require_weights
 from foldwise.losses import Loss
 
 
+@dataclass(eq=False, repr=False)
 class GradientBoosting(LossBooster):
     """Parameters, their checks, and rounds that fit any regressor to the gradient."""
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        loss: Any = "auto",
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        step: str = "auto",
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        early_stopping: bool = False,
-        validation: Any = 0.1,
-        n_iter_no_change: int = 10,
-        refit: str | None = "scaled",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    estimator: Any = None
+    loss: Any = "auto"
+    _: KW_ONLY
+    step: str = "auto"
 
     def _learners(self) -> list[Any]:
         if self.estimator is None:
@@ -94,6 +82,7 @@ class GradientBoosting(LossBooster):
         return self.model_.importances(self.n_features_in_)
 
 
+@dataclass(eq=False, repr=False)
 class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
     """Gradient boosting of any loss over any regressor, or over a set of them.
 
@@ -177,26 +166,7 @@ class GradientBoostingRegressor(BoostedRegressor, GradientBoosting):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        loss: Any = "squared",
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        step: str = "auto",
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        quantile: float = 0.9,
-        power: float = 1.5,
-        early_stopping: bool = False,
-        validation: Any = 0.1,
-        n_iter_no_change: int = 10,
-        refit: str | None = "scaled",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    loss: Any = "squared"
 
 
 class GradientBoostingClassifier(BoostedClassifier, GradientBoosting):

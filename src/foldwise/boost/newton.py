@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -29,37 +29,24 @@ FAR_FROM_ZERO = 100.0
 MOST_LEAVES = 2**17  # that LightGBM takes
 
 
+@dataclass(eq=False, repr=False)
 class NewtonBoosting(LossBooster):
     """Parameters, their checks, tables with categories, and LightGBM's rounds."""
 
-    def __init__(
-        self,
-        loss: Any = "auto",
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_leaf_nodes: int = 31,
-        max_depth: int | None = None,
-        gamma: float = 0.0,
-        reg_lambda: float = 1.0,
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        min_samples_leaf: int | str = "auto",
-        min_hessian: float = 1e-3,
-        max_bins: int = 255,
-        monotonic_cst: Any = None,
-        categorical_features: Any = "from_dtype",
-        early_stopping: bool = False,
-        validation: Any = 0.1,
-        n_iter_no_change: int = 10,
-        max_seconds: float | None = None,
-        refit: str | None = "scaled",
-        lightgbm_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    loss: Any = "auto"
+    _: KW_ONLY
+    max_leaf_nodes: int = 31
+    max_depth: int | None = None
+    gamma: float = 0.0
+    reg_lambda: float = 1.0
+    min_samples_leaf: int | str = "auto"
+    min_hessian: float = 1e-3
+    max_bins: int = 255
+    monotonic_cst: Any = None
+    categorical_features: Any = "from_dtype"
+    max_seconds: float | None = None
+    lightgbm_params: dict[str, Any] | None = None
+    n_jobs: int | None = None
 
     def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__
@@ -222,6 +209,7 @@ class NewtonBoosting(LossBooster):
         return gains / (gains.sum() or 1.0)
 
 
+@dataclass(eq=False, repr=False)
 class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
     """Boosted regression trees by Newton steps: leaf value −G/(H+λ), gain of a split less γ.
 
@@ -319,36 +307,7 @@ class NewtonBoostingRegressor(BoostedRegressor, NewtonBoosting):
     True
     """
 
-    def __init__(
-        self,
-        loss: Any = "squared",
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_leaf_nodes: int = 31,
-        max_depth: int | None = None,
-        gamma: float = 0.0,
-        reg_lambda: float = 1.0,
-        subsample: float = 1.0,
-        max_features: float = 1.0,
-        min_samples_leaf: int | str = "auto",
-        min_hessian: float = 1e-3,
-        max_bins: int = 255,
-        monotonic_cst: Any = None,
-        categorical_features: Any = "from_dtype",
-        quantile: float = 0.9,
-        power: float = 1.5,
-        early_stopping: bool = False,
-        validation: Any = 0.1,
-        n_iter_no_change: int = 10,
-        max_seconds: float | None = None,
-        refit: str | None = "scaled",
-        lightgbm_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    loss: Any = "squared"
 
 
 class NewtonBoostingClassifier(BoostedClassifier, NewtonBoosting):

@@ -14,8 +14,8 @@ import pandas as pd
 
 from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray
-from foldwise.checks import check_type
-from foldwise.errors import Plain, did_you_mean, invalid_parameter, listing
+from foldwise.checks import check_type, unknown_word
+from foldwise.errors import Plain, invalid_parameter, listing
 from foldwise.learners.in_parts import dataset_of
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, factors, is_frame
 from foldwise.learners.watched import Patience
@@ -148,8 +148,8 @@ def check_words(owner: str, words: Words) -> None:
     known = {name for aliases in _their_names().values() for name in aliases}
     for name in words:
         if name not in known:
-            must, fix = "hold parameters that LightGBM knows", did_you_mean(name, sorted(known))
-            raise invalid_parameter(owner, "lightgbm_params", must=must, got=name, fix=fix)
+            must = "hold parameters that LightGBM knows"
+            raise unknown_word(owner, "lightgbm_params", name, sorted(known), must)
 
 
 _STDERR = threading.Lock()

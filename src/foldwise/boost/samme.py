@@ -115,8 +115,7 @@ class BoostingPath:
 
     def first(self, rounds: int) -> Self:
         """Return the path of the first rounds."""
-        old = (self.l1_norm, self.exponential_loss, self.error, self.smallest_margin)
-        return type(self)(*(a[:rounds] for a in old))
+        return type(self)(*(each[:rounds] for each in vars(self).values()))
 
 
 def coefficient_path(answers: IntArray, says: FloatArray) -> FloatArray:

@@ -181,11 +181,11 @@ def _form(value: Any) -> tuple[Any, ...] | None:
     table = _table_form(value)
     if table is not None:
         return table
+    if hasattr(value, "get_params"):
+        return _estimator_form(value)
     if dataclasses.is_dataclass(value):
         fields = [field.name for field in dataclasses.fields(value) if field.compare]
         return ("dataclass", type(value), [(name, getattr(value, name)) for name in fields])
-    if hasattr(value, "get_params"):
-        return _estimator_form(value)
     name = _global_name(value)
     if name is not None:
         # A cached function of one's own, for example.

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import is_regressor
 from sklearn.utils import check_array, check_X_y
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.checks import checked_groups, without_weightless
@@ -121,6 +121,7 @@ def training_data(
 
 def new_table(estimator: Any, X: Any) -> CodedTable:
     """Validate the argument of ``predict``."""
+    check_is_fitted(estimator)
     levels = estimator.columns_.levels
     if levels:
         if not is_frame(X):

@@ -48,12 +48,7 @@ class Growth:
 
     def fraction_of(self, n_rows: int) -> float:
         """Return the part of so many rows each tree sees."""
-        return self.sample_fraction or sampling_fraction(n_rows)
-
-
-def sampling_fraction(n_rows: int) -> float:
-    """Return Friedman and Popescu's part of the rows for each tree."""
-    return min(0.5, (100 + 6 * n_rows**0.5) / n_rows)
+        return self.sample_fraction or min(0.5, (100 + 6 * n_rows**0.5) / n_rows)
 
 
 def tree_sizes(n_trees: int, mean_leaves: float, rng: np.random.Generator) -> tuple[int, ...]:
@@ -97,8 +92,9 @@ def grow_trees(data: TreeData, growth: Growth) -> Any:
 
 
 def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
-    parameters: dict[str, Any] = {
+    return {
         "objective": OBJECTIVES[data.loss],
+        "num_class": data.n_outputs,
         "learning_rate": growth.memory,
         "bagging_fraction": growth.fraction_of(data.table.n_rows),
         "bagging_freq": 1,
@@ -121,9 +117,6 @@ def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
         "force_row_wise": True,
         "verbosity": -1,
     }
-    if data.loss == "multinomial":
-        parameters["num_class"] = data.n_outputs
-    return parameters
 
 
 def grow_sklearn_trees(owner: str, data: TreeData, growth: Growth) -> list[Any]:

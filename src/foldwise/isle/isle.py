@@ -1,6 +1,7 @@
 """Importance sampled learning ensembles: many trees grown or read, the few needed kept."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
@@ -29,30 +30,16 @@ def fit_lines(rows: TreeData, tail: float) -> Grown:
     return Grown(rows, lines, terms_path(lines.matrix(rows.table), rows))
 
 
+@dataclass(eq=False, repr=False)
 class ISLEBase(TreeSum):
     """What the regressor and the classifier share."""
 
-    def __init__(
-        self,
-        ensemble: Any = None,
-        *,
-        n_estimators: int = 500,
-        max_leaf_nodes: int = 6,
-        subsample: float | str = "auto",
-        learning_rate: float = 0.1,
-        min_samples_leaf: int = 5,
-        trees: str = "lightgbm",
-        linear_terms: bool = True,
-        post: str = "lasso",
-        non_negative: bool = False,
-        choose: str = "min",
-        cv: Any = 5,
-        dictionary: str = "regrown",
-        cv_score: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    max_leaf_nodes: int = 6
+    learning_rate: float = 0.1
+    trees: str = "lightgbm"
+    post: str = "lasso"
+    non_negative: bool = False
 
     @classmethod
     def from_fitted(cls, model: Any, **parameters: Any) -> Self:
@@ -123,7 +110,6 @@ class ISLEBase(TreeSum):
         return lightgbm_set(grow_trees(data, growth), 1 / growth.memory)
 
     def _linear(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
         return self._sums(new_table(self, X))
 
     def _sums(self, table: CodedTable) -> FloatArray:
@@ -157,6 +143,7 @@ class ISLEBase(TreeSum):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class ISLERegressor(TreeSumRegressor, ISLEBase):
     """Regression by a few trees, reweighted by the lasso.
 
@@ -268,30 +255,6 @@ class ISLERegressor(TreeSumRegressor, ISLEBase):
     >>> isle.n_trees_ < 150
     True
     """
-
-    def __init__(
-        self,
-        ensemble: Any = None,
-        *,
-        loss: str = "squared",
-        huber_delta: float | None = None,
-        n_estimators: int = 500,
-        max_leaf_nodes: int = 6,
-        subsample: float | str = "auto",
-        learning_rate: float = 0.1,
-        min_samples_leaf: int = 5,
-        trees: str = "lightgbm",
-        linear_terms: bool = True,
-        post: str = "lasso",
-        non_negative: bool = False,
-        choose: str = "min",
-        cv: Any = 5,
-        dictionary: str = "regrown",
-        cv_score: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
 
 
 class ISLEClassifier(TreeSumClassifier, ISLEBase):

@@ -1,6 +1,7 @@
 """What ISLE and rule ensembles share as estimators: sums over trees, or over parts of trees."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -8,10 +9,9 @@ from joblib import effective_n_jobs
 from scipy.special import expit, softmax
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.checks import check_jobs, check_number, check_two_classes, check_whole, check_word
+from foldwise.checks import check_jobs, check_number, check_whole, check_word
 from foldwise.isle.choice import PenaltyChoice, Rivals, fitted_choice
 from foldwise.isle.data import TreeData, training_data
 from foldwise.isle.grow import Growth
@@ -23,22 +23,25 @@ from foldwise.paths.rows import check_counts
 NO_MEMORY = 1e-12
 
 
+@dataclass(eq=False, repr=False)
 class TreeSum(Scored):
     """An estimator that grows small trees and gives what it makes of them coefficients.
 
     A subclass returns targets as numbers and their loss in ``_target``, and fits in ``_fit``.
     """
 
-    ensemble: Any
-    subsample: float | str
-    learning_rate: float
-    min_samples_leaf: int
-    choose: str
-    cv: Any
-    dictionary: str
-    cv_score: bool
-    random_state: Any
-    n_jobs: int | None
+    ensemble: Any = None
+    _: KW_ONLY
+    n_estimators: int = 500
+    subsample: float | str = "auto"
+    min_samples_leaf: int = 5
+    linear_terms: bool = True
+    choose: str = "min"
+    cv: Any = 5
+    dictionary: str = "regrown"
+    cv_score: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Grow the trees, or read them, and choose what is kept of them and how it counts.
@@ -122,11 +125,13 @@ class TreeSum(Scored):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class TreeSumRegressor(ScoreRegressor, TreeSum):
     """A sum that is a mean, or the logarithm of one."""
 
-    loss: str
-    huber_delta: float | None
+    _: KW_ONLY
+    loss: str = "squared"
+    huber_delta: float | None = None
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "huber", "poisson"))
@@ -146,9 +151,7 @@ class TreeSumClassifier(ScoreClassifier, TreeSum):
     """A sum that is the log-odds of the second of two classes, or one sum a class."""
 
     def _target(self, owner: str, y: Array) -> tuple[FloatArray, str]:
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        check_two_classes(owner, self.classes_)
+        codes = super()._target(owner, y)
         loss = "logistic" if len(self.classes_) == 2 else "multinomial"
         return codes.astype(np.float64), loss
 

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.errors import Plain, did_you_mean, invalid_data, invalid_parameter
+from foldwise.checks import unknown_word
+from foldwise.errors import Plain, invalid_data, invalid_parameter
 
 # Curvatures below this are raised to it, as glmnet does, so that a row whose probability has
 # reached 0 or 1 cannot make a Newton step infinite.
@@ -158,9 +159,7 @@ def check_known(owner: str, loss: Any, names: Iterable[str]) -> None:
     """Raise unless the loss is one of the names."""
     known = list(names)
     if not isinstance(loss, str) or loss not in known:
-        raise invalid_parameter(
-            owner, "loss", must="be a known name or a Loss", got=loss, fix=did_you_mean(loss, known)
-        )
+        raise unknown_word(owner, "loss", loss, known, "be a known name or a Loss")
 
 
 def check_loss(owner: str, loss: Loss, y: FloatArray, raw: FloatArray) -> None:

@@ -1,7 +1,7 @@
 """The estimators, and how many of them are fitted at once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from importlib.util import find_spec
 from typing import Any, Self
 
@@ -57,43 +57,26 @@ class _Plan:
         return self.recipe, self.device
 
 
+@dataclass(eq=False, repr=False)
 class Net(BaseEstimator):
     """Parameters and the walk of ``fit``; a subclass says what its targets are."""
 
-    def __init__(
-        self,
-        *,
-        n_members: int | None = None,
-        width: int | None = None,
-        n_layers: int | None = None,
-        n_frequencies: int = 16,
-        residual: bool = False,
-        dropout: float = 0.25,
-        learning_rate: float = 2e-3,
-        weight_decay: float = 0.1,
-        batch_size: int | None = None,
-        epochs: int | None = None,
-        n_iter_no_change: int | None = 20,
-        nodes_at_once: int = 16,
-        device: str = "auto",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_members = n_members
-        self.width = width
-        self.n_layers = n_layers
-        self.n_frequencies = n_frequencies
-        self.residual = residual
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.n_iter_no_change = n_iter_no_change
-        self.nodes_at_once = nodes_at_once
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    n_members: int | None = None
+    width: int | None = None
+    n_layers: int | None = None
+    n_frequencies: int = 16
+    residual: bool = False
+    dropout: float = 0.25
+    learning_rate: float = 2e-3
+    weight_decay: float = 0.1
+    batch_size: int | None = None
+    epochs: int | None = None
+    n_iter_no_change: int | None = 20
+    nodes_at_once: int = 16
+    device: str = "auto"
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,

@@ -1,7 +1,5 @@
 """The adaptive lasso: columns that mattered in a first fit pay less in the second."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

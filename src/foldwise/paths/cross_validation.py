@@ -1,7 +1,5 @@
 """The path of all rows, and the loss of each of its penalties on rows not used to fit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

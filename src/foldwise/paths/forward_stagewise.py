@@ -1,35 +1,37 @@
 """Forward stagewise regression and classification, stopped by cross-validation."""
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
+from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_number, check_whole
 from foldwise.paths.cross_validation import CVPath
-from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor, ScaledRows
+from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor
 from foldwise.paths.stagewise import cross_validated_stagewise_path
 
 
+@dataclass(eq=False, repr=False)
 class ForwardStagewise(LinearPath):
     """Many tiny steps, as many as the folds find useful."""
 
-    epsilon: float
-    max_steps: int
+    _: KW_ONLY
+    epsilon: float = 0.05
+    max_steps: int = 2000
 
     def _check_parameters(self, owner: str) -> None:
         check_whole(owner, "max_steps", self.max_steps, 1, try_=2000)
 
-    def _step(self, rows: ScaledRows) -> float:
+    def _step(self, y: Array, weights: FloatArray) -> float:
         return self.epsilon
 
-    def _judged(self, rows: ScaledRows) -> CVPath:
-        of: dict[str, Any] = {"fold_of": rows.folds, "sample_weight": rows.weights}
-        how: dict[str, Any] = {"epsilon": self._step(rows), "max_steps": self.max_steps}
-        return cross_validated_stagewise_path(rows.D, rows.y, loss=self.loss, **of, **how)
+    def _judged(self, D: Any, y: Array, **rows: Any) -> CVPath:
+        rows |= {"epsilon": self._step(y, rows["sample_weight"]), "max_steps": self.max_steps}
+        return cross_validated_stagewise_path(D, y, loss=self.loss, **rows)
 
 
+@dataclass(eq=False, repr=False)
 class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
     """Linear regression by many tiny steps, as many as cross-validation finds useful.
 
@@ -86,25 +88,17 @@ class ForwardStagewiseRegressor(LinearPathRegressor, ForwardStagewise):
     1
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.01,
-        max_steps: int = 10_000,
-        choose: str = "min",
-        standardize: bool = True,
-        cv: Any = 5,
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    epsilon: float = 0.01
+    max_steps: int = 10_000
 
     def _check_parameters(self, owner: str) -> None:
         check_number(owner, "epsilon", self.epsilon, least=0, try_=0.01)
         super()._check_parameters(owner)
 
-    def _step(self, rows: ScaledRows) -> float:
-        mean = rows.weights @ rows.y / rows.weights.sum()
-        spread = float(np.sqrt(rows.weights @ (rows.y - mean) ** 2 / rows.weights.sum()))
+    def _step(self, y: Array, weights: FloatArray) -> float:
+        mean = weights @ y / weights.sum()
+        spread = float(np.sqrt(weights @ (y - mean) ** 2 / weights.sum()))
         return self.epsilon * (spread or 1.0)
 
 
@@ -154,18 +148,6 @@ class ForwardStagewiseClassifier(LinearPathClassifier, ForwardStagewise):
     >>> model.score(X, y) > 0.95
     True
     """
-
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.05,
-        max_steps: int = 2000,
-        choose: str = "min",
-        standardize: bool = True,
-        cv: Any = 5,
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
 
     def _check_parameters(self, owner: str) -> None:
         check_number(owner, "epsilon", self.epsilon, above=0, try_=0.01)

@@ -1,7 +1,5 @@
 """Weighted moments of a dictionary: computed once per fold, then added and subtracted."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -67,17 +65,17 @@ class Gram:
     dy: FloatArray
     yy: float
 
-    def __add__(self, other: Gram) -> Gram:
+    def __add__(self, other: "Gram") -> "Gram":
         return self._combine(other, operator.add)
 
-    def __sub__(self, other: Gram) -> Gram:
+    def __sub__(self, other: "Gram") -> "Gram":
         return self._combine(other, operator.sub)
 
-    def _combine(self, other: Gram, op: Any) -> Gram:
+    def _combine(self, other: "Gram", op: Any) -> "Gram":
         sums = ("weight", "sum_d", "sum_y", "dd", "dy", "yy")
         return replace(self, **{k: op(getattr(self, k), getattr(other, k)) for k in sums})
 
-    def centred(self) -> CentredMoments:
+    def centred(self) -> "CentredMoments":
         """Return the means and the centred second moments, all per unit of weight."""
         mean_d, mean_y = self.sum_d / self.weight, self.sum_y / self.weight
         Q = self.dd / self.weight

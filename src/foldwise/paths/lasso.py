@@ -1,7 +1,6 @@
 """Lasso, ridge and elastic net with a cross-validated penalty, for many losses."""
 
-from __future__ import annotations
-
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from foldwise.arrays import Array
@@ -9,29 +8,22 @@ from foldwise.checks import check_number, check_whole, check_word
 from foldwise.errors import unsupported
 from foldwise.paths.adaptive import cross_validated_adaptive_path
 from foldwise.paths.cross_validation import CVPath, cross_validated_path
-from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor, ScaledRows
+from foldwise.paths.linear import LinearPath, LinearPathClassifier, LinearPathRegressor
 from foldwise.paths.relaxed import cross_validated_relaxed_path
 from foldwise.paths.rows import check_counts
 
 
+@dataclass(eq=False, repr=False)
 class LassoPath(LinearPath):
     """A cross-validated elastic-net penalty: the plain path, or one of its variants."""
 
-    def __init__(
-        self,
-        *,
-        variant: str = "plain",
-        l1_ratio: float = 1.0,
-        n_lambdas: int = 100,
-        lambda_min_ratio: float = 1e-2,
-        choose: str = "min",
-        non_negative: bool = False,
-        standardize: bool = True,
-        cv: Any = 5,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    variant: str = "plain"
+    l1_ratio: float = 1.0
+    n_lambdas: int = 100
+    lambda_min_ratio: float = 1e-2
+    non_negative: bool = False
+    tol: float = 1e-4
 
     @property
     def lambda_(self) -> float:
@@ -53,24 +45,23 @@ class LassoPath(LinearPath):
             must, got = f"be {needed} with variant={self.variant!r}", getattr(self, name)
             raise unsupported(owner, name, must=must, got=got, fix="Use variant='plain'.")
 
-    def _judged(self, rows: ScaledRows) -> CVPath:
-        shared: dict[str, Any] = {
+    def _judged(self, D: Any, y: Array, **rows: Any) -> CVPath:
+        shared: dict[str, Any] = rows | {
             "loss": self.loss,
-            "fold_of": rows.folds,
-            "sample_weight": rows.weights,
             "n_lambdas": self.n_lambdas,
             "lambda_min_ratio": self.lambda_min_ratio,
             "tol": self.tol,
         }
         if self.variant == "relaxed":
-            relaxed = cross_validated_relaxed_path(rows.D, rows.y, l1_ratio=self.l1_ratio, **shared)
+            relaxed = cross_validated_relaxed_path(D, y, l1_ratio=self.l1_ratio, **shared)
             return relaxed.paths[relaxed.best]
         shared["non_negative"] = self.non_negative
         if self.variant == "adaptive":
-            return cross_validated_adaptive_path(rows.D, rows.y, **shared)
-        return cross_validated_path(rows.D, rows.y, l1_ratio=self.l1_ratio, **shared)
+            return cross_validated_adaptive_path(D, y, **shared)
+        return cross_validated_path(D, y, l1_ratio=self.l1_ratio, **shared)
 
 
+@dataclass(eq=False, repr=False)
 class LassoPathRegressor(LinearPathRegressor, LassoPath):
     """Linear, Poisson or robust regression with a cross-validated elastic-net penalty.
 
@@ -128,22 +119,9 @@ class LassoPathRegressor(LinearPathRegressor, LassoPath):
     2
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str = "squared",
-        variant: str = "plain",
-        l1_ratio: float = 1.0,
-        n_lambdas: int = 100,
-        lambda_min_ratio: float = 1e-3,
-        choose: str = "min",
-        non_negative: bool = False,
-        standardize: bool = True,
-        cv: Any = 5,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    loss: str = "squared"
+    lambda_min_ratio: float = 1e-3
 
     def _check_parameters(self, owner: str) -> None:
         check_word(owner, "loss", self.loss, ("squared", "poisson", "huber"))

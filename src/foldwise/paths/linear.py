@@ -1,36 +1,23 @@
 """What the linear estimators of a path share: rows, folds, coefficients, predictions."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
-from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_two_classes, check_word, checked_groups, without_weightless
-from foldwise.parameters import KeepsParameters
 from foldwise.paths.dealing import deal_folds
 from foldwise.paths.gram import mean_and_variance, moved_to_zero
 
 
-@dataclass(frozen=True)
-class ScaledRows:
-    """Rows of positive weight, their columns in units of one standard deviation."""
-
-    D: Any
-    y: Array
-    weights: FloatArray
-    folds: IntArray
-
-
-class Scored(KeepsParameters):
+class Scored(BaseEstimator):
     """An estimator whose predictions come from one or several sums a row; takes sparse rows.
 
     A subclass returns these sums in ``_linear``, shape (n_rows,) or (n_rows, n_outputs).
@@ -69,6 +56,12 @@ class ScoreClassifier(ClassifierMixin, Scored):
     """Classes from one sum a class, or from the log-odds of the second of two."""
 
     classes_: Array
+
+    def _target(self, owner: str, y: Array) -> Any:
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        check_two_classes(owner, self.classes_)
+        return codes
 
     def _probabilities(self, scores: FloatArray) -> FloatArray:
         if scores.shape[1] > 1:
@@ -125,17 +118,19 @@ class ScoreClassifier(ClassifierMixin, Scored):
         return np.asarray(self.classes_[best])
 
 
+@dataclass(eq=False, repr=False)
 class LinearPath(Scored):
     """Linear predictions from the point of a path that the folds choose.
 
-    A subclass has ``_check_parameters`` and returns the judged path of some rows in ``_judged``.
+    A subclass has ``_check_parameters`` and returns the judged path of some rows, their columns in
+    units of one standard deviation, in ``_judged``.
     """
 
-    cv: Any
-    random_state: Any
-    choose: str
-    standardize: bool
-    loss: Any
+    _: KW_ONLY
+    choose: str = "min"
+    standardize: bool = True
+    cv: Any = 5
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Follow the path of all rows and of all rows but each fold, and choose a point of it.
@@ -169,17 +164,16 @@ class LinearPath(Scored):
         folds = deal_folds(owner, self.cv, target, **dealt)
         scale = column_sizes(X, weights) if self.standardize else np.ones(X.shape[1])
         D = X @ sparse.diags_array(1.0 / scale) if sparse.issparse(X) else X / scale
-        self.path_ = self._judged(ScaledRows(D, target, weights, folds))
+        self.path_ = self._judged(D, target, fold_of=folds, sample_weight=weights)
         self.index_ = self.path_.index(self.choose)
         coefs, intercept = self.path_.coefs[self.index_], self.path_.intercepts[self.index_]
-        self.coef_, self.intercept_ = self._shaped(coefs / scale, intercept)
+        if is_classifier(self):
+            coefs, intercept = np.atleast_2d(coefs), np.atleast_1d(intercept)
+        self.coef_, self.intercept_ = coefs / scale, intercept
         return self
 
     def _target(self, owner: str, y: Array) -> Array:
         return y.astype(float)
-
-    def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return coefs, intercept
 
     def _linear(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -190,7 +184,7 @@ class LinearPath(Scored):
 class LinearPathRegressor(ScoreRegressor, LinearPath):
     """Numbers from ``coef_`` and ``intercept_``."""
 
-    loss: str = "squared"
+    loss = "squared"
 
 
 class LinearPathClassifier(ScoreClassifier, LinearPath):
@@ -200,15 +194,6 @@ class LinearPathClassifier(ScoreClassifier, LinearPath):
     def loss(self) -> str:
         """The log-loss of two classes, or of several."""
         return "logistic" if len(self.classes_) == 2 else "multinomial"
-
-    def _target(self, owner: str, y: Array) -> Array:
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        check_two_classes(owner, self.classes_)
-        return codes
-
-    def _shaped(self, coefs: FloatArray, intercept: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return np.atleast_2d(coefs), np.atleast_1d(intercept)
 
 
 def column_sizes(X: Any, weights: FloatArray) -> FloatArray:

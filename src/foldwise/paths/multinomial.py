@@ -1,7 +1,5 @@
 """Paths of the multinomial loss: all classes at once, or class after class where they are many."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 from scipy.special import softmax
@@ -24,7 +22,7 @@ class JointNewton:
 
     def __init__(self, solver: NewtonSolver, targets: FloatArray, columns: IntArray) -> None:
         self.solver, self.targets = solver, targets
-        D = solver.dictionary.columns(columns)
+        D = solver.dictionary[:, columns]
         D = D.toarray() if sparse.issparse(D) else D
         self.X = np.column_stack([np.ones(len(D)), D])
         self.factor = np.r_[0.0, solver.penalty.factor[columns]]

@@ -1,7 +1,5 @@
 """Paths for any smooth loss by proximal Newton steps over working sets of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,24 +14,9 @@ from foldwise.paths.penalty import Penalty
 from foldwise.paths.quadratic import PenalisedQuadratic
 
 
-class DictionaryColumns:
-    """The columns of a dense or sparse dictionary, gathered a few at a time.
-
-    ``D``: The dictionary. Shape (n, p).
-    """
-
-    def __init__(self, D: Any) -> None:
-        self.sparse = sparse.issparse(D)
-        self.by_column = D.tocsc() if self.sparse else np.asfortranarray(D, dtype=float)
-        self.shape = D.shape
-
-    def columns(self, which: IntArray) -> Any:
-        """Return the given columns."""
-        return self.by_column[:, which]
-
-    def transposed_times(self, rows: FloatArray) -> FloatArray:
-        """Return the product of every column with ``rows``."""
-        return np.asarray(self.by_column.T @ rows)
+def by_column(D: Any) -> Any:
+    """Return a dense or sparse dictionary as columns are gathered from it fastest."""
+    return D.tocsc() if sparse.issparse(D) else np.asfortranarray(D, dtype=float)
 
 
 @dataclass(frozen=True)
@@ -48,20 +31,20 @@ class Curvature:
     Q: FloatArray  # weighted means, and second moments about them
 
     @classmethod
-    def at(cls, dictionary: DictionaryColumns, weights: FloatArray, columns: IntArray) -> Curvature:
+    def at(cls, dictionary: Any, weights: FloatArray, columns: IntArray) -> "Curvature":
         """Return the curvature of ``columns``, computed afresh: O(n a^2)."""
-        D, mass = dictionary.columns(columns), float(weights.sum())
+        D, mass = dictionary[:, columns], float(weights.sum())
         centre = np.asarray(D.T @ weights) / mass
         return cls(columns, D, weights, mass, centre, weighted_products(D, weights, centre))
 
-    def moved_to(self, dictionary: DictionaryColumns, columns: IntArray) -> Curvature:
+    def moved_to(self, dictionary: Any, columns: IntArray) -> "Curvature":
         """Return the same curvature for other columns: O(n a m) with m new ones."""
         if len(columns) == len(self.columns) and (columns == self.columns).all():
             return self
         kept = np.isin(columns, self.columns)
         if kept.sum() < 0.5 * len(columns):
             return Curvature.at(dictionary, self.weights, columns)
-        D = dictionary.columns(columns)
+        D = dictionary[:, columns]
         centre = np.asarray(D.T @ self.weights) / self.mass
         Q = np.empty((len(columns), len(columns)))
         old = np.searchsorted(self.columns, columns[kept])
@@ -110,7 +93,7 @@ class Predictor:
     promised: float = 0.0
 
     @classmethod
-    def zero(cls, offset: FloatArray, n_columns: int) -> Predictor:
+    def zero(cls, offset: FloatArray, n_columns: int) -> "Predictor":
         """Return the predictor that is the offset alone."""
         return cls(np.zeros(n_columns), 0.0, offset.copy(), np.zeros(n_columns))
 
@@ -119,14 +102,14 @@ class Predictor:
 class NewtonSolver:
     """Rows, penalty and precision of one path; the weights sum to one."""
 
-    dictionary: DictionaryColumns
+    dictionary: Any  # as :func:`by_column` returns it
     weights: FloatArray
     penalty: Penalty
     gap: float
 
     def refresh(self, at: Predictor, loss: Loss, y: FloatArray) -> None:
         """Recompute the gradient of the mean loss over all columns."""
-        at.gradient = self.dictionary.transposed_times(self.weights * loss.gradient(y, at.eta))
+        at.gradient = np.asarray(self.dictionary.T @ (self.weights * loss.gradient(y, at.eta)))
 
     def step(
         self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray

@@ -1,7 +1,5 @@
 """A path: coefficients along falling penalties."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Regularisation paths of a dictionary: one call for every loss and penalty."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,9 +10,9 @@ from foldwise.checks import check_number, check_whole
 from foldwise.errors import invalid_parameter
 from foldwise.paths.gram import CentredMoments, moved_to_zero
 from foldwise.paths.multinomial import Classes
-from foldwise.paths.newton import DictionaryColumns, NewtonSolver, OnePredictor
+from foldwise.paths.newton import NewtonSolver, OnePredictor, by_column
 from foldwise.paths.path import Path
-from foldwise.paths.penalty import Penalty, checked_penalty, lambda_grid
+from foldwise.paths.penalty import Penalty, checked_penalty
 from foldwise.paths.rows import PathRows, checked_rows
 from foldwise.paths.squared import MomentsPath
 from foldwise.paths.threads import one_blas_thread
@@ -45,7 +43,7 @@ class Grid:
         lambda_min_ratio: float,
         max_nonzero: int | None,
         tol: float,
-    ) -> Grid:
+    ) -> "Grid":
         """Return the grid, its lambdas sorted from the largest, or say what is wrong with it."""
         if lambdas is not None:
             lambdas = np.sort(np.asarray(lambdas, dtype=float).ravel())[::-1]
@@ -63,9 +61,9 @@ class Grid:
         """Return the lambdas, made from the largest that matters if none were given."""
         if self.lambdas is not None:
             return self.lambdas
-        return lambda_grid(largest, self.n_lambdas, self.lambda_min_ratio)
+        return largest * np.geomspace(1.0, self.lambda_min_ratio, self.n_lambdas)
 
-    def fixed(self, lambdas: FloatArray) -> Grid:
+    def fixed(self, lambdas: FloatArray) -> "Grid":
         """Return the grid that visits exactly these lambdas."""
         return Grid(lambdas, 0, 0.0, None, self.tol)
 
@@ -78,7 +76,7 @@ def path_of_rows(rows: PathRows, penalty: Penalty, grid: Grid) -> Path:
     rows = rows.take(rows.weights > 0) if not rows.weights.all() else rows
     weights = rows.weights / rows.weights.sum()
     D, base = moved_to_zero(rows.D)
-    follower = Follower(rows, NewtonSolver(DictionaryColumns(D), weights, penalty, grid.tol))
+    follower = Follower(rows, NewtonSolver(by_column(D), weights, penalty, grid.tol))
     path = follower.follow(grid.falling_from(follower.largest), grid.max_nonzero)
     return replace(path, intercepts=path.intercepts - path.coefs @ base)
 

@@ -1,7 +1,5 @@
 """The elastic-net penalty: how much each column pays, and which columns may matter at all."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +26,7 @@ class Penalty:
     non_negative: bool  # whether penalised coefficients must not be negative
 
     @classmethod
-    def uniform(cls, l1_ratio: float, n_columns: int, non_negative: bool) -> Penalty:
+    def uniform(cls, l1_ratio: float, n_columns: int, non_negative: bool) -> "Penalty":
         """Return the penalty that all columns pay alike."""
         every = np.ones(n_columns, dtype=bool)
         return cls(l1_ratio, every.astype(float), every, non_negative)
@@ -97,8 +95,3 @@ def checked_penalty(
         raise invalid_parameter("penalised_path", "penalty_factor", must=must, got=got, fix=fix)
     allowed = np.isfinite(factor)
     return Penalty(float(l1_ratio), np.where(allowed, factor, 1.0), allowed, non_negative)
-
-
-def lambda_grid(largest: float, n_lambdas: int, lambda_min_ratio: float) -> FloatArray:
-    """Return ``n_lambdas`` values falling geometrically from ``largest``."""
-    return largest * np.geomspace(1.0, lambda_min_ratio, n_lambdas)

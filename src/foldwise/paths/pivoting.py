@@ -1,7 +1,5 @@
 """The exact lasso solution of a Gram matrix by exchanging blocks of columns."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

@@ -1,7 +1,5 @@
 """Minimise a quadratic with an elastic-net penalty: the inner problem of every path."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The relaxed lasso: the columns a path chose, with less shrinkage or none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The checked input of a path: rows, their loss, and what the coefficients pay."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,9 +28,8 @@ class PathRows:
     offset: FloatArray
     loss: str
     scale: Loss
-    n_classes: int
 
-    def take(self, rows: NDArray) -> PathRows:
+    def take(self, rows: NDArray) -> "PathRows":
         """Return some of the rows."""
         D = self.D.tocsr()[rows] if sparse.issparse(self.D) else self.D[rows]
         y, weights, offset = self.y[rows], self.weights[rows], self.offset[..., rows]
@@ -87,8 +84,7 @@ def checked_rows(
     n = D.shape[0]
     target = np.asarray(y, dtype=int if loss == "multinomial" else float)
     weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    if loss != "multinomial" or n_classes is None:
-        n_classes = int(target.max()) + 1 if loss == "multinomial" else 1
+    n_classes = n_classes or (int(target.max()) + 1 if loss == "multinomial" else 1)
     shape = (n_classes, n) if loss == "multinomial" else (n,)
     moved = np.zeros(shape) if offset is None else np.asarray(offset, dtype=float)
     if len(target) != n or moved.shape != shape or weights.shape != (n,):
@@ -105,7 +101,7 @@ def checked_rows(
         "poisson": CappedPoisson(),
         "huber": Huber(threshold=huber_delta),
     }
-    return PathRows(D, target, weights, moved, loss, made[loss], n_classes)
+    return PathRows(D, target, weights, moved, loss, made[loss])
 
 
 def check_counts(owner: str, y: FloatArray, *, some: bool = False) -> None:

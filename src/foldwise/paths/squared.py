@@ -1,19 +1,14 @@
 """The path of squared-error coefficients from moments alone."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 
 from foldwise.arrays import BoolArray, FloatArray
 from foldwise.paths.gram import CentredMoments
+from foldwise.paths.newton import KKT_SLACK
 from foldwise.paths.penalty import Penalty
 from foldwise.paths.pivoting import ActiveSet
 from foldwise.paths.quadratic import PenalisedQuadratic, regress_out
-
-# Relative to lambda: how far a column left aside may pull without being let in.
-KKT_SLACK = 1e-7
-
 
 # Columns are gathered for lambdas down to this share of the present one.
 LOOK_AHEAD = 0.9

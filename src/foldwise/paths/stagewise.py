@@ -1,10 +1,8 @@
 """Forward stagewise: many tiny steps, the limit of ever smaller ones, and where to stop."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import linalg, optimize
@@ -14,7 +12,7 @@ from foldwise.checks import check_number
 from foldwise.errors import unsupported
 from foldwise.paths.cross_validation import CVPath, held_out, judged
 from foldwise.paths.gram import CONSTANT_COLUMN, CentredMoments, mean_and_variance, moved_to_zero
-from foldwise.paths.newton import DictionaryColumns
+from foldwise.paths.newton import by_column
 from foldwise.paths.path import Path
 from foldwise.paths.pivoting import ActiveSet
 from foldwise.paths.rows import PathRows, checked_folds, checked_rows
@@ -154,11 +152,8 @@ def stagewise_path(
     return walk(walker(rows, epsilon), max_steps, n_points)
 
 
-class _Snapshot(NamedTuple):
-    level: float
-    coefs: FloatArray
-    intercept: FloatArray
-    length: float
+# Where a path stands: its level, coefficients, intercept and length.
+Snapshot = tuple[float, FloatArray, FloatArray, float]
 
 
 class MomentsWalker:
@@ -185,11 +180,11 @@ class MomentsWalker:
         self.steps += 1
         return True
 
-    def snapshot(self) -> _Snapshot:
+    def snapshot(self) -> Snapshot:
         """Return where the path stands."""
         level = float(np.abs(self.left * self.per_size).max(initial=0.0))
         intercept = self.moments.mean_y - self.moments.mean_d @ self.w
-        return _Snapshot(level, self.w.copy(), np.array(intercept), self.steps * self.epsilon)
+        return level, self.w.copy(), np.array(intercept), self.steps * self.epsilon
 
 
 class RowsWalker:
@@ -198,7 +193,7 @@ class RowsWalker:
     def __init__(self, rows: PathRows, epsilon: float) -> None:
         self.rows, self.epsilon, self.steps = rows, epsilon, 0
         D, self.base = moved_to_zero(rows.D)
-        self.dictionary = DictionaryColumns(D)
+        self.dictionary = by_column(D)
         self.weights = rows.weights / rows.weights.sum()
         mean, variance = mean_and_variance(D, self.weights)
         useful = variance > CONSTANT_COLUMN * (variance + mean**2)
@@ -219,7 +214,7 @@ class RowsWalker:
         k, best = np.unravel_index(place, pulls.shape)
         move = self.epsilon if pulls[k, best] > 0 else -self.epsilon
         before = self.eta.copy(), self.intercept.copy()
-        column = self.dictionary.columns(np.array([best]))
+        column = self.dictionary[:, np.array([best])]
         self.eta[k] += move * np.asarray(column.sum(axis=1)).ravel()
         self._refit_intercepts(3)
         loss = self._mean_loss()
@@ -231,17 +226,17 @@ class RowsWalker:
         self.steps += 1
         return True
 
-    def snapshot(self) -> _Snapshot:
+    def snapshot(self) -> Snapshot:
         """Return where the path stands."""
         level = float(np.abs(self._pulls()).max(initial=0.0))
         w, b = self.w.copy(), self.intercept - self.w @ self.base
         if self.rows.loss != "multinomial":
             w, b = w[0], b[0]
-        return _Snapshot(level, w, np.asarray(b), self.steps * self.epsilon)
+        return level, w, np.asarray(b), self.steps * self.epsilon
 
     def _pulls(self) -> FloatArray:
         slopes = self.weights * self.rows.slopes(self.eta)
-        return -np.array([self.dictionary.transposed_times(row) for row in slopes]) * self.per_size
+        return -np.array([self.dictionary.T @ row for row in slopes]) * self.per_size
 
     def _refit_intercepts(self, most: int) -> None:
         for _ in range(most):
@@ -357,9 +352,8 @@ def monotone_path_of_moments(
         levels.append(level)
         corners.append(w)
     coefs = np.array(corners) / size
-    walked = np.abs(np.diff(coefs, axis=0, prepend=coefs[:1])).sum(axis=1)
     intercepts = moments.mean_y - coefs @ moments.mean_d
-    return StagewisePath(np.array(levels), coefs, intercepts, np.cumsum(walked))
+    return StagewisePath(np.array(levels), coefs, intercepts, arc_length(coefs))
 
 
 def _rates(Q: FloatArray, left: FloatArray, level: float, before: FloatArray) -> FloatArray:

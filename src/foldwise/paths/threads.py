@@ -1,7 +1,5 @@
 """One BLAS thread: for the same bits everywhere, and because small products only wait on more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, wraps
 from typing import ParamSpec, TypeVar

@@ -192,8 +192,6 @@ def _naive_standing(stack: Any, metric: Metric) -> list[Standing]:
             # Some scorers refuse a constant prediction.
             return []
         pairs.append((metric.evaluate(verdict.response, verdict.target), guess))
-    if not pairs:
-        return []
     naive = compared(pairs, metric)
     # A guess from the targets alone has no learning curve worth correcting.
     return [replace(naive, gain=stack.score_ - metric.natural(naive.value))]

@@ -1,5 +1,6 @@
 """Bagging of regressors and of classifiers."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from foldwise.resample.base import Bagging
 from foldwise.resample.draws import ROW_SCHEMES, TARGET_SCHEMES
 
 
+@dataclass(eq=False, repr=False)
 class BaggingRegressor(RegressorMixin, Bagging):
     """The mean of learners fitted on resampled data, and how much it varies.
 
@@ -93,28 +95,10 @@ class BaggingRegressor(RegressorMixin, Bagging):
     (3, 2)
     """
 
+    _: KW_ONLY
+    noise: float | None = None
     _schemes = ROW_SCHEMES + TARGET_SCHEMES
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 100,
-        *,
-        sampling: str = "bootstrap",
-        max_samples: float | int = 1.0,
-        max_features: float | int = 1.0,
-        split_features: Any = None,
-        generator: Any = None,
-        noise: float | None = None,
-        oob_score: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
-
-    def _default_learner(self) -> Any:
-        return DecisionTreeRegressor()
+    _default_learner = DecisionTreeRegressor
 
     def _check_parameters(self, groups: Any) -> None:
         super()._check_parameters(groups)
@@ -167,6 +151,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         return self._interval(X, level)
 
 
+@dataclass(eq=False, repr=False)
 class BaggingClassifier(ClassifierMixin, Bagging):
     """The vote of learners fitted on resampled data, and how much it varies.
 
@@ -246,28 +231,10 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     True
     """
 
+    _: KW_ONLY
+    combine: str = "auto"
     _schemes = (*ROW_SCHEMES, "parametric")
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 100,
-        *,
-        sampling: str = "bootstrap",
-        max_samples: float | int = 1.0,
-        max_features: float | int = 1.0,
-        split_features: Any = None,
-        combine: str = "auto",
-        generator: Any = None,
-        oob_score: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
-
-    def _default_learner(self) -> Any:
-        return DecisionTreeClassifier()
+    _default_learner = DecisionTreeClassifier
 
     def _check_parameters(self, groups: Any) -> None:
         super()._check_parameters(groups)

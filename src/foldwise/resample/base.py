@@ -1,11 +1,12 @@
 """What bagging of numbers and of classes share: the draws, the fits, the answers, the variance."""
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +30,6 @@ from foldwise.learners.one_learner import (
     require_task,
     require_weights,
 )
-from foldwise.parameters import KeepsParameters
 from foldwise.resample import bag
 from foldwise.resample.draws import (
     ROW_SCHEMES,
@@ -51,13 +51,27 @@ POINTS_AT_ONCE = 5_000
 POINTS_KEPT = 200  # training rows that tell how much predictions vary
 
 
-class Bagging(KeepsParameters):
+@dataclass(eq=False, repr=False)
+class Bagging(BaseEstimator):
     """Draws, fits, and asks the learners.
 
     A subclass has a ``_default_learner`` and a ``_tally`` of what a member answers.
     """
 
-    _schemes: tuple[str, ...] = ROW_SCHEMES
+    estimator: Any = None
+    n_estimators: int = 100
+    _: KW_ONLY
+    sampling: str = "bootstrap"
+    max_samples: float | int = 1.0
+    max_features: float | int = 1.0
+    split_features: Any = None
+    generator: Any = None
+    oob_score: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+    _schemes: ClassVar[tuple[str, ...]]
+    _default_learner: ClassVar[type]
 
     def _prototype(self) -> Any:
         return self._default_learner() if self.estimator is None else self.estimator

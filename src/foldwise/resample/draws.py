@@ -14,34 +14,6 @@ ROW_SCHEMES = ("bootstrap", "subsample", "bayesian")
 TARGET_SCHEMES = ("parametric", "residual", "noise")
 
 
-def draw_counts(
-    scheme: str,
-    n_units: int,
-    size: int,
-    rng: np.random.Generator,
-    probability: FloatArray | None = None,
-) -> FloatArray:
-    """Return how often each unit was drawn.
-
-    ``scheme``: "bootstrap" draws with replacement, "subsample" without, "bayesian" gives
-    exponential weights with mean one; any other scheme takes every unit once.
-    """
-    if scheme == "bootstrap":
-        if probability is None:
-            drawn = rng.integers(n_units, size=size)
-        else:
-            drawn = rng.choice(n_units, size=size, p=probability)
-        return np.bincount(drawn, minlength=n_units).astype(float)
-    if scheme == "subsample":
-        counts = np.zeros(n_units)
-        counts[rng.permutation(n_units)[:size]] = 1
-        return counts
-    if scheme == "bayesian":
-        weights = rng.standard_exponential(n_units)
-        return weights * (n_units / weights.sum())
-    return np.ones(n_units)
-
-
 @dataclass(frozen=True)
 class Draws:
     """The draws of all learners, each from its own seed, so that they need not be kept."""
@@ -53,9 +25,25 @@ class Draws:
     probability: FloatArray | None  # of each unit in one draw of the bootstrap
 
     def units(self, seed: int) -> FloatArray:
-        """Return how often the learner of this seed has each unit."""
-        rng = np.random.default_rng(seed)
-        return draw_counts(self.scheme, self.n_units, self.size, rng, self.probability)
+        """Return how often the learner of this seed has each unit.
+
+        "bootstrap" draws with replacement, "subsample" without, "bayesian" gives exponential
+        weights with mean one; any other scheme takes every unit once.
+        """
+        rng, counts = np.random.default_rng(seed), np.zeros(self.n_units)
+        if self.scheme == "bootstrap":
+            if self.probability is None:
+                drawn = rng.integers(self.n_units, size=self.size)
+            else:
+                drawn = rng.choice(self.n_units, size=self.size, p=self.probability)
+            return np.bincount(drawn, minlength=self.n_units).astype(float)
+        if self.scheme == "subsample":
+            counts[rng.permutation(self.n_units)[: self.size]] = 1
+            return counts
+        if self.scheme == "bayesian":
+            weights = rng.standard_exponential(self.n_units)
+            return weights * (self.n_units / weights.sum())
+        return counts + 1
 
     def rows(self, seed: int) -> FloatArray:
         """Return how often the learner of this seed has each row."""

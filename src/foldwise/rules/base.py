@@ -1,5 +1,6 @@
 """What the rule ensembles share: their parameters, the fit, and everything one can read of it."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -27,31 +28,17 @@ from foldwise.rules.interactions import PartialDependence, tuples_that_interact
 from foldwise.rules.listing import rule_frame, rules_html, rules_text
 
 
+@dataclass(eq=False, repr=False)
 class RuleFitBase(TreeSum):
     """What the regressor and the classifier share."""
 
-    def __init__(
-        self,
-        ensemble: Any = None,
-        *,
-        n_estimators: int = 500,
-        mean_leaves: float = 4.0,
-        max_conditions: int | None = None,
-        subsample: float | str = "auto",
-        learning_rate: float = 0.01,
-        min_samples_leaf: int = 5,
-        linear_terms: bool = True,
-        winsorize: float = 0.025,
-        max_terms: int | None = None,
-        l1_ratio: float = 1.0,
-        choose: str = "min",
-        cv: Any = 5,
-        dictionary: str = "regrown",
-        cv_score: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    mean_leaves: float = 4.0
+    max_conditions: int | None = None
+    learning_rate: float = 0.01
+    winsorize: float = 0.025
+    max_terms: int | None = None
+    l1_ratio: float = 1.0
 
     def _check_parameters(self, owner: str) -> None:
         super()._check_parameters(owner)
@@ -90,8 +77,8 @@ class RuleFitBase(TreeSum):
         self.lambdas_ = choice.lambdas
 
     def _linear(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        return self.model_.decision(new_table(self, X))
+        table = new_table(self, X)
+        return self.model_.decision(table)
 
     @property
     def rules_(self) -> pd.DataFrame:
@@ -155,9 +142,9 @@ class RuleFitBase(TreeSum):
         ndarray of shape (n_samples, n_features)
             In units of the prediction (of the logit for classes).
         """
-        check_is_fitted(self)
+        table = new_table(self, X)
         shares = feature_shares(self.model_, len(self.columns_.names))
-        return local_term_importances(self.model_, new_table(self, X)) @ shares
+        return local_term_importances(self.model_, table) @ shares
 
     def explain(self, x: Any, output: Any = None) -> Explanation:
         """Return why one row got its prediction.
@@ -174,7 +161,6 @@ class RuleFitBase(TreeSum):
         Explanation
             Print it, or read its ``terms``.
         """
-        check_is_fitted(self)
         table = new_table(self, np.atleast_2d(x) if np.ndim(x) == 1 else x)
         if table.n_rows != 1:
             owner, fix = type(self).__name__, "Explain rows one at a time."
@@ -208,7 +194,6 @@ class RuleFitBase(TreeSum):
         ----------
         .. [1] Friedman and Popescu (2008). Predictive learning via rule ensembles. Section 8.
         """
-        check_is_fitted(self)
         table = new_table(self, X)
         dependence = PartialDependence(self.model_, table, np.ones(table.n_rows))
         names, n = self.columns_.names, len(self.columns_.names)

@@ -1,11 +1,12 @@
 """Rule ensembles as scikit-learn estimators."""
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 from foldwise.isle.tree_sum import TreeSumClassifier, TreeSumRegressor
 from foldwise.rules.base import RuleFitBase
 
 
+@dataclass(eq=False, repr=False)
 class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
     """Regression by a short list of rules and linear terms.
 
@@ -120,30 +121,8 @@ class RuleFitRegressor(TreeSumRegressor, RuleFitBase):
     'x0 > 4 and x1 <= 2'
     """
 
-    def __init__(
-        self,
-        ensemble: Any = None,
-        *,
-        loss: str = "squared",
-        huber_delta: float | None = None,
-        n_estimators: int = 500,
-        mean_leaves: float = 4.0,
-        max_conditions: int | None = None,
-        subsample: float | str = "auto",
-        learning_rate: float = 0.05,
-        min_samples_leaf: int = 5,
-        linear_terms: bool = True,
-        winsorize: float = 0.025,
-        max_terms: int | None = None,
-        l1_ratio: float = 1.0,
-        choose: str = "min",
-        cv: Any = 5,
-        dictionary: str = "regrown",
-        cv_score: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    learning_rate: float = 0.05
 
 
 class RuleFitClassifier(TreeSumClassifier, RuleFitBase):

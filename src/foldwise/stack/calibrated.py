@@ -1,6 +1,6 @@
 """Calibrated probabilities of any classifier, with an honest score."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ READ_FROM_STACK = (
 )  # fmt: skip
 
 
+@dataclass(eq=False, repr=False)
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Calibrate any classifier on its own out-of-fold predictions.
 
@@ -103,32 +104,18 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     uncalibrated 0.53
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        method: Any = "auto",
-        *,
-        cv: Any = None,
-        predict_with: str = "auto",
-        hold_out: str = "auto",
-        threshold: Any = None,
-        scoring: Any = None,
-        n_repeats: int = 1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.cv = cv
-        self.predict_with = predict_with
-        self.hold_out = hold_out
-        self.threshold = threshold
-        self.scoring = scoring
-        self.n_repeats = n_repeats
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Any
+    method: Any = "auto"
+    _: KW_ONLY
+    cv: Any = None
+    predict_with: str = "auto"
+    hold_out: str = "auto"
+    threshold: Any = None
+    scoring: Any = None
+    n_repeats: int = 1
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the classifier over the folds and the calibration map on top.

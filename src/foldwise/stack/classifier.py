@@ -1,6 +1,6 @@
 """Stacking for classes."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -57,6 +57,7 @@ def _decisions(stacker: Any, features: Features) -> FloatArray:
     return np.asarray(logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs)
 
 
+@dataclass(eq=False, repr=False)
 class StackingClassifier(ClassifierMixin, BaseStacking):
     """Stack classifiers, with an honest score of the stack itself.
 
@@ -249,39 +250,9 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
     """
 
     _classifies = True
-    calibrate: Any
-    threshold: Any
-
-    def __init__(
-        self,
-        estimators: Any,
-        final_estimator: Any = None,
-        *,
-        cv: Any = None,
-        stack_method: str = "auto",
-        passthrough: Any = False,
-        predict_with: str = "auto",
-        hold_out: str = "auto",
-        tune: Any = None,
-        calibrate: Any = None,
-        threshold: Any = None,
-        scoring: Any = None,
-        prune: float = 0.0,
-        predict_seconds: float | None = None,
-        score_se: str = "learners",
-        partners: Any = "all",
-        n_repeats: Any = 1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        on_error: str = "drop",
-        run_dir: Any = None,
-        time_budget: float | None = None,
-        executor: Any = None,
-        callback: Any = None,
-        on_interrupt: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    calibrate: Any = None
+    threshold: Any = None
 
     def _read_target(self, y: Any) -> tuple[Array, Array]:
         codes, self.classes_ = checked_classes(self._owner, y)

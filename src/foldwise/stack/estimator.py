@@ -62,6 +62,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
+    _called = ""  # what messages call it, if not by its class
     deals_: list[FittedStack]
 
     def _read_target(self, y: Any) -> tuple[Array, Array | None]:
@@ -70,7 +71,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
 
     @property
     def _owner(self) -> str:
-        return type(self).__name__
+        return self._called or type(self).__name__
 
     @property
     def _metric(self) -> Metric:

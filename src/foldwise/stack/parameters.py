@@ -1,12 +1,13 @@
 """The parameters of a stack: kept, read and set by name, copied, pickled and drawn."""
 
 from copy import copy, deepcopy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from foldwise._sklearn import VisualBlock
-from foldwise.parameters import KeepsParameters
 from foldwise.stack.problem import as_layers
 from foldwise.stack.results.notebook import fitted_html
 
@@ -14,61 +15,34 @@ from foldwise.stack.results.notebook import fitted_html
 LIVE = ("executor", "callback")
 
 
-class StackParameters(KeepsParameters):
+@dataclass(eq=False, repr=False)
+class StackParameters(BaseEstimator):
     """An estimator whose learners are parameters too."""
 
-    _X: Any
-
-    def __init__(
-        self,
-        estimators: Any,
-        final_estimator: Any = None,
-        *,
-        cv: Any = None,
-        stack_method: str = "auto",
-        passthrough: Any = False,
-        predict_with: str = "auto",
-        hold_out: str = "auto",
-        tune: Any = None,
-        scoring: Any = None,
-        prune: float = 0.0,
-        predict_seconds: float | None = None,
-        score_se: str = "learners",
-        partners: Any = "all",
-        n_repeats: Any = 1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        on_error: str = "drop",
-        run_dir: Any = None,
-        time_budget: float | None = None,
-        executor: Any = None,
-        callback: Any = None,
-        on_interrupt: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self.estimators = estimators
-        self.final_estimator = final_estimator
-        self.cv = cv
-        self.stack_method = stack_method
-        self.passthrough = passthrough
-        self.predict_with = predict_with
-        self.hold_out = hold_out
-        self.tune = tune
-        self.scoring = scoring
-        self.prune = prune
-        self.predict_seconds = predict_seconds
-        self.score_se = score_se
-        self.partners = partners
-        self.n_repeats = n_repeats
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.on_error = on_error
-        self.run_dir = run_dir
-        self.time_budget = time_budget
-        self.executor = executor
-        self.callback = callback
-        self.on_interrupt = on_interrupt
-        self.verbose = verbose
+    estimators: Any
+    final_estimator: Any = None
+    _: KW_ONLY
+    cv: Any = None
+    stack_method: str = "auto"
+    passthrough: Any = False
+    predict_with: str = "auto"
+    hold_out: str = "auto"
+    tune: Any = None
+    scoring: Any = None
+    prune: float = 0.0
+    predict_seconds: float | None = None
+    score_se: str = "learners"
+    partners: Any = "all"
+    n_repeats: Any = 1
+    n_jobs: int | None = None
+    random_state: Any = None
+    on_error: str = "drop"
+    run_dir: Any = None
+    time_budget: float | None = None
+    executor: Any = None
+    callback: Any = None
+    on_interrupt: str = "raise"
+    verbose: int = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with the learners and theirs by name.

@@ -1,6 +1,7 @@
 """Greedy ensemble selection as an estimator of its own, over the same lattice as stacking."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -19,18 +20,20 @@ from foldwise.stack.stackers.candidates import Candidate, linear_weights
 from foldwise.stack.stackers.greedy import GreedyStacker
 
 
+@dataclass(eq=False, repr=False)
 class BaseSelection(BaseStacking):
     """What the two greedy selections share."""
 
-    final_estimator = "greedy"
-    stack_method = "auto"
-    passthrough = False
-    n_steps: Any
-    replace: bool
-    patience: int | None
-    n_bags: int
-    fraction: float
-    shrinkage: Any
+    final_estimator: Any = field(default="greedy", init=False)
+    stack_method: str = field(default="auto", init=False)
+    passthrough: Any = field(default=False, init=False)
+    _: KW_ONLY
+    n_steps: Any = 50
+    replace: bool = True
+    patience: int | None = None
+    n_bags: int = 0
+    fraction: float = 0.5
+    shrinkage: Any = 0.0
 
     @property
     def weights_(self) -> pd.Series:
@@ -79,7 +82,8 @@ def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
 
 
-class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
+@dataclass(eq=False, repr=False)
+class EnsembleSelectionRegressor(BaseSelection, StackingRegressor):
     """Pick regressors greedily, one after the other, and average them.
 
     Parameters
@@ -141,38 +145,6 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
     55.2 ± 1.8
     """
 
-    def __init__(
-        self,
-        estimators: Any,
-        *,
-        n_steps: Any = 50,
-        replace: bool = True,
-        patience: int | None = None,
-        n_bags: int = 0,
-        fraction: float = 0.5,
-        shrinkage: Any = 0.0,
-        cv: Any = None,
-        predict_with: str = "auto",
-        hold_out: str = "auto",
-        tune: Any = None,
-        scoring: Any = None,
-        prune: float = 0.0,
-        predict_seconds: float | None = None,
-        score_se: str = "learners",
-        partners: Any = "all",
-        n_repeats: Any = 1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        on_error: str = "drop",
-        run_dir: Any = None,
-        time_budget: float | None = None,
-        executor: Any = None,
-        callback: Any = None,
-        on_interrupt: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
-
     def restack(  # type: ignore[override]
         self, *, scoring: Any = KEEP, X: Any = None
     ) -> Self:
@@ -193,7 +165,8 @@ class EnsembleSelectionRegressor(StackingRegressor, BaseSelection):
         return self._restacked(X, scoring=scoring)
 
 
-class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
+@dataclass(eq=False, repr=False)
+class EnsembleSelectionClassifier(BaseSelection, StackingClassifier):
     """Pick classifiers greedily, one after the other, and average their probabilities.
 
     Parameters
@@ -252,40 +225,6 @@ class EnsembleSelectionClassifier(StackingClassifier, BaseSelection):
     >>> selection.fit(X, y).weights_.to_dict()
     {'bayes': 1.0, 'tree': 0.0}
     """
-
-    def __init__(
-        self,
-        estimators: Any,
-        *,
-        n_steps: Any = 50,
-        replace: bool = True,
-        patience: int | None = None,
-        n_bags: int = 0,
-        fraction: float = 0.5,
-        shrinkage: Any = 0.0,
-        cv: Any = None,
-        predict_with: str = "auto",
-        hold_out: str = "auto",
-        tune: Any = None,
-        calibrate: Any = None,
-        threshold: Any = None,
-        scoring: Any = None,
-        prune: float = 0.0,
-        predict_seconds: float | None = None,
-        score_se: str = "learners",
-        partners: Any = "all",
-        n_repeats: Any = 1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        on_error: str = "drop",
-        run_dir: Any = None,
-        time_budget: float | None = None,
-        executor: Any = None,
-        callback: Any = None,
-        on_interrupt: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
 
     def restack(  # type: ignore[override]
         self, *, scoring: Any = KEEP, calibrate: Any = KEEP, threshold: Any = KEEP, X: Any = None

@@ -1,6 +1,7 @@
 """Averaging cross-validation: the mean of the models that did best on each fold."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -52,27 +53,21 @@ def _fold_by_fold(
     return [np.array(part) for part in zip(*chosen, strict=True)], complete
 
 
+@dataclass(eq=False, repr=False)
 class AveragedCV(LinearModel):
     """What averaging cross-validation of linear and of logistic models have in common."""
 
     _loss: ClassVar[str]
     _instead = "Use candidates='lasso', set max_size, or raise time_limit."
+    fit_intercept = True  # the classifier has no such parameter
 
-    def __init__(
-        self,
-        cv: Any = 10,
-        *,
-        refit: bool = True,
-        candidates: str = "auto",
-        max_size: int | None = None,
-        forced: Iterable[Any] | None = None,
-        column_groups: Iterable[Iterable[Any]] | None = None,
-        empty_model: bool = True,
-        n_alphas: int = 50,
-        time_limit: float | None = 600.0,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    cv: Any = 10
+    _: KW_ONLY
+    refit: bool = True
+    candidates: str = "auto"
+    column_groups: Iterable[Iterable[Any]] | None = None
+    empty_model: bool = True
+    n_alphas: int = 50
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose a model on every fold and average them.
@@ -143,6 +138,7 @@ class AveragedCV(LinearModel):
         return ChosenByFold(betas, betas[:, 1:] != 0, scores, complete, alphas)
 
 
+@dataclass(eq=False, repr=False)
 class AveragedCVRegressor(LinearRegressor, AveragedCV):
     """The mean of the linear models that did best on each held-out fold.
 
@@ -234,22 +230,9 @@ class AveragedCVRegressor(LinearRegressor, AveragedCV):
 
     _loss = "squared"
 
-    def __init__(
-        self,
-        cv: Any = 10,
-        *,
-        refit: bool = True,
-        candidates: str = "auto",
-        max_size: int | None = None,
-        forced: Iterable[Any] | None = None,
-        column_groups: Iterable[Iterable[Any]] | None = None,
-        empty_model: bool = True,
-        fit_intercept: bool = True,
-        n_alphas: int = 100,
-        time_limit: float | None = 600.0,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    fit_intercept: bool = True
+    n_alphas: int = 100
 
     def _cheap(self, n_rows: int) -> float:
         return CHEAP
@@ -368,10 +351,10 @@ class AveragedCVClassifier(LinearClassifier, AveragedCV):
         ndarray of shape (n_samples,)
             Log odds.
         """
-        return self._linear_predictor(X)
+        return self._linear(X)
 
     def _probabilities(self, X: Any) -> FloatArray:
-        second = expit(self._linear_predictor(X))
+        second = expit(self._linear(X))
         return np.column_stack([1 - second, second])
 
     def _cheap(self, n_rows: int) -> float:

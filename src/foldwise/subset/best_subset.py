@@ -1,7 +1,7 @@
 """The linear model on the best subset of columns."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ CHEAP_COLUMNS = 35
 MOST_SUBSETS = 200_000
 
 
+@dataclass(eq=False, repr=False)
 class BestSubsetRegressor(LinearRegressor):
     """Linear regression on the subset of columns that a criterion likes best.
 
@@ -126,22 +127,14 @@ class BestSubsetRegressor(LinearRegressor):
     _instead = "Set max_size, choose by criterion='bic', or raise time_limit."
     _instead_of_sweeping = "Set max_size, drop keep_all and column_groups, or raise time_limit."
 
-    def __init__(
-        self,
-        criterion: str = "bic",
-        *,
-        cv: Any = 5,
-        max_size: int | None = None,
-        forced: Iterable[Any] | None = None,
-        column_groups: Iterable[Iterable[Any]] | None = None,
-        empty_model: bool = True,
-        fit_intercept: bool = True,
-        each_size: bool | str = "auto",
-        keep_all: bool = False,
-        time_limit: float | None = 600.0,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    criterion: str = "bic"
+    _: KW_ONLY
+    cv: Any = 5
+    column_groups: Iterable[Iterable[Any]] | None = None
+    empty_model: bool = True
+    fit_intercept: bool = True
+    each_size: bool | str = "auto"
+    keep_all: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Find the best subset and fit it on all rows.

@@ -1,11 +1,11 @@
 """Bayesian model averaging: which models, with what weights, and what the estimators share."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.checks import check_number, check_word
@@ -15,7 +15,7 @@ from foldwise.subset.columns import Choice
 from foldwise.subset.criteria import Score
 from foldwise.subset.linear import LinearModel
 from foldwise.subset.moments import ScaledGram, all_rows
-from foldwise.subset.posterior import occams_window, probabilities
+from foldwise.subset.posterior import occams_window
 from foldwise.subset.search import Found, Searcher, all_subsets, best_within
 
 ENUMERABLE = 1 << 20
@@ -90,39 +90,33 @@ def weigh(
         fix = "Force fewer columns or give more rows."
         raise invalid_data(plan.searcher.owner, "X", must=must, got=got, fix=fix)
     order = finite[occams_window(found.kept[finite], scores[finite], ratio, strict=plan.strict)]
-    weights = probabilities(scores[order])
+    weights = softmax(-0.5 * scores[order])
     enough = 1 + int(np.searchsorted(np.cumsum(weights), 1 - NEGLIGIBLE))
     return order[:enough], weights[:enough] / weights[:enough].sum()
 
 
+@dataclass(eq=False, repr=False)
 class BayesianModelAveraging(LinearModel):
     """What Bayesian averages of linear and of logistic models have in common.
 
     They find the models and store what these say together in ``_average``.
     """
 
-    # Only the regressor walks at random.
-    n_steps: int = 0
-    random_state: Any = None
+    # Only the regressor walks at random; neither has groups or does without an intercept.
+    n_steps = 0
+    random_state = column_groups = None
+    fit_intercept = True
     _instead = "Use method='branch_and_bound', set max_size, or raise time_limit."
     _methods: ClassVar[list[str]]
     # Subsets that may be searched where columns are dependent and no largest size is given.
     _most_subsets: ClassVar[int]
 
-    def __init__(
-        self,
-        model_prior: str = "uniform",
-        *,
-        occam_ratio: float | str | None = "auto",
-        strict: bool = False,
-        method: str = "auto",
-        max_size: int | None = None,
-        forced: Iterable[Any] | None = None,
-        max_models: int = 2_000,
-        time_limit: float | None = 600.0,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    model_prior: str = "uniform"
+    _: KW_ONLY
+    occam_ratio: float | str | None = "auto"
+    strict: bool = False
+    method: str = "auto"
+    max_models: int = 2_000
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the models and average them.
@@ -180,9 +174,8 @@ class BayesianModelAveraging(LinearModel):
         mean = np.tensordot(weights, fits.beta, axes=1)
         second = np.tensordot(weights, fits.beta**2 + noise * fits.variance, axes=1)
         beta = unscale(mean, moments)
-        self.intercept_, self.coef_ = beta[..., 0], beta[..., 1:]
-        if self.intercept_.ndim == 0:
-            self.intercept_ = float(self.intercept_)
+        intercept, self.coef_ = beta[..., 0], beta[..., 1:]
+        self.intercept_ = intercept if intercept.ndim else float(intercept)
         unit = moments.scale[-1] / moments.scale[1:-1]
         self.coef_sd_ = np.sqrt(np.maximum(second - mean**2, 0.0))[..., 1:] * unit
         share = np.where(self.inclusion_probability_ > 0, self.inclusion_probability_, 1.0)

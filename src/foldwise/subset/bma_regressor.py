@@ -1,6 +1,7 @@
 """Linear regression averaged over models by their posterior probabilities."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ class Parts(NamedTuple):
     beta: FloatArray  # its coefficients
 
 
+@dataclass(eq=False, repr=False)
 class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
     """The mean of all linear models, weighted by how probable the data make them.
 
@@ -128,29 +130,16 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
     array([[116., 297.]])
     """
 
-    prior: str
-    g: float | str
     _methods: ClassVar[list[str]] = ["auto", "enumerate", "branch_and_bound", "mc3"]
     _most_subsets = 200_000
 
-    def __init__(
-        self,
-        prior: str = "bic",
-        *,
-        g: float | str = "bric",
-        model_prior: str = "uniform",
-        occam_ratio: float | str | None = "auto",
-        strict: bool = False,
-        method: str = "auto",
-        max_size: int | None = None,
-        forced: Iterable[Any] | None = None,
-        max_models: int = 10_000,
-        n_steps: int = 20_000,
-        random_state: Any = None,
-        time_limit: float | None = 600.0,
-        verbose: int = 0,
-    ) -> None:
-        self._keep(locals())
+    prior: str = "bic"
+    _: KW_ONLY
+    g: float | str = "bric"
+    model_prior: str = "uniform"
+    max_models: int = 10_000
+    n_steps: int = 20_000
+    random_state: Any = None
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the posterior mean.
@@ -169,7 +158,7 @@ class BayesianModelAveragingRegressor(LinearRegressor, BayesianModelAveraging):
         std : ndarray of shape (n_samples,)
             With ``return_std``: infinite where a model has fewer than three rows to spare.
         """
-        mean = self._linear_predictor(X)
+        mean = self._linear(X)
         if not return_std:
             return mean
         return mean, np.concatenate([self._std(*part) for part in self._mixtures(X)])

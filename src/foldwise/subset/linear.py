@@ -1,7 +1,7 @@
 """What the estimators of this room share: parameters, reading the data, predicting, naming."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,7 +24,7 @@ from foldwise.checks import (
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.folds import own_splits
 from foldwise.folds.lattice import users_splits
-from foldwise.parameters import KeepsParameters
+from foldwise.paths.linear import Scored
 from foldwise.subset.columns import Choice, choose_from
 from foldwise.subset.moments import ScaledGram, Split, SubsetRows
 from foldwise.subset.search import Searcher, largest_size
@@ -38,32 +38,23 @@ class Given(NamedTuple):
     numbers: IntArray  # the rows' numbers among all that were given
 
 
-class LinearModel(KeepsParameters):
+@dataclass(eq=False, repr=False)
+class LinearModel(Scored):
     """Linear predictions from ``coef_`` and ``intercept_``, and the room's parameters."""
 
-    coef_: FloatArray
-    intercept_: Any
-    n_features_in_: int
-    max_size: int | None
-    forced: Iterable[Any] | None
-    time_limit: float | None
-    verbose: int
-    # Estimators without these parameters have no groups, and an intercept in every model.
-    column_groups: Iterable[Iterable[Any]] | None = None
-    fit_intercept: bool = True
+    _: KW_ONLY
+    max_size: int | None = None
+    forced: Iterable[Any] | None = None
+    time_limit: float | None = 600.0
+    verbose: int = 0
     _instead: ClassVar[str]  # what to do where a search of all subsets would take too long
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _checked(self, X: Any) -> Any:
         """Return rows to predict, dense or sparse."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, accept_sparse="csr")
 
-    def _linear_predictor(self, X: Any) -> FloatArray:
+    def _linear(self, X: Any) -> FloatArray:
         return np.asarray(self._checked(X) @ self.coef_) + self.intercept_
 
     def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Given:
@@ -118,7 +109,7 @@ class LinearRegressor(RegressorMixin, LinearModel):
         ndarray of shape (n_samples,)
             Predictions.
         """
-        return self._linear_predictor(X)
+        return self._linear(X)
 
     def _checked_rows(self, X: Any, y: Any) -> tuple[Any, FloatArray]:
         if _needs_nothing(X, y):

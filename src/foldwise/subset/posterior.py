@@ -61,12 +61,6 @@ def local_g(left: FloatArray, k: IntArray, spare: float) -> FloatArray:
     return np.maximum((1 - left) * rest / (np.maximum(k, 1) * left) - 1, 0.0)
 
 
-def probabilities(scores: FloatArray) -> FloatArray:
-    """Return weights that fall with exp(-score / 2) and sum to one."""
-    weights = np.exp(-0.5 * (scores - scores.min()))
-    return weights / weights.sum()
-
-
 def occams_window(
     kept: BoolArray, scores: FloatArray, ratio: float | None, *, strict: bool
 ) -> IntArray:

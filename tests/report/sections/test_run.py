@@ -26,7 +26,7 @@ def test_failures_are_listed_with_their_reason(failed: StackingRegressor) -> Non
 
 
 def test_nothing_to_say_is_said(regression: StackingRegressor) -> None:
-    section = warnings_section(stack_values(regression))
+    section = warnings_section(stack_values(regression), {})
     assert section.lead == "Nothing failed and nothing stands out."
 
 

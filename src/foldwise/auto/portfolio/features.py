@@ -1,5 +1,6 @@
 """Columns made for learners: kernel features, splines, arithmetic, and crosses of categories."""
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
@@ -22,6 +23,7 @@ from foldwise.auto.tables.levels import (
 )
 
 
+@dataclass(eq=False, repr=False)
 class KernelFeatures(TransformerMixin, BaseEstimator):
     """Similarity to some training rows by a Gaussian kernel, decorrelated (Nyström).
 
@@ -32,12 +34,9 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
     .. [1] Williams and Seeger (2001). Using the Nyström method to speed up kernel machines.
     """
 
-    def __init__(
-        self, width: float = 1.0, n_components: int = 300, random_state: Any = None
-    ) -> None:
-        self.width = width
-        self.n_components = n_components
-        self.random_state = random_state
+    width: float = 1.0
+    n_components: int = 300
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw rows and decorrelate their kernel."""
@@ -60,6 +59,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
 FEW_VALUES = 10
 
 
+@dataclass(eq=False, repr=False)
 class SplineColumns(TransformerMixin, BaseEstimator):
     """Spread columns of many values over cubic splines; leave the others as they are.
 
@@ -67,8 +67,7 @@ class SplineColumns(TransformerMixin, BaseEstimator):
     they end.
     """
 
-    def __init__(self, n_knots: int = 8) -> None:
-        self.n_knots = n_knots
+    n_knots: int = 8
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the columns and their knots."""
@@ -95,6 +94,7 @@ class SplineColumns(TransformerMixin, BaseEstimator):
 OPERATIONS = (np.add, np.subtract, np.multiply, np.divide)
 
 
+@dataclass(eq=False, repr=False)
 class ArithmeticColumns(TransformerMixin, BaseEstimator):
     """Sums, differences, products and ratios of two columns of numbers, drawn without the target.
 
@@ -105,9 +105,8 @@ class ArithmeticColumns(TransformerMixin, BaseEstimator):
     .. [1] TabPrep (2026), arXiv 2606.02384: the arithmetic part of it.
     """
 
-    def __init__(self, n_new: int = 150, random_state: int = 0) -> None:
-        self.n_new = n_new
-        self.random_state = random_state
+    n_new: int = 150
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw pairs of columns and what is done with them."""
@@ -159,6 +158,7 @@ class Crossed(NamedTuple):
         return _places(_joint(levels, self.pair, self.base), self.known)
 
 
+@dataclass(eq=False, repr=False)
 class CrossedLevels(TransformerMixin, BaseEstimator):
     """Add to a table of codes what crosses of its categories say about the target.
 
@@ -175,13 +175,10 @@ class CrossedLevels(TransformerMixin, BaseEstimator):
     .. [1] TabPrep (2026), arXiv 2606.02384.
     """
 
-    def __init__(
-        self, n_crosses: int = 28, n_beside: int = 30, quantity: bool = True, random_state: int = 0
-    ) -> None:
-        self.n_crosses = n_crosses
-        self.n_beside = n_beside
-        self.quantity = quantity
-        self.random_state = random_state
+    n_crosses: int = 28
+    n_beside: int = 30
+    quantity: bool = True
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn levels, means and counts."""

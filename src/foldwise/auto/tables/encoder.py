@@ -1,12 +1,13 @@
 """The transformer: a table of any columns -> the numbers a learner can use."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_object_dtype
 from sklearn import get_config
-from sklearn.base import TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from foldwise.arrays import Array, FloatArray, IntArray
@@ -29,7 +30,6 @@ from foldwise.checks import check_lengths, check_whole, check_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter, listing
 from foldwise.learners.encoded import Encode, column_blocks
 from foldwise.learners.rows import Matrix
-from foldwise.parameters import KeepsParameters
 
 OWNER = "TableEncoder"
 N_FOLDS = 5
@@ -40,7 +40,8 @@ CHOICES = {
 }
 
 
-class TableEncoder(TransformerMixin, KeepsParameters):
+@dataclass(eq=False, repr=False)
+class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a table of numbers, words, dates and texts into numbers for a learner.
 
     Put it first in a Pipeline: the stack then fits it inside every node, and learners with the
@@ -118,19 +119,15 @@ class TableEncoder(TransformerMixin, KeepsParameters):
     ['age', 'age (missing)', 'town = Rome']
     """
 
-    def __init__(
-        self,
-        kinds: Kinds | dict[str, str] | None = None,
-        *,
-        numbers: str = "impute",
-        categories: str = "onehot",
-        scale: str | None = None,
-        high_cardinality: int = 40,
-        text_width: int = 16,
-        task: str = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self._keep(locals())
+    kinds: Kinds | dict[str, str] | None = None
+    _: KW_ONLY
+    numbers: str = "impute"
+    categories: str = "onehot"
+    scale: str | None = None
+    high_cardinality: int = 40
+    text_width: int = 16
+    task: str = "auto"
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn levels, medians, scales and means.

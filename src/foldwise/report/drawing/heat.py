@@ -21,38 +21,36 @@ FEW = 4
 
 def heat(
     values: Array,
-    rows: Sequence[Any],
-    columns: Sequence[Any],
+    names: Sequence[Any],
     *,
     title: str,
     corner: str = "",
     show: Callable[[float], str] = number,
 ) -> Markup:
-    """Return a matrix in colours; negative values in the second colour.
+    """Return a matrix in colours, its rows named as its columns; negative values in the second.
 
-    Shapes: ``values`` (n_rows, n_columns).
+    Shapes: ``values`` (n_names, n_names).
     """
     values = np.asarray(values, dtype=np.float64)
-    n_rows, n_columns = values.shape
-    room = min(145.0, max(svg.width_of(shortened(name, 30)) for name in rows) + 26)
-    largest = LARGEST_OF_FEW if n_columns <= FEW else LARGEST_CELL
-    size = min(largest, (WIDTH - room - 4) / n_columns)
-    numbered = size < max(svg.width_of(shortened(name, 30)) for name in columns)
+    n, longest = len(names), max(svg.width_of(shortened(name, 30)) for name in names)
+    room = min(145.0, longest + 26)
+    size = min(LARGEST_OF_FEW if n <= FEW else LARGEST_CELL, (WIDTH - room - 4) / n)
+    numbered = size < longest
     every = math.ceil(MIN_STEP / size) if numbered else 1
     top = 36.0 if corner else 18.0
     marks = [svg.label(corner, 2.0, 11.0, room=WIDTH - 4, class_="a")] if corner else []
-    for j, name in list(enumerate(columns))[::every]:
+    for j, name in list(enumerate(names))[::every]:
         text, place = str(j + 1) if numbered else name, room + size * (j + 0.5)
         marks.append(svg.label(text, place, top - 5, room=max(size, 14), class_="t mid"))
     widest = max(svg.width_of(show(v)) for v in values.flat)
-    roomy = n_columns <= MOST_WITH_NUMBERS and size > 4 + widest
-    for i, name in enumerate(rows):
+    roomy = n <= MOST_WITH_NUMBERS and size > 4 + widest
+    for i, name in enumerate(names):
         y = top + size * i
         text = f"{i + 1} {name}" if numbered else name
         marks.append(svg.label(text, room - 6, y + size / 2 + 4, room=room - 6, class_="t end"))
-        for j in range(n_columns):
+        for j in range(n):
             marks += _cell(values[i, j], show if roomy else None, room + size * j, y, size)
-    return svg.drawing(WIDTH, top + size * n_rows + 4, title, *marks)
+    return svg.drawing(WIDTH, top + size * n + 4, title, *marks)
 
 
 def _cell(

@@ -122,7 +122,7 @@ def _heat_figure(names: Sequence[str], matrix: FloatArray) -> Figure:
     shown = names[:MOST_IN_HEAT]
     part = matrix[: len(shown), : len(shown)]
     title = "correlation of errors"
-    drawing = heat(part, shown, shown, title=title, show=lambda v: f"{v:.2f}".replace("-", "−"))
+    drawing = heat(part, shown, title=title, show=lambda v: f"{v:.2f}".replace("-", "−"))
     more = f" The best {len(shown)} of {len(names)}." if len(shown) < len(names) else ""
     return Figure("How alike the errors are", drawing, f"Correlation of hold-out errors.{more}")
 

@@ -96,9 +96,7 @@ def _confusion(counts: FloatArray, classes: Array) -> Figure:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     names = [shortened(label, 20) for label in classes]
     title, corner = "confusion of the classes", "down: actual, across: predicted"
-    drawing = heat(
-        shares, names, names, title=title, corner=corner, show=lambda v: f"{100 * v:.0f}"
-    )
+    drawing = heat(shares, names, title=title, corner=corner, show=lambda v: f"{100 * v:.0f}")
     return Figure("Confusion", drawing, "Percent of each actual class, by predicted class.")
 
 

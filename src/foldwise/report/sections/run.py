@@ -3,7 +3,6 @@
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,9 +32,7 @@ LONGEST = 20_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 
 
-def warnings_section(
-    stack: StackValues, skipped: Mapping[str, str] = MappingProxyType({})
-) -> Section:
+def warnings_section(stack: StackValues, skipped: Mapping[str, str]) -> Section:
     """Return what failed, and what a reader of the score should know."""
     failures = list({**stack.fitted.failures_, **skipped}.items())
     blocks: list[Block] = [Prose(text, warning=True) for text in cautions(stack)]
