@@ -328,6 +328,7 @@ def test_a_grid_agrees_or_declines_for_random_problems(n, p, weighted, scaled, s
 
 def test_moments_are_shared_in_this_process_and_held_in_no_other(monkeypatch):
     here, elsewhere = problem(), problem()
+    monkeypatch.setattr(linear, "MAPPED", set())
     by_shortcut(Ridge(), here, plain(160))
     assert "linear moments" in here.shared
     monkeypatch.setattr(linear, "MAPPED", {1})

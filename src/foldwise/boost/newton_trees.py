@@ -75,7 +75,7 @@ def _sorted(values: Any) -> Array:
 def _values(X: Any, i: int) -> Any:
     if not is_frame(X):
         return np.asarray(X)[:, i]
-    column = take(X, i, axis=1)
+    column = X.iloc[:, i] if isinstance(X, pd.DataFrame) else take(X, i, axis=1)
     # A categorical of pandas knows its few levels: they need not be looked for in every row.
     few = isinstance(getattr(column, "dtype", None), pd.CategoricalDtype)
     return column if few else np.asarray(column)

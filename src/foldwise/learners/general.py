@@ -3,14 +3,16 @@
 import copy
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
 import joblib
 import numpy as np
 from scipy.sparse import issparse
 from sklearn import config_context
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
@@ -572,8 +574,20 @@ def _key(parent: str, step: Any) -> str:
 
 def overwrites(model: Any) -> bool:
     """Tell whether the model was allowed to change the rows it is given."""
-    parameters = model.get_params(deep=True) if hasattr(model, "get_params") else {}
+    own: dict[str, Any] = {}
+    if getattr(type(model), "get_params", None) is BaseEstimator.get_params:
+        own = {name: getattr(model, name, None) for name in _parameters(type(model))}
+    if hasattr(model, "get_params") and (
+        not own or any(hasattr(value, "get_params") for value in own.values())
+    ):
+        own = model.get_params(deep=True)
     return any(
         value is False and name.split("__")[-1].lower() in ("copy", "copy_x")
-        for name, value in parameters.items()
+        for name, value in own.items()
     )
+
+
+@cache
+def _parameters(kind: Hashable) -> tuple[str, ...]:
+    # Looked up in a signature, which takes longer than small models do.
+    return tuple(cast("type[BaseEstimator]", kind)._get_param_names())
