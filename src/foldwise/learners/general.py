@@ -3,10 +3,10 @@
 import copy
 import math
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import joblib
 import numpy as np
@@ -574,9 +574,10 @@ def _key(parent: str, step: Any) -> str:
 
 def overwrites(model: Any) -> bool:
     """Tell whether the model was allowed to change the rows it is given."""
+    kind: Any = type(model)
     own: dict[str, Any] = {}
-    if getattr(type(model), "get_params", None) is BaseEstimator.get_params:
-        own = {name: getattr(model, name, None) for name in _parameters(type(model))}
+    if getattr(kind, "get_params", None) is BaseEstimator.get_params:
+        own = {name: getattr(model, name, None) for name in _parameters(kind)}
     if hasattr(model, "get_params") and (
         not own or any(hasattr(value, "get_params") for value in own.values())
     ):
@@ -588,6 +589,6 @@ def overwrites(model: Any) -> bool:
 
 
 @cache
-def _parameters(kind: Hashable) -> tuple[str, ...]:
+def _parameters(kind: type[BaseEstimator]) -> tuple[str, ...]:
     # Looked up in a signature, which takes longer than small models do.
-    return tuple(cast("type[BaseEstimator]", kind)._get_param_names())
+    return tuple(kind._get_param_names())
