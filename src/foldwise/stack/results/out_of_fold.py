@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import OutOfFoldTable
+from foldwise.engine.threads import one_thread
 from foldwise.folds import Judgement
 from foldwise.learners import prepared, take_rows
 from foldwise.scores.metric import Response, joined
@@ -85,13 +85,8 @@ class SubsetScore:
         Calibration and threshold are those of the fold's whole stack, for all subsets.
         """
         names = [self.names[m] for m in subset]
-        with self._threads.limit(limits=1, user_api="blas"):
+        with one_thread("blas"):
             return float(np.mean([repeat.score(names) for repeat in self._repeats]))
-
-    @cached_property
-    def _threads(self) -> ThreadpoolController:
-        # Found once: looking for the libraries takes longer than most fits here.
-        return ThreadpoolController()
 
     @cached_property
     def _repeats(self) -> list["_Repeat"]:
