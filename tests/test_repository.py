@@ -116,6 +116,19 @@ def test_every_public_name_is_documented_with_its_parameters() -> None:
     assert bare == []
 
 
+def test_every_documented_parameter_of_an_estimator_can_be_given() -> None:
+    # A class that joins two bases with fields has the constructor of one, unless it is decorated.
+    for name in foldwise.__all__:
+        value = getattr(foldwise, name)
+        if not (inspect.isclass(value) and hasattr(value, "get_params")):
+            continue
+        text = (inspect.getdoc(value) or "").split("Parameters\n----------\n")[1]
+        told = re.split(r"\n\w[\w ]*\n-{3,}\n", text)[0]
+        lines = [line.split(" : ")[0] for line in told.splitlines() if line[:1].strip()]
+        names = [each for line in lines for each in line.split(", ")]
+        assert set(names) == set(inspect.signature(value).parameters), name
+
+
 def test_every_parameter_and_fitted_attribute_of_an_estimator_is_documented() -> None:
     missing = []
     for name in foldwise.__all__:
