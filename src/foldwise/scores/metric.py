@@ -325,15 +325,19 @@ def _takes_weights(scorer: Any) -> bool:
 def _from_rows(
     losses: FloatArray, target: Target, sign: int, function: Callable[..., float] | None
 ) -> Evaluation:
-    weight = np.ones(len(losses)) if target.weight is None else target.weight
-    share = weight / weight.sum()
+    n, weight = len(losses), target.weight
+    share = np.full(n, 1 / max(n, 1)) if weight is None else weight / weight.sum()
     mean = float(share @ losses)
-    contributions = share * (losses - mean)
+    contributions = losses - mean
+    # In place: of many rows every copy is much.
+    contributions *= share
     if function is metrics.root_mean_squared_error:
         root = np.sqrt(mean)
-        contributions = contributions / (2 * root) if root > 0 else contributions
+        if root > 0:
+            contributions /= 2 * root
         mean = float(root)
-    return Evaluation(sign * mean, sign * _by_unit(contributions, target))
+    contributions *= sign
+    return Evaluation(sign * mean, _by_unit(contributions, target))
 
 
 def _by_unit(contributions: FloatArray, target: Target) -> FloatArray:

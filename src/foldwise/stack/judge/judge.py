@@ -286,9 +286,6 @@ class Judge:
 
     def try_all(self, judgement: Judgement) -> tuple[dict[Option, Any], dict[Option, Response]]:
         """Fit every option without the judged fold, and predict the fold."""
-        if self.layer.problem.is_large:
-            # What was fitted and let go of before lies in pieces.
-            give_back()
         stackers = self._fit_all(self.contest.candidates, judgement.train)
         test = self.layer.features((judgement.test,))
         return stackers, {o: self.respond(stacker, test) for o, stacker in stackers.items()}
@@ -307,6 +304,9 @@ class Judge:
         self, candidates: Iterable[Candidate], blocks: Sequence[Block]
     ) -> dict[Option, Any]:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
+        if self.layer.problem.is_large:
+            # What was fitted and let go of before lies in pieces.
+            give_back()
         data, features = self.layer.problem.data, self.layer.features(blocks)
         y = data.y[rows_of(blocks)]
         if self.contest.metric.reads_rows:

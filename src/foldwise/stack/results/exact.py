@@ -147,7 +147,8 @@ class _Losses:
     """What every model loses on the judged rows, as far as it tells how much folds err together."""
 
     def __init__(self, stack: FittedStack, titles: list[str]) -> None:
-        self.stack, self.target = stack, stack.judge.judged_target()
+        assert stack.verdict.target is not None
+        self.stack, self.target = stack, stack.verdict.target
         n_folds, self.places = len(stack.reading.judgements), {t: m for m, t in enumerate(titles)}
         # By what was fitted without a fold, and without another too: the mean on the fold.
         self.by_rows = np.empty((len(self.target.y) if self.told else 0, len(titles)))
@@ -279,7 +280,8 @@ def weights_by_learner(stack: FittedStack) -> dict[str, float]:
 
 
 def _fold_of_units(stack: FittedStack) -> IntArray:
-    target = stack.judge.judged_target()
+    target = stack.verdict.target
+    assert target is not None
     if target.unit is None:
         return target.fold
     _, first = np.unique(target.unit, return_index=True)
