@@ -23,7 +23,7 @@ class RowsInParts(lightgbm.Sequence):
     ``encoded``: The same rows, if they are to be encoded first.
     """
 
-    batch_size = 2**14
+    batch_size = 2**12
 
     def __init__(self, X: Any, rows: IntArray, encoded: EncodedRows | None = None) -> None:
         self.X, self.rows, self.encoded = X, rows, encoded
