@@ -138,12 +138,15 @@ class Evaluation:
 
     def error_of_difference(self, other: "Evaluation") -> float:
         """Return the standard error of the paired difference to another model's score."""
-        return _root_sum_of_squares(self.contributions - other.contributions)
+        difference = self.contributions - other.contributions
+        return _root_sum_of_squares(difference, out=difference)
 
 
-def _root_sum_of_squares(contributions: FloatArray) -> float:
+def _root_sum_of_squares(contributions: FloatArray, out: FloatArray | None = None) -> float:
     n = len(contributions)
-    return float(np.sqrt(np.sum(contributions**2) * n / (n - 1))) if n > 1 else float("nan")
+    if n < 2:
+        return float("nan")
+    return float(np.sqrt(np.sum(np.square(contributions, out=out)) * n / (n - 1)))
 
 
 @dataclass(frozen=True)
@@ -361,7 +364,8 @@ def _area_under_curve(response: Response, target: Target, how: dict[str, Any]) -
 
 
 def _squared(response: Response, y: Array) -> FloatArray:
-    return (response.values[:, 0] - y.reshape(len(y))) ** 2
+    off = response.values[:, 0] - y.reshape(len(y))
+    return np.square(off, out=off)
 
 
 def _absolute(response: Response, y: Array) -> FloatArray:
