@@ -92,7 +92,7 @@ def board_of(stack: FittedStack) -> Board:
             rows |= _exact(stack, judged, curve)
     rows = {title: rows[title] for title in tops}
     found = seen.ratios() if curved else np.ones((len(tops), len(tops)))
-    return Board(rows, found, _fold_of_units(stack), why_not)
+    return Board(rows, found, _fold_of_units(seen.target), why_not)
 
 
 def _groups(stack: FittedStack, tops: dict[str, Top]) -> list[dict[str, Top]]:
@@ -279,9 +279,7 @@ def weights_by_learner(stack: FittedStack) -> dict[str, float]:
     return {**dict.fromkeys(features.names, 0.0), **dict(found)}
 
 
-def _fold_of_units(stack: FittedStack) -> IntArray:
-    target = stack.verdict.target
-    assert target is not None
+def _fold_of_units(target: Target) -> IntArray:
     if target.unit is None:
         return target.fold
     _, first = np.unique(target.unit, return_index=True)
