@@ -76,6 +76,6 @@ def column_blocks(X: Matrix, rows: IntArray, columns: IntArray, cells: int) -> I
 
 
 def _parts(X: Matrix, rows: IntArray) -> Iterator[slice]:
-    """Yield parts of the rows, before each of which what was read is let go of."""
+    """Yield parts of the rows, so few that what is read of each is little."""
     step = max(1, PART_BYTES // (8 * max(X.shape[1], 1)))
     return (slice(start, start + step) for start in range(0, len(rows), step))
