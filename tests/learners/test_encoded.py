@@ -139,6 +139,30 @@ def test_classes_and_xgboost_are_the_same(request: pytest.FixtureRequest) -> Non
             assert_same(one, other)
 
 
+@pytest.mark.usefixtures("few_rows_are_many")
+@pytest.mark.parametrize("stops", [False, True])
+def test_xgboost_frees_the_rows_it_has_read(stops: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    xgboost = pytest.importorskip("xgboost")
+    made, held, whole = [], [], EncodedRows.whole
+
+    def noted(self: EncodedRows, *dtype: Any) -> Any:
+        made.append(whole(self, *dtype))
+        return made[-1]
+
+    class Look(xgboost.callback.TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            held.append(sum(rows.nbytes for rows in made))
+            return False
+
+    monkeypatch.setattr(EncodedRows, "whole", noted)
+    few = {"n_estimators": 3, "n_jobs": 1, "early_stopping_rounds": 2 if stops else None}
+    learner = piped(xgboost.XGBRegressor(**few, callbacks=[Look()]), NATIVE)
+    fitted = fits(learner, WATCHED if stops else TASK)
+    assert held == [0, 0, 0]
+    assert len(made) > len(fitted)
+    assert [type(each) for each in fitted[0].model[-1].callbacks] == [Look]
+
+
 def mixed(frame: pd.DataFrame) -> pd.DataFrame:
     whole = pd.Series(np.arange(N) % 11, name="g")
     return pd.concat([frame, whole, whole > 4], axis=1).set_axis(list("abcdefgh"), axis=1)

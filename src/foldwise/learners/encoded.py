@@ -1,6 +1,7 @@
 """Rows of a node that are encoded where they are read: of a large table, no copy is made before."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -73,6 +74,24 @@ def column_blocks(X: Matrix, rows: IntArray, columns: IntArray, cells: int) -> I
                 block[:, k] = X.table.iloc[:, column].to_numpy()[rows]
                 let_go()
         yield block
+
+
+@contextmanager
+def freed_when_read(model: Any, rows: Sequence[Array]) -> Iterator[None]:
+    """Free rows before the first round of XGBoost, which has made its own of them by then."""
+    from xgboost.callback import TrainingCallback  # noqa: PLC0415 - an extra
+
+    class Free(TrainingCallback):
+        def before_training(self, model: Any) -> Any:
+            for each in rows:
+                if each.flags.owndata:
+                    each.resize(0, refcheck=False)
+            return model
+
+    kept = model.callbacks
+    model.set_params(callbacks=[*(kept or ()), Free()])
+    yield
+    model.set_params(callbacks=kept)
 
 
 def _parts(X: Matrix, rows: IntArray) -> Iterator[slice]:

@@ -4,6 +4,7 @@ import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -17,9 +18,9 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine.executor import MAPPED, let_go, without_frames
-from foldwise.learners.encoded import EncodedRows, numbers_in_rows
+from foldwise.learners.encoded import EncodedRows, freed_when_read, numbers_in_rows
 from foldwise.learners.prepare import (
     prepared,
     respond,
@@ -202,7 +203,8 @@ class NodeInput:
         start = time.perf_counter()
         begun = self.begin(assignment)
         called = begun.called
-        begun.last.fit(called.pop("X"), called.pop("y"), **called)
+        with self.taken_over(begun.last, called["X"]):
+            begun.last.fit(called.pop("X"), called.pop("y"), **called)
         # The rows are let go of before others are asked about.
         called.clear()
         return self.finish(begun, assignment.method, time.perf_counter() - start)
@@ -309,9 +311,13 @@ class NodeInput:
         if all_count and hasattr(learner, "_reads_parts"):
             in_parts = learner._reads_parts(rows, watched=bool(self.task.watched))
             return rows.whole() if in_parts is None else in_parts
-        # XGBoost keeps single precision whatever it is given.
-        single = type(learner).__module__.startswith("xgboost.")
-        return rows.whole(np.float32 if single else np.float64)
+        return whole_for(learner, rows)
+
+    def taken_over(self, learner: Any, *rows: Any) -> AbstractContextManager[None]:
+        """Let a learner free rows that were encoded for it alone, once it has read them."""
+        if self.encoded is None or not _is_xgboost(learner):
+            return nullcontext()
+        return freed_when_read(learner, rows)
 
     def rows_for(self, step: Any, key: str) -> tuple[Any, Any]:
         """Return training and test rows, copied for a step that may overwrite them."""
@@ -336,6 +342,15 @@ class NodeInput:
         from foldwise.learners.in_parts import stand_in  # noqa: PLC0415 - with it LightGBM
 
         return stand_in(learner, self.data.X, self.task.train)
+
+
+def whole_for(learner: Any, rows: EncodedRows) -> Array:
+    """Return encoded rows as an array; XGBoost keeps single precision whatever it is given."""
+    return rows.whole(np.float32 if _is_xgboost(learner) else np.float64)
+
+
+def _is_xgboost(learner: Any) -> bool:
+    return type(learner).__module__.startswith("xgboost.")
 
 
 def steps_of(model: Any) -> list[Any]:

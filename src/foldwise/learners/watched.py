@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine.executor import without_frames
-from foldwise.learners.general import Assignment, NodeInput, steps_of
+from foldwise.learners.general import Assignment, NodeInput, steps_of, whole_for
 from foldwise.learners.prepare import EARLY_STOPPING, respond, stops_early_on_given_rows, take_rows
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
@@ -97,9 +97,10 @@ def _watch(
     if package_of(model) == "xgboost":
         if parts[0][2] is not None:
             called["sample_weight_eval_set"] = [part[2] for part in parts]
-        model.set_params(callbacks=[_xgboost_callback(waiting)])
+        kept = model.callbacks
+        model.set_params(callbacks=[*(kept or ()), _xgboost_callback(waiting)])
         model.fit(X, y, eval_set=sets, verbose=False, **called)
-        model.set_params(callbacks=None)
+        model.set_params(callbacks=kept)
     else:
         after = {"use_best_model": False, "callbacks": [_AfterEach(waiting)]}
         model.fit(X, y, eval_set=sets, **after, **called)
@@ -109,6 +110,8 @@ def _watch(
 def _of_classes(part: Part, classes: Array) -> Part:
     X, y, weight = part
     met = np.flatnonzero(np.isin(y, classes))
+    if len(met) == len(y):
+        return part
     return take_rows(X, met), y[met], None if weight is None else weight[met]
 
 
@@ -194,27 +197,29 @@ def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> 
         assignment = replace(assignment, learner=learner)
     node = NodeInput(data, task, alone=True)
     begun = node.begin(assignment)
-    asked = partial(node.asked, begun.model, begun.last, begun.key)
+    last = begun.last
+    asked = partial(node.asked, begun.model, last, begun.key)
     # Rows that are encoded as they are read need not wait for the end.
     whole = None if node.encoded is not None else next(asked())
 
     def part(rows: IntArray) -> Part:
         if node.encoded is not None:
-            X = node.encoded.of(rows).whole()
+            X = whole_for(last, node.encoded.of(rows))
         else:
             X = take_rows(whole, np.searchsorted(task.test, rows))
         return X, take_rows(data.y, rows), None if weight is None else take_rows(weight, rows)
 
     called, parts = begun.called, [part(rows) for rows in task.watched]
-    found = _watch(begun.last, patience, called.pop("X"), called.pop("y"), parts, **called)
+    with node.taken_over(last, called["X"], *(X for X, _, _ in parts)):
+        found = _watch(last, patience, called.pop("X"), called.pop("y"), parts, **called)
     called.clear()
     seconds, start = time.perf_counter() - start, time.perf_counter()
     told, models = dict[int, list[FloatArray]](), dict[int, Any]()
     for X in asked() if whole is None else [whole]:
-        if not models or _answers_once(begun.last, keep=task.keep_model):
-            models = _cuts(begun.last, found, X, keep=task.keep_model)
-        for rounds, last in models.items():
-            answer = respond(last, X, assignment.method, data, len(task.train))
+        if not models or _answers_once(last, keep=task.keep_model):
+            models = _cuts(last, found, X, keep=task.keep_model)
+        for rounds, cut in models.items():
+            answer = respond(cut, X, assignment.method, data, len(task.train))
             told.setdefault(rounds, []).append(answer)
     took = (time.perf_counter() - start) / len(told)
     fits = dict[int, NodeFit]()

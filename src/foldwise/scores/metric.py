@@ -190,7 +190,7 @@ class Metric:
         """Score predictions."""
         losses = self._row_losses(response, target)
         if losses is not None:
-            return _from_rows(losses, target, self.sign, self.function)
+            return self._from_rows(losses, target)
         if self._has_area(response, target):
             return _area_under_curve(response, target, getattr(self.scorer, "_kwargs", {}))
         return self._from_blocks(response, target)
@@ -222,7 +222,10 @@ class Metric:
 
     def score(self, response: Response, target: Target) -> float:
         """Return the score alone, which is cheaper than an evaluation for many metrics."""
-        if self.knows_rows(response, target):
+        losses = self._row_losses(response, target)
+        if losses is not None:
+            return self._mean(losses, target)
+        if self._has_area(response, target):
             return self.evaluate(response, target).score
         return self._pool(response, target)
 
@@ -247,7 +250,7 @@ class Metric:
     def _of_fold(self, response: Response, target: Target) -> float:
         losses = self._row_losses(response, target)
         if losses is not None:
-            return _from_rows(losses, target, self.sign, self.function).score
+            return self._mean(losses, target)
         return self._score(response, target) if self._defined(target) else float("nan")
 
     def _defined(self, target: Target) -> bool:
@@ -320,27 +323,38 @@ class Metric:
         n = max(len(values), 1)
         return Evaluation(score, (n - 1) / n * (values.mean() - values) if n > 1 else values)
 
+    @property
+    def _is_root(self) -> bool:
+        return self.function is metrics.root_mean_squared_error
+
+    def _mean(self, losses: FloatArray, target: Target) -> float:
+        mean = float(_shares(target) @ losses)
+        return self.sign * (float(np.sqrt(mean)) if self._is_root else mean)
+
+    def _from_rows(self, losses: FloatArray, target: Target) -> Evaluation:
+        """Return the evaluation of losses by row, which it overwrites: a copy of many is much."""
+        share = _shares(target)
+        mean = float(share @ losses)
+        losses -= mean
+        losses *= share
+        del share
+        if self._is_root:
+            root = np.sqrt(mean)
+            if root > 0:
+                losses /= 2 * root
+            mean = float(root)
+        losses *= self.sign
+        return Evaluation(self.sign * mean, _by_unit(losses, target))
+
 
 def _takes_weights(scorer: Any) -> bool:
     return "sample_weight" in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
 
 
-def _from_rows(
-    losses: FloatArray, target: Target, sign: int, function: Callable[..., float] | None
-) -> Evaluation:
-    n, weight = len(losses), target.weight
-    share = np.full(n, 1 / max(n, 1)) if weight is None else weight / weight.sum()
-    mean = float(share @ losses)
-    contributions = losses - mean
-    # In place: of many rows every copy is much.
-    contributions *= share
-    if function is metrics.root_mean_squared_error:
-        root = np.sqrt(mean)
-        if root > 0:
-            contributions /= 2 * root
-        mean = float(root)
-    contributions *= sign
-    return Evaluation(sign * mean, _by_unit(contributions, target))
+def _shares(target: Target) -> FloatArray:
+    """Return what each row counts, in all one."""
+    n, weight = len(target.y), target.weight
+    return np.full(n, 1 / max(n, 1)) if weight is None else weight / weight.sum()
 
 
 def _by_unit(contributions: FloatArray, target: Target) -> FloatArray:
