@@ -110,7 +110,7 @@ class Lattice:
     @cached_property
     def fold_of(self) -> IntArray:
         """The fold that tests each row, -1 where none does."""
-        fold = np.full(self.n_rows, -1, dtype=np.intp)
+        fold = np.full(self.n_rows, -1, dtype=ROW_NUMBER)
         for i, test in enumerate(self.tests):
             fold[test] = i
         return fold

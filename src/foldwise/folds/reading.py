@@ -558,6 +558,8 @@ class Needs:
     def of(self, node: Node) -> IntArray:
         """Return all rows asked of a node, sorted."""
         asked = [rows for rows in self.rows[node] if len(rows)]
+        if len(asked) == 1 and (asked[0][1:] > asked[0][:-1]).all():
+            return asked[0]
         held = np.zeros(max((rows.max() + 1 for rows in asked), default=0), dtype=bool)
         for rows in asked:
             held[rows] = True

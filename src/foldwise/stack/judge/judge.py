@@ -144,6 +144,7 @@ class Judge:
             chosen.append(response)
             tried.append(responses)
         target, response = self.judged_target(), joined(chosen)
+        del chosen, responses
         # What is not asked for again is let go of.
         read = dict.__getitem__ if self.contest.corrects else dict.pop
         responses = {o: joined([read(each, o) for each in tried]) for o in list(tried[0])}

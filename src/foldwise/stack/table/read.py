@@ -148,7 +148,8 @@ def weights_of(blocks: Sequence[Block], sample_weight: FloatArray | None) -> Flo
 
 def fold_numbers(blocks: Sequence[Block]) -> IntArray:
     """Return, for each row of the blocks, the number of its block."""
-    return np.repeat(np.arange(len(blocks)), [len(block.rows) for block in blocks])
+    numbers = np.arange(len(blocks), dtype=ROW_NUMBER)
+    return np.repeat(numbers, [len(block.rows) for block in blocks])
 
 
 def clip_amount(n_rows: float) -> float:
