@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -102,23 +103,30 @@ def perform(work: Any, shared: Any, job: bytes, around: Surroundings) -> bytes:
     made of may not be known here. If a list is returned, each item travels on its own, so that one
     that cannot be pickled does not take the others with it.
     """
-    result, error = None, None
+    result: Any = None
+    error: Any = None
     said: list[warnings.WarningMessage] = []
     before = resident()
     start = time.perf_counter()
     try:
         with around() as said:
-            result = work(shared, pickle.loads(job))
+            opened = pickle.loads(job)
+            # Of many rows their numbers alone are much.
+            del job
+            result = work(shared, opened)
     except Exception as raised:
         error = without_frames(raised)
     seconds = time.perf_counter() - start
     memory = max(highest() - before, 0)
-    parts = result if isinstance(result, list) else [result]
+    several = isinstance(result, list)
+    parts = deque(result if several else [result])
+    del result
     warned = [(str(w.message), w.category, w.filename, w.lineno) for w in said]
     return pickle.dumps(
         {
-            "parts": [_portable(part) for part in parts],
-            "several": isinstance(result, list),
+            # Each is let go of once it is packed.
+            "parts": [_portable(parts.popleft()) for _ in range(len(parts))],
+            "several": several,
             "error": _portable(error),
             "seconds": seconds,
             "memory": memory,
@@ -134,7 +142,8 @@ def received(ticket: int, answer: bytes) -> Finished:
         if not isinstance(warning, UnsendableError):
             text, category, filename, line = warning
             warnings.warn_explicit(text, category, filename, line, registry=_said)
-    results = [_opened(part) for part in told["parts"]]
+    parts = deque(told.pop("parts"))
+    results = [_opened(parts.popleft()) for _ in range(len(parts))]
     result = results if told["several"] else results[0]
     error = _opened(told["error"]) or (result if isinstance(result, UnsendableError) else None)
     result = result if error is None else None
@@ -213,10 +222,9 @@ def serve(connection: Connection, parent: int, lasting: bool = False) -> None:
             return
         if kind == "task":
             work, shared, around = placed
-            connection.send_bytes(perform(work, shared, content[0], around))
+            connection.send_bytes(perform(work, shared, content.pop(), around))
             del work, shared
             # Nothing of a task is held while the next is waited for.
-            content.clear()
             give_back()
             continue
         if kind == "move":
