@@ -141,6 +141,12 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     twice = {"first": booster, "second": booster}
     enough = 2 * seconds(500, 2) + seconds(500, 32) + seconds(2000, 2) + seconds(2000, 32)
     assert list(speeds_of(twice, data, 0, enough - 0.1)) == ["first"]
+    # With less than a third of it no second number of rows is tried, and no second booster.
+    sizes.clear()
+    less = (enough - seconds(500, 2)) / 3.1
+    assert list(speeds_of(twice, data, 0, less)) == ["first"]
+    assert set(sizes) == {500}
+    assert sizes.count(500) == 3
     monkeypatch.setattr(module, "trial", stops_after(200))
     usual = [speed.usual for speed in speeds_of(twice, data, 0, 1e4).values()]
     assert usual == pytest.approx([300.0] * 2, rel=0.01)

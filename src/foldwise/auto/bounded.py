@@ -244,14 +244,18 @@ def speeds_of(
 
     Where the first of ours stops, the others are taken to stop too.
     """
-    start, found = time.perf_counter(), dict[str, Speed]()
+    start, took, found = time.perf_counter(), 0.0, dict[str, Speed]()
     order = trial_order(data, seed, PROBED_ROWS[-1])
     for name, learner in learners.items():
         left = limit - (time.perf_counter() - start)
         if not found:
             # The first fit of all is slow for what it loads.
             left -= _probe(learner, data, order[: PROBED_ROWS[0]], seed, FEW)
-        speed = speed_of(learner, data, order, seed, left / len(learners)) if left > 0 else None
+        if left <= took:
+            # What is left would not do for one as slow as the last.
+            break
+        speed = speed_of(learner, data, order, seed, left / len(learners), left)
+        took = left - (limit - (time.perf_counter() - start))
         if speed is not None:
             found[name] = speed
     first = next((name for name in found if _is_booster(learners[name])), None)
@@ -274,11 +278,17 @@ def speeds_of(
 
 
 def speed_of(
-    learner: Any, data: TrainingData, order: IntArray, seed: int, limit: float
+    learner: Any,
+    data: TrainingData,
+    order: IntArray,
+    seed: int,
+    limit: float,
+    left: float = np.inf,
 ) -> Speed | None:
     """Return what rows and rounds of a booster take, about; None if it fails.
 
-    ``order``: Rows to be fitted to, the first of them first.
+    ``order``: Rows to be fitted to, the first of them first. ``limit``: Seconds for it, which two
+    numbers of rows may exceed; but not three times ``left``, the seconds for all boosters.
     """
     before: list[tuple[int, float]] = []
     each: list[tuple[int, float]] = []
@@ -291,7 +301,7 @@ def speed_of(
         each.append((len(rows), max((more - few) / (MORE - FEW), 1e-6)))
         before.append((len(rows), max(few - FEW * each[-1][1], 0.0)))
         # The next takes at most as much longer as it has more rows.
-        late = len(each) > 1 and 5 * (time.perf_counter() - start) > limit
+        late = 5 * (time.perf_counter() - start) > (limit if len(each) > 1 else 3 * left)
         if len(rows) == len(order) or late:
             break
     # Grown again on all rows once the number of rounds is known.
