@@ -1,7 +1,9 @@
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
 
+from foldwise.boost import NewtonBoostingClassifier
 from foldwise.boost.newton_trees import (
     categorical_columns,
     encode,
@@ -118,13 +120,35 @@ def test_what_is_found_on_one_part_does_not_depend_on_another(rows) -> None:
 
 
 def test_models_of_the_first_rounds_answer_as_if_they_were_alone(rows) -> None:
-    model = fit(Logistic(), rows, 200)
-    found = model.firsts([10, 64, 150, 10], rows.table)
-    assert list(found) == [10, 64, 150]
+    model = fit(Logistic(), rows, 300)
+    found = model.firsts([10, 150, 256, 300, 10], rows.table)
+    assert list(found) == [10, 150, 256, 300]
+    assert np.array_equal(found[300].raw(rows.table), model.raw(rows.table))
+    at_once = model.booster.predict(rows.table.X, raw_score=True) + model.offset
+    assert np.allclose(model.raw(rows.table), at_once, atol=1e-12)
     for rounds, cut in found.items():
-        assert np.allclose(cut.raw(rows.table), model.first(rounds).raw(rows.table), atol=1e-12)
+        assert np.array_equal(cut.raw(rows.table), model.first(rounds).raw(rows.table))
         alone = model.firsts([rounds], rows.table)[rounds]
         assert np.array_equal(cut.raw(rows.table), alone.raw(rows.table))
+
+
+def test_few_trees_are_asked_about_at_once(rows, monkeypatch) -> None:
+    """So that they stay in a cache; a round of several classes has as many trees."""
+    calls: list[int] = []
+    ask = lightgbm.Booster.predict
+
+    def noted(self, *given, **how):
+        calls.append(how["num_iteration"] * self.num_model_per_iteration())
+        return ask(self, *given, **how)
+
+    monkeypatch.setattr(lightgbm.Booster, "predict", noted)
+    two = NewtonBoostingClassifier(n_estimators=600).fit(rows.table.X, rows.y)
+    two.predict_proba(rows.table.X)
+    assert calls == [256, 256, 88]
+    calls.clear()
+    ten = NewtonBoostingClassifier(n_estimators=30, min_samples_leaf=1)
+    ten.fit(rows.table.X, np.arange(len(rows.y)) % 10).predict_proba(rows.table.X)
+    assert calls == [250, 50]
 
 
 TABLE = pd.DataFrame({"a": ["x", "y", None], "b": [1.0, 2.0, np.nan], "c": [True, False, True]})

@@ -25,7 +25,8 @@ from foldwise.losses.numbers import Absolute, Huber, Poisson, Quantile, Squared,
 
 Words = dict[str, Any]
 Categories = dict[int, Array]
-BLOCK = 64  # rounds that are asked about at once
+# Trees that are asked about at once: so few stay in a processor's cache from row to row.
+BLOCK = 256
 CATEGORICAL = ("categor", "enum", "str", "utf8", "object")
 THEIR_WORDS = {
     "learning_rate": "learning_rate",
@@ -228,9 +229,20 @@ class NewtonTrees:
         answer = self.booster.predict(table.X, raw_score=True, num_threads=self.n_threads, **which)
         return np.asarray(answer)
 
+    @property
+    def _block(self) -> int:
+        """Rounds that are asked about at once."""
+        return max(1, BLOCK // self.booster.num_model_per_iteration())
+
     def raw(self, table: LearnerInput) -> FloatArray:
         """Return F."""
-        return self._sums(table) + self.offset if self.told is None else self.told
+        if self.told is not None:
+            return self.told
+        raw = np.asarray(self.offset)
+        for start in range(0, max(self.rounds, 1), self._block):
+            few = min(self._block, self.rounds - start)
+            raw = raw + self._sums(table, start_iteration=start, num_iteration=few)
+        return raw
 
     def firsts(self, rounds: Iterable[int], table: LearnerInput) -> dict[int, Self]:
         """Return models of the first rounds that can be asked about these rows only.
@@ -238,12 +250,12 @@ class NewtonTrees:
         Every tree is asked about once for most of them, in blocks: so that no answer depends, to
         the last bit, on which other models there are.
         """
-        raw, whole = np.asarray(self.offset), 0
+        raw, whole, block = np.asarray(self.offset), 0, self._block
         found = dict[int, Self]()
         for last in sorted(set(rounds)):
-            while whole + BLOCK <= last:
-                raw = raw + self._sums(table, start_iteration=whole, num_iteration=BLOCK)
-                whole += BLOCK
+            while whole + block <= last:
+                raw = raw + self._sums(table, start_iteration=whole, num_iteration=block)
+                whole += block
             told = raw
             if last > whole:
                 told = raw + self._sums(table, start_iteration=whole, num_iteration=last - whole)
