@@ -64,8 +64,8 @@ class Lattice:
     >>> lattice = Lattice.from_splits(KFold(3).split(range(6)), 6)
     >>> lattice.rows(frozenset({0, 2})).tolist()
     [2, 3]
-    >>> lattice.fold_of
-    array([0, 0, 1, 1, 2, 2])
+    >>> lattice.fold_of.tolist()
+    [0, 0, 1, 1, 2, 2]
     """
 
     n_rows: int
