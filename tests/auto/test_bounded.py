@@ -101,6 +101,14 @@ def test_where_there_is_no_booster_the_cheapest_has_the_rows_it_has_time_for():
     assert seconds == {"rules": 22.5, "short": 12.5}
 
 
+def test_a_booster_that_fails_is_passed_over():
+    rng = np.random.default_rng(0)
+    data = TrainingData(rng.normal(size=(600, 1)), rng.integers(0, 2, 600), n_classes=2)
+    works = make_pipeline(StandardScaler(), NewtonBoostingClassifier())
+    fails = make_pipeline(StandardScaler(), NewtonBoostingClassifier(max_bins=1))
+    assert list(speeds_of({"fails": fails, "works": works}, data, 0, 1e4)) == ["works"]
+
+
 def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     rng = np.random.default_rng(0)
     data = TrainingData(rng.normal(size=(60_000, 1)), rng.integers(0, 3, 60_000), n_classes=3)

@@ -252,8 +252,8 @@ def speeds_of(
             # The first fit of all is slow for what it loads.
             left -= _probe(learner, data, order[: PROBED_ROWS[0]], seed, FEW)
         if left <= took:
-            # What is left would not do for one as slow as the last.
-            break
+            # What is left would not do for one as slow as the last; or this one fails.
+            continue
         speed = speed_of(learner, data, order, seed, left / len(learners), left)
         took = left - (limit - (time.perf_counter() - start))
         if speed is not None:
