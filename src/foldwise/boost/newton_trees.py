@@ -238,11 +238,7 @@ class NewtonTrees:
         """Return F."""
         if self.told is not None:
             return self.told
-        raw = np.asarray(self.offset)
-        for start in range(0, max(self.rounds, 1), self._block):
-            few = min(self._block, self.rounds - start)
-            raw = raw + self._sums(table, start_iteration=start, num_iteration=few)
-        return raw
+        return self.firsts([self.rounds], table)[self.rounds].raw(table)
 
     def firsts(self, rounds: Iterable[int], table: LearnerInput) -> dict[int, Self]:
         """Return models of the first rounds that can be asked about these rows only.
