@@ -18,8 +18,8 @@ from foldwise.auto.tables import TableEncoder, cleaning, column_kinds
 from foldwise.auto.tables import encoder as encoder_module
 from foldwise.learners import NodeTask, TrainingData, encoded, general, prepare
 from foldwise.learners.encoded import EncodedRows, numbers_in_rows
-from foldwise.learners.general import Assignment, fit_at_node
-from foldwise.learners.rows import Matrix
+from foldwise.learners.general import Assignment, fit_at_node, whole_for
+from foldwise.learners.rows import Matrix, matrix_of
 from foldwise.learners.watched import fit_watched
 
 N = 700
@@ -137,6 +137,30 @@ def test_classes_and_xgboost_are_the_same(request: pytest.FixtureRequest) -> Non
     for each, before in zip((classes, single, stopping), expected, strict=True):
         for one, other in zip(fits(*each), before, strict=True):
             assert_same(one, other)
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_catboost_is_the_same_of_columns_in_single_precision(
+    stops: bool, request: pytest.FixtureRequest
+) -> None:
+    catboost = pytest.importorskip("catboost")
+    few = {"iterations": 5, "thread_count": 1, "allow_writing_files": False}
+    stopping = {"early_stopping_rounds": 3} if stops else {}
+    learner = piped(catboost.CatBoostRegressor(**few, **stopping), {"categories": "ordinal"})
+    task = WATCHED if stops else TASK
+    expected = fits(learner, task)
+    request.getfixturevalue("few_rows_are_many")
+    for one, other in zip(fits(learner, task), expected, strict=True):
+        assert_same(one, other)
+
+
+def test_encoded_rows_are_laid_out_as_boosters_read_them() -> None:
+    rows = EncodedRows(matrix_of(FRAME), TASK.train, lambda block: block)
+    package = {"catboost": ("float32", False), "xgboost": ("float32", True), "x": ("float64", True)}
+    for name, (dtype, by_row) in package.items():
+        made = whole_for(type("Booster", (), {"__module__": f"{name}.core"})(), rows)
+        assert (made.dtype, made.flags.c_contiguous) == (dtype, by_row)
+        np.testing.assert_allclose(made, FRAME.to_numpy()[TASK.train], rtol=1e-6)
 
 
 @pytest.mark.usefixtures("few_rows_are_many")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,9 +34,9 @@ class EncodedRows:
         """Return other rows of the same table."""
         return EncodedRows(self.X, rows, self.encode)
 
-    def whole(self, dtype: Any = np.float64) -> Array:
+    def whole(self, dtype: Any = np.float64, order: Literal["C", "F"] = "C") -> Array:
         """Return the rows as an array."""
-        made = np.empty(self.shape, dtype)
+        made = np.empty(self.shape, dtype, order)
         for part in _parts(self.X, self.rows):
             made[part] = self[part]
         let_go()

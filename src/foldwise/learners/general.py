@@ -22,6 +22,7 @@ from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine.executor import MAPPED, let_go, without_frames
 from foldwise.learners.encoded import EncodedRows, freed_when_read, numbers_in_rows
 from foldwise.learners.prepare import (
+    package_of,
     prepared,
     respond,
     stops_early_on_given_rows,
@@ -315,7 +316,7 @@ class NodeInput:
 
     def taken_over(self, learner: Any, *rows: Any) -> AbstractContextManager[None]:
         """Let a learner free rows that were encoded for it alone, once it has read them."""
-        if self.encoded is None or not _is_xgboost(learner):
+        if self.encoded is None or package_of(learner) != "xgboost":
             return nullcontext()
         return freed_when_read(learner, rows)
 
@@ -337,7 +338,7 @@ class NodeInput:
 
     def in_parts(self, learner: Any) -> Any:
         """Return what LightGBM takes for a copy of the training rows; None where one is needed."""
-        if not MAPPED or not type(learner).__module__.startswith("lightgbm."):
+        if not MAPPED or package_of(learner) != "lightgbm":
             return None
         from foldwise.learners.in_parts import stand_in  # noqa: PLC0415 - with it LightGBM
 
@@ -345,12 +346,12 @@ class NodeInput:
 
 
 def whole_for(learner: Any, rows: EncodedRows) -> Array:
-    """Return encoded rows as an array; XGBoost keeps single precision whatever it is given."""
-    return rows.whole(np.float32 if _is_xgboost(learner) else np.float64)
-
-
-def _is_xgboost(learner: Any) -> bool:
-    return type(learner).__module__.startswith("xgboost.")
+    """Return encoded rows as an array, in the single precision that some boosters work in."""
+    package = package_of(learner)
+    if package == "catboost":
+        # Columns of single precision it reads where they lie, all else it copies.
+        return rows.whole(np.float32, "F")
+    return rows.whole(np.float32 if package == "xgboost" else np.float64)
 
 
 def steps_of(model: Any) -> list[Any]:
@@ -512,7 +513,7 @@ def fit_arguments(
         arguments: dict[str, Any] = dict(zip(("eval_X", "eval_y"), stop_on, strict=True))
     else:
         arguments = {"eval_set": [stop_on]}
-    if type(model).__module__.startswith("xgboost"):
+    if package_of(model) == "xgboost":
         # It prints its loss on these rows after every round unless told here.
         arguments["verbose"] = False
     if weight is not None:

@@ -69,13 +69,18 @@ def cloned(learner: Any) -> Any:
     except RuntimeError:
         whole = copy.deepcopy(learner)
         parts = [whole, *whole.get_params(deep=True).values()]
-        stubborn = [part for part in parts if type(part).__module__.startswith("catboost.")]
+        stubborn = [part for part in parts if package_of(part) == "catboost"]
         if not stubborn:
             raise
     for part in stubborn:
         made: Any = type(part)
         part.__sklearn_clone__ = partial(made, **part.get_params())
     return clone(whole)
+
+
+def package_of(model: Any) -> str:
+    """Return the package a model is from."""
+    return type(model).__module__.partition(".")[0]
 
 
 def draws_unseeded(value: Any) -> bool:
@@ -104,7 +109,7 @@ def seeded_splitters(parameters: dict[str, Any], seed: int) -> dict[str, Any]:
 
 def _silence(model: Any) -> None:
     """Turn off the standard output of the C++ libraries, unless the user turned it on."""
-    home = type(model).__module__.split(".")[0]
+    home = package_of(model)
     if home == "lightgbm" and hasattr(model, "set_params"):
         said = model.get_params()
         if not {"verbose", "verbosity"} & said.keys():

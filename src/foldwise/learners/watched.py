@@ -15,7 +15,13 @@ from sklearn.base import is_classifier
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine.executor import without_frames
 from foldwise.learners.general import Assignment, NodeInput, steps_of, whole_for
-from foldwise.learners.prepare import EARLY_STOPPING, respond, stops_early_on_given_rows, take_rows
+from foldwise.learners.prepare import (
+    EARLY_STOPPING,
+    package_of,
+    respond,
+    stops_early_on_given_rows,
+    take_rows,
+)
 from foldwise.learners.tasks import NodeFit, NodeTask, TrainingData
 
 Part = tuple[Any, Array, FloatArray | None]  # features, targets and weights
@@ -51,11 +57,6 @@ def finds_rounds(learner: Any) -> bool:
     known = package_of(last) in ROUNDS_NAMES and stops_early_on_given_rows(last)
     # What the user measures may be better if higher.
     return known and "early_stopping_rounds" in parameters and not parameters.get("eval_metric")
-
-
-def package_of(model: Any) -> str:
-    """Return the package a model is from."""
-    return type(model).__module__.partition(".")[0]
 
 
 def with_rounds(learner: Any, rounds: int) -> Any:
