@@ -1,5 +1,6 @@
 """Rows that are encoded as they are read, against rows that are copied and encoded whole."""
 
+import threading
 import tracemalloc
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise import NewtonBoostingClassifier, NewtonBoostingRegressor
+from foldwise.auto.portfolio import smooth
 from foldwise.auto.tables import TableEncoder, cleaning, column_kinds
 from foldwise.auto.tables import encoder as encoder_module
 from foldwise.learners import NodeTask, TrainingData, encoded, general, prepare
@@ -137,6 +139,52 @@ def test_classes_and_xgboost_are_the_same(request: pytest.FixtureRequest) -> Non
     for each, before in zip((classes, single, stopping), expected, strict=True):
         for one, other in zip(fits(*each), before, strict=True):
             assert_same(one, other)
+
+
+@pytest.mark.parametrize("penalties", [(0.1, 10.0), (1e-9, 2e-9)])
+def test_ridge_reads_encoded_rows_in_blocks(
+    penalties: Any, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = piped(smooth.RidgeInBlocks(penalties), SQUASH)
+    plain = fits(piped(RidgeCV(penalties), SQUASH))
+    monkeypatch.setattr(smooth, "BLOCK_BYTES", 0)
+    copied = fits(learner)
+    request.getfixturevalue("few_rows_are_many")
+    monkeypatch.setattr(EncodedRows, "whole", lambda rows: rows.take(slice(None)))
+    made = fits(learner)
+    assert_same(made[0], copied[0])
+    np.testing.assert_array_equal(made[0].model[-1].coef_, copied[0].model[-1].coef_)
+    assert made[0].model[-1].n_features_in_ == plain[0].model[-1].n_features_in_
+    assert made[0].model[-1].alpha_ == plain[0].model[-1].alpha_
+    np.testing.assert_allclose(made[0].predictions, plain[0].predictions, rtol=1e-8)
+
+
+@pytest.mark.usefixtures("few_rows_are_many")
+def test_ridge_makes_no_copy_of_encoded_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, whole = [], EncodedRows.whole
+
+    def noted(self: EncodedRows, *how: Any) -> Any:
+        made.append(len(self.rows))
+        return whole(self, *how)
+
+    monkeypatch.setattr(EncodedRows, "whole", noted)
+    fits(piped(smooth.RidgeInBlocks((0.1, 10.0)), SQUASH))
+    assert made
+    assert max(made) < len(TASK.train) / 2
+
+
+@pytest.mark.parametrize("cells", [0, 10**9])
+def test_after_catboost_a_process_is_worn_by_many_cells(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = general.NodeInput(TrainingData(FRAME, Y), TASK, alone=True)
+    monkeypatch.setattr(general, "MANY_CELLS", cells)
+    monkeypatch.setattr(general, "worn", worn := threading.Event())
+    with node.taken_over(Ridge()):
+        assert not worn.is_set()
+    with node.taken_over(type("Booster", (), {"__module__": "catboost.core"})()):
+        pass
+    assert worn.is_set() == (cells == 0)
 
 
 @pytest.mark.parametrize("stops", [False, True])

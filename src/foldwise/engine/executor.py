@@ -7,6 +7,7 @@ cluster. It knows nothing of learners, budgets or results that were stored; the 
 import contextlib
 import ctypes
 import mmap
+import threading
 import time
 import traceback
 import weakref
@@ -46,6 +47,8 @@ class Finished:
         How long the work ran, without waiting and transport.
     memory : int
         Bytes its process grew by at its highest, 0 if not known.
+    worn : bool
+        Whether its process keeps what the work has freed, so that a new one is worth more.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Finished:
     error: BaseException | None = None
     seconds: float = 0.0
     memory: int = 0
+    worn: bool = False
 
 
 class Executor(Protocol):
@@ -129,6 +133,10 @@ def let_go() -> None:
     if hasattr(mmap, "MADV_DONTNEED"):
         for mapped in list(MAPPED):
             mapped.madvise(mmap.MADV_DONTNEED)
+
+
+# Set by work whose memory its process will not get back; see ``Finished.worn``.
+worn = threading.Event()
 
 
 def give_back() -> None:

@@ -15,7 +15,7 @@ from foldwise.learners.rows import Matrix, matrix_of
 Encode = Callable[[FloatArray], FloatArray]
 
 
-class EncodedRows:
+class EncodedRows(Matrix):
     """Some rows of a table of numbers as a transformer makes them, worked out when asked for.
 
     ``encode``: What the transformer makes of rows, whichever others there are; it may overwrite
@@ -24,11 +24,11 @@ class EncodedRows:
 
     def __init__(self, X: Matrix, rows: IntArray, encode: Encode) -> None:
         self.X, self.rows, self.encode = X, rows, encode
-        self.shape = len(rows), self[:1].shape[1]
+        super().__init__(X.table, (len(rows), self.take(slice(1)).shape[1]))
 
-    def __getitem__(self, part: slice | IntArray) -> FloatArray:
+    def take(self, rows: IntArray | slice) -> FloatArray:
         """Return some of the rows."""
-        return self.encode(np.require(self.X.take(self.rows[part]), requirements=["C", "W"]))
+        return self.encode(np.require(self.X.take(self.rows[rows]), requirements=["C", "W"]))
 
     def of(self, rows: IntArray) -> "EncodedRows":
         """Return other rows of the same table."""
@@ -38,7 +38,7 @@ class EncodedRows:
         """Return the rows as an array."""
         made = np.empty(self.shape, dtype, order)
         for part in _parts(self.X, self.rows):
-            made[part] = self[part]
+            made[part] = self.take(part)
         let_go()
         return made
 

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.engine.executor import MAPPED, let_go, without_frames
+from foldwise.engine.executor import MAPPED, let_go, without_frames, worn
 from foldwise.learners.encoded import EncodedRows, freed_when_read, numbers_in_rows
 from foldwise.learners.prepare import (
     package_of,
@@ -36,6 +36,8 @@ INNER_SHARE = 0.1
 BLOCK_CELLS = 4_000_000
 # The same where each row is answered by itself, as of trees.
 FEW_CELLS = 1_000_000
+# From which on it is worth a new process to be rid of what CatBoost keeps.
+MANY_CELLS = 16_000_000
 EVALUATION_WEIGHTS = ("eval_sample_weight", "sample_weight_eval_set")
 
 
@@ -316,6 +318,9 @@ class NodeInput:
 
     def taken_over(self, learner: Any, *rows: Any) -> AbstractContextManager[None]:
         """Let a learner free rows that were encoded for it alone, once it has read them."""
+        if package_of(learner) == "catboost" and self.y.size * self.data.X.shape[1] > MANY_CELLS:
+            # It keeps what it has freed for itself, about half of what it was given.
+            worn.set()
         if self.encoded is None or package_of(learner) != "xgboost":
             return nullcontext()
         return freed_when_read(learner, rows)

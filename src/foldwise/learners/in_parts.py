@@ -34,7 +34,7 @@ class RowsInParts(lightgbm.Sequence):
 
     def __getitem__(self, index: Any) -> FloatArray:
         if self.encoded is not None:
-            return self.encoded[index]
+            return self.encoded.take(index)
         let_go()
         return np.take(self.X, self.rows[index], axis=0)
 

@@ -216,7 +216,7 @@ def _model(learner: Any, data: TrainingData, task: NodeTask, fit: LinearFit) -> 
     (scaler, last), seed = split(learner), task.seed
     problem, point = fit.problem, fit.moments.centre + fit.problem.point
     coefficients = fit.solution.coefficients.T * problem.scale
-    X = data.X
+    X = data.X.take(slice(1)) if isinstance(data.X, Matrix) else data.X
     if scaler is not None and fit.scaling is not None:
         mean = fit.moments.centre + fit.scaling.mean
         scaler = fitted(scaler, X, seed, _scaler_attributes(scaler, fit, mean))

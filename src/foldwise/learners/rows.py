@@ -27,7 +27,7 @@ MAX_ATOMS = 4096
 WORD = 48
 
 
-@dataclass(frozen=True)
+@dataclass
 class Matrix:
     """A table of finite or infinite float64 or integer numbers."""
 
@@ -60,6 +60,8 @@ def matrix_of(X: Any) -> Matrix | None:
     Single precision is refused: scikit-learn then works in single precision itself, and
     nothing can agree with that to eight digits.
     """
+    if isinstance(X, Matrix):
+        return X
     if issparse(X) or getattr(X, "ndim", len(getattr(X, "shape", ()))) != 2 or 0 in X.shape:
         return None
     if type(X) is np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
+from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, worn
 from foldwise.engine.processes import pool as processes
 from foldwise.engine.processes.pool import Processes
 from tests.forked import Forked
@@ -45,6 +45,9 @@ def work(shared: Any, job: Any) -> Any:
                 time.sleep(400)
                 os._exit(0)
             os.kill(os.getpid(), signal.SIGKILL)
+        case "wear":
+            worn.set()
+            return os.getpid()
         case float():
             time.sleep(job)
     return float(np.sum(shared))
@@ -64,6 +67,16 @@ def first(executor: Processes) -> Finished:
         for finished in executor.wait(1.0):
             return finished
     raise TimeoutError
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a new process takes seconds")
+def test_a_process_that_keeps_its_memory_is_replaced(executor: Processes) -> None:
+    pids = []
+    for ticket, job in enumerate(["pid", "wear", "pid", "pid"]):
+        executor.submit(ticket, job)
+        pids.append(first(executor).result)
+    assert pids[0] == pids[1] != pids[2] == pids[3]
+    assert not Path(f"/proc/{pids[0]}").exists()
 
 
 def there(worker: Any) -> Any:

@@ -17,6 +17,7 @@ from sklearn.svm import SVR
 from foldwise.auto.portfolio.features import KernelFeatures
 from foldwise.auto.portfolio.member import TableProfile
 from foldwise.learners import NodeTask, TrainingData
+from foldwise.learners.encoded import EncodedRows
 from foldwise.learners.linear import fit_ridge_grid
 from foldwise.learners.prepare import BLOCK_BYTES
 
@@ -37,14 +38,18 @@ class RidgeInBlocks(RidgeCV):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit, penalties compared by leave-one-out."""
-        fits = None
-        if getattr(X, "nbytes", 0) > BLOCK_BYTES:
+        fits, encoded = None, isinstance(X, EncodedRows)
+        if encoded or getattr(X, "nbytes", 0) > BLOCK_BYTES:
             everything = NodeTask(np.arange(len(y)), np.arange(0))
             fits = fit_ridge_grid(self, TrainingData(X, y, sample_weight), [everything], "predict")
         if fits is None or fits[0] is None:
-            return super().fit(X, y, sample_weight)
+            return super().fit(X.whole() if encoded else X, y, sample_weight)
         self.__dict__ |= vars(fits[0].model)
         return self
+
+    def _reads_parts(self, rows: EncodedRows, *, watched: bool) -> EncodedRows:
+        """Return rows as ``fit`` reads them without a copy."""
+        return rows
 
 
 def ridge(_profile: TableProfile) -> Any:

@@ -28,7 +28,7 @@ from joblib.externals.loky.backend.process import LokyProcess
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, give_back
 from foldwise.engine.processes.packing import SMALL, Parcel, open_room, pack
-from foldwise.engine.processes.server import Server
+from foldwise.engine.processes.server import Forked, Server
 from foldwise.engine.processes.worker import Surroundings, here, inherited, received, serve
 
 POOLS = (
@@ -301,6 +301,10 @@ class Processes:
             return
         self._over.append(received(worker.ticket, answer))
         worker.ticket = None
+        if self._over[-1].worn and isinstance(worker.process, Forked):
+            # Another is there at once.
+            self._workers.remove(worker)
+            worker.end()
         if len(answer) > SMALL:
             del answer
             # It was taken apart in several steps.

@@ -28,7 +28,7 @@ import joblib
 import sklearn
 from cloudpickle import dumps
 
-from foldwise.engine.executor import Finished, give_back, without_frames
+from foldwise.engine.executor import Finished, give_back, without_frames, worn
 
 IDLE_SECONDS = 300.0
 FOLLOW_SECONDS = 0.5
@@ -130,6 +130,7 @@ def perform(work: Any, shared: Any, job: bytes, around: Surroundings) -> bytes:
             "error": _portable(error),
             "seconds": seconds,
             "memory": memory,
+            "worn": worn.is_set(),
             "warned": [_portable(warning) for warning in warned],
         }
     )
@@ -147,7 +148,7 @@ def received(ticket: int, answer: bytes) -> Finished:
     result = results if told["several"] else results[0]
     error = _opened(told["error"]) or (result if isinstance(result, UnsendableError) else None)
     result = result if error is None else None
-    return Finished(ticket, result, error, told["seconds"], told["memory"])
+    return Finished(ticket, result, error, told["seconds"], told["memory"], told["worn"])
 
 
 class UnsendableError(Exception):
