@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -189,3 +190,12 @@ def test_nothing_is_forked_beside_another_thread() -> None:
     assert not server._is_alone()
     over.set()
     thread.join()
+
+
+@pytest.mark.parametrize("module", ["polars", "catboost", "xgboost", "lightgbm"])
+def test_what_is_forked_from_may_have_imported(module: str) -> None:
+    pytest.importorskip(module)
+    said = f"import {module}; from {server.__name__} import _is_alone; print(_is_alone())"
+    environment = {**os.environ, **pool.ONE_THREAD}
+    told = subprocess.run([sys.executable, "-c", said], env=environment, capture_output=True)
+    assert told.stdout.split() == [b"True"]

@@ -39,8 +39,9 @@ from foldwise.engine.processes.worker import (
 
 # The server imports what this process has of these; a user's own modules may change.
 SHARED = {"foldwise", "sklearn", "lightgbm", "xgboost", "catboost"}
-# Threads that set their own locks right when their process is forked.
-HARMLESS = {"jemalloc_bg_thd"}
+# Threads that set their own locks right when their process is forked, and one that waits for polars
+# to have written to disk, which CatBoost imports.
+HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
 PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37
 LOOK_SECONDS = 0.005
 # Before its imports, which take seconds, it is settled that it ends with its parent.
