@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from foldwise.scores.exact import covariance_of, differences, may_be_best, p_better
+from foldwise.scores.exact import (
+    covariance_in_folds,
+    covariance_of,
+    differences,
+    may_be_best,
+    p_better,
+)
 
 
 def test_a_model_among_equals_stays_in() -> None:
@@ -47,7 +53,7 @@ def test_the_covariance_is_that_of_means_with_a_mean_of_its_own_in_each_fold() -
     parts = (losses - losses.mean(axis=0)) / 30
     np.testing.assert_allclose(covariance_of(parts), np.cov(losses.T) / 30)
     inside = losses - np.repeat([losses[fold == f].mean(axis=0) for f in (3, 5, 9)], 10, axis=0)
-    np.testing.assert_allclose(covariance_of(parts, fold), inside.T @ inside / 30 / 29)
+    np.testing.assert_allclose(covariance_in_folds(parts.T, fold), inside.T @ inside / 30 / 29)
     np.testing.assert_allclose(
         differences(covariance_of(parts))[0, 1], (losses[:, 0] - losses[:, 1]).var(ddof=1) / 30
     )

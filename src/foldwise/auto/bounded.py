@@ -25,7 +25,8 @@ from foldwise.auto.plan import (
     with_quick,
 )
 from foldwise.boost.newton import NewtonBoosting
-from foldwise.learners import TrainingData, package_of, prepared
+from foldwise.learners import TrainingData, prepared
+from foldwise.learners.prepare import package_of
 from foldwise.learners.watched import finds_rounds
 from foldwise.stack.table.rounds import ROUNDS
 

@@ -374,26 +374,27 @@ def heavy_rows(losses: FloatArray, weight: FloatArray | None = None) -> IntArray
     return order[: int(np.searchsorted(squares, 0.5 * squares[-1])) + 1]
 
 
-def covariance_of(
-    contributions: FloatArray, fold: IntArray | None = None, *, overwrite: bool = False
-) -> FloatArray:
+def covariance_of(contributions: FloatArray) -> FloatArray:
     """Return the covariance of scores from what each row or cluster contributes to them.
 
-    ``contributions`` (n_units, n_models); ``fold`` of the units: each fold has a mean of its own;
-    ``overwrite``: whether the contributions may be.
+    Shapes: ``contributions`` (n_units, n_models).
     """
     n = len(contributions)
-    own = contributions
-    if fold is not None:
-        counts = np.bincount(fold)
-        place, sizes = (np.cumsum(counts > 0) - 1)[fold], counts[counts > 0]
-        sums = np.zeros((len(sizes), own.shape[1]))
-        np.add.at(sums, place, own)
-        # A column at a time: of many rows, a table of means would be one more of their size.
-        own = own if overwrite else np.array(own)
-        for column, mean in zip(own.T, (sums / sizes[:, None]).T, strict=True):
-            column -= mean[place]
-    return own.T @ own * n / max(n - 1, 1)
+    return contributions.T @ contributions * n / max(n - 1, 1)
+
+
+def covariance_in_folds(contributions: Sequence[FloatArray], fold: IntArray) -> FloatArray:
+    """Return the covariance of scores where each fold has a mean of its own.
+
+    ``contributions``: For each model, what each row or cluster contributes; ``fold`` of these.
+    """
+    n, total = len(fold), np.zeros((len(contributions), len(contributions)))
+    # A fold at a time: of many rows, a table of all would be large.
+    for inside in (np.flatnonzero(fold == number) for number in np.unique(fold)):
+        own = np.column_stack([each[inside] for each in contributions])
+        own -= own.mean(axis=0)
+        total += own.T @ own
+    return total * n / max(n - 1, 1)
 
 
 def may_be_best(

@@ -15,6 +15,7 @@ from foldwise.scores.exact import (
     RunningMean,
     ScoreCorrection,
     correction_of,
+    covariance_in_folds,
     covariance_of,
     covariance_of_means,
     heavy_rows,
@@ -60,10 +61,10 @@ class Board:
     @property
     def covariance(self) -> FloatArray:
         """The covariance of the models' scores by rows or clusters, inside folds."""
-        each = np.column_stack([row.evaluation.contributions for row in self.rows.values()])
+        each = [row.evaluation.contributions for row in self.rows.values()]
         # What a jackknife of blocks finds belongs to no fold.
-        fold = self.fold if len(self.fold) == len(each) else None
-        return covariance_of(each, fold, overwrite=True)
+        known = len(self.fold) == len(each[0])
+        return covariance_in_folds(each, self.fold) if known else covariance_of(np.array(each).T)
 
 
 def board_of(stack: FittedStack) -> Board:
