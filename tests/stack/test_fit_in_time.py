@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 from sklearn.datasets import make_classification, make_regression
-from sklearn.linear_model import Ridge
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from foldwise import StackingRegressor
+from foldwise import StackingClassifier, StackingRegressor
 from foldwise.errors import AllLearnersFailedError, FoldwiseWarning
 from foldwise.folds import Lattice, read_lattice
 from foldwise.learners import TrainingData
@@ -173,9 +174,9 @@ def test_a_stacker_without_time_is_a_mean_and_that_is_said(monkeypatch: pytest.M
         stack = fit(learners, time_budget=50, final_estimator=["ridge", "nnls"])
     assert stack.partial_
     assert stack.run_.reason == "time budget"
-    mean = fit(learners)
-    assert stack.score_ == mean.score_
-    assert (stack.predict(X) == mean.predict(X)).all()
+    convex = fit(learners, final_estimator=("simplex", {"alpha": [0.0]}))
+    assert stack.score_ == convex.score_
+    assert (stack.predict(X) == convex.predict(X)).all()
     best = fit(learners, time_budget=50, final_estimator="best")
     assert not best.partial_
     assert best.score_ == fit(learners, final_estimator="best").score_
@@ -197,7 +198,27 @@ def test_as_much_is_judged_as_there_is_time_for(stops: int) -> None:
 
     until = time.monotonic() + (100.0 if stops else -1.0)
     found, whole = judged_in_time(judged, contest, problem, until)
-    steps = [["mean"], ["ridge"], ["ridge", "lasso"], ["ridge", "lasso", "nnls"]]
+    steps = [["simplex"], ["ridge"], ["ridge", "lasso"], ["ridge", "lasso", "nnls"]]
     assert found == steps[max(stops, 1) - 1]
     assert whole == (stops == 4)
     assert tried == steps[: stops + 1]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_without_time_bad_learners_get_no_weight(n_classes: int, monkeypatch: Any) -> None:
+    for name in ("GRACE_SHARE", "GRACE_SECONDS"):
+        monkeypatch.setattr(f"foldwise.stack.fit.{name}", -100.0)
+    rows, classes = make_classification(
+        300, n_informative=4, n_classes=n_classes, class_sep=2.0, random_state=0
+    )
+    bad = [(f"bad{k}", DummyClassifier(strategy="uniform", random_state=k)) for k in range(4)]
+    learners = [("good", LogisticRegression()), *bad]
+    tops = [("log_score", {"alpha": [0.0, 0.1]}), "pool"]
+    scoring = "roc_auc" if n_classes == 2 else "neg_log_loss"
+    stack = StackingClassifier(
+        learners, tops, cv=3, scoring=scoring, time_budget=50, random_state=0
+    )
+    with pytest.warns(FoldwiseWarning, match="is partial"):
+        stack.fit(rows, classes)
+    weights = dict(zip(dict(learners), stack.stacker_.weights_, strict=True))
+    assert weights["good"] > 0.85

@@ -1,4 +1,4 @@
-"""Judging before time is up: a plain mean first, then the first stacker, two, then all of them.
+"""Judging before time is up: convex weights first, then the first stacker, two, then all of them.
 
 And how much of the time the fits must leave for it, and how many deals there will be at most.
 """
@@ -8,10 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from sklearn import metrics
+
 from foldwise.checks import check_whole
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
 from foldwise.stack.problem import StackProblem
-from foldwise.stack.stackers.candidates import candidates_from, response_kind
+from foldwise.stack.stackers.candidates import Candidate, response_kind
 from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.layers import Dealt
 
@@ -78,16 +80,26 @@ def _steps(contest: Contest, problem: StackProblem) -> list[Contest]:
     plain = isinstance(first.estimator, WeightedMean) and len(first.grid) == 1
     # A first answer is to be there at once, unless it must be a cheap one.
     thrift = contest.thrift if contest.thrift and contest.thrift.seconds < float("inf") else None
-    mean = replace(
-        alone, candidates=candidates_from("mean", problem, contest.metric, ""), thrift=thrift
+    steps = (
+        [] if plain else [replace(alone, candidates=(_quickest(contest, problem),), thrift=thrift)]
     )
-    steps = [] if plain else [mean]
     # Decision values cannot be scored as probabilities before they are calibrated.
     if several and not (contest.methods and response_kind(first.estimator) == "decision"):
         steps.append(alone)
         if len(contest.candidates) > 2:
             steps.append(replace(alone, candidates=contest.candidates[:2]))
     return [*steps, contest]
+
+
+def _quickest(contest: Contest, problem: StackProblem) -> Candidate:
+    """Return convex weights by squared errors, whatever the metric: one small quadratic problem.
+
+    A plain mean would hardly be quicker, and as bad as the worst of the learners make it.
+    """
+    scorer = metrics.get_scorer("neg_brier_score")
+    brier = replace(contest.metric, function=metrics.brier_score_loss, scorer=scorer)
+    metric = None if problem.labels is None else brier
+    return Candidate("simplex", WeightedMean("simplex", metric, problem.labels))
 
 
 def combining_seconds(
