@@ -80,9 +80,8 @@ def _steps(contest: Contest, problem: StackProblem) -> list[Contest]:
     plain = isinstance(first.estimator, WeightedMean) and len(first.grid) == 1
     # A first answer is to be there at once, unless it must be a cheap one.
     thrift = contest.thrift if contest.thrift and contest.thrift.seconds < float("inf") else None
-    steps = (
-        [] if plain else [replace(alone, candidates=(_quickest(contest, problem),), thrift=thrift)]
-    )
+    quick = replace(alone, candidates=(_quickest(contest, problem),), thrift=thrift)
+    steps = [] if plain else [quick]
     # Decision values cannot be scored as probabilities before they are calibrated.
     if several and not (contest.methods and response_kind(first.estimator) == "decision"):
         steps.append(alone)
