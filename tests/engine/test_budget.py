@@ -37,6 +37,14 @@ def test_cost_is_in_proportion_to_size_within_an_owner() -> None:
     assert costs.highest == 50
 
 
+def test_what_was_expected_counts_half_until_something_was_done() -> None:
+    costs = Costs({"a": 8.0})
+    assert costs.least_rate("a") == 4.0
+    assert costs.least_rate("b") is None
+    costs.learn(Task(None, ("a",), size=2), 1.0, 0)
+    assert costs.least_rate("a") == 0.5
+
+
 def test_unknown_owners_cost_what_others_do_on_average() -> None:
     costs = Costs()
     assert costs.total([Task(None, ("a",))]) is None

@@ -6,7 +6,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from foldwise.engine import run as run_module
-from foldwise.engine.budget import Clock, Task
+from foldwise.engine.budget import Clock, Costs, Task
 from foldwise.engine.events import Event, Stream
 from foldwise.engine.executor import TaskLostError
 from foldwise.engine.run import Run
@@ -218,6 +218,16 @@ def test_a_learner_that_cannot_be_finished_is_left_before_its_time_is_spent() ->
     run, results = run_plan(executor, "aaab", clock=Clock(60.0))
     assert set(results) == {"a0", "b3"}
     assert run.dropped == {"a": "time budget: about 33 min more needed, 60 s left"}
+
+
+def test_a_learner_is_not_begun_where_half_of_what_it_is_expected_to_take_is_too_long() -> None:
+    # Of three tasks of one unit each: 150 s at the least, of 60; and 45 s.
+    for expected, left in ((100.0, {"b3"}), (30.0, {"a0", "a1", "a2", "b3"})):
+        executor = Fake(1)
+        costs = Costs({"a": expected})
+        run, results = run_plan(executor, "aaab", clock=Clock(60.0), costs=costs)
+        assert set(results) == left
+        assert set(run.dropped) == ({"a"} if expected == 100.0 else set())
 
 
 def test_the_last_learner_is_not_given_up_by_an_estimate() -> None:

@@ -167,7 +167,7 @@ class BaseAutoStack(AutoParameters):
             cv = splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed)
             dealt = {"cv": cv, "scoring": scoring, "random_state": seed, "partners": plan.partners}
             stack = self._stack_class(estimators=list(members.items()), **dealt, **settings)
-            stack._called = self._owner
+            stack._called, stack._expected = self._owner, plan.expected
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 
         if self.time_budget is None:

@@ -101,6 +101,8 @@ def plan_in_time(
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()} | booster
     if not small:
         plan, seconds = in_time(plan, learners, trials, speeds, n_rows, workers=at_once, **known)
+    used = plan.n_rows or n_rows
+    plan = replace(plan, expected={name: took / used for name, took in seconds.items()})
     return with_quick(plan, seconds, workers=workers, small=small, combining=combining, **known)
 
 

@@ -63,6 +63,8 @@ class FitPlan:
     bounds: Mapping[str, tuple[int, float]] = field(default_factory=dict)
     n_rows: int | None = None  # how many rows, drawn at random, there is time for; None: all
     ring: bool = False  # whether a fold is judged by its neighbours alone
+    # seconds for each row that members are expected to take
+    expected: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def partners(self) -> int | str:
@@ -381,7 +383,9 @@ def _noted(path: Path, key: str) -> FitPlan | None:
         bounds = {str(name): (int(n), float(s)) for name, (n, s) in note["bounds"].items()}
         skipped, n_rows = dict(note["skipped"]), note["n_rows"]
         n_rows = None if n_rows is None else int(n_rows)
-        return FitPlan(names, int(note["folds"]), skipped, here, bounds, n_rows, note["ring"])
+        expected = {str(name): float(took) for name, took in note["expected"].items()}
+        how = (skipped, here, bounds, n_rows, note["ring"], expected)
+        return FitPlan(names, int(note["folds"]), *how)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         # No plan, or not one of ours: a new one is as good.
         return None

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,6 +51,8 @@ class Clock:
 
 
 ENDLESS = Clock()
+# What is expected errs by a factor of two.
+EXPECTED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ class Task:
 class Costs:
     """Seconds and bytes of tasks by owner, in proportion to their size.
 
+    ``expected``: Seconds of some owners for each unit of size, before anything of theirs was done.
+
     Examples
     --------
     >>> costs = Costs()
@@ -97,6 +101,7 @@ class Costs:
     (4.0, None)
     """
 
+    expected: Mapping[str, float] = field(default_factory=dict)
     _spent: dict[tuple[str, ...], list[float]] = field(
         default_factory=lambda: defaultdict(lambda: [0.0, 0.0, 0.0])
     )
@@ -116,6 +121,13 @@ class Costs:
             return None
         size, seconds, _ = self._spent[owners]
         return seconds / size
+
+    def least_rate(self, owner: str) -> float | None:
+        """Return what a unit takes, or before anything was done what it takes at the least."""
+        rate = self.rate((owner,))
+        if rate is not None or owner not in self.expected:
+            return rate
+        return EXPECTED_SHARE * self.expected[owner]
 
     def seconds(self, task: Task) -> float | None:
         """Return how long a task will take, None if nothing like it was done."""

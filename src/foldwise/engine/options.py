@@ -2,9 +2,9 @@
 
 import numbers
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from foldwise.checks import check_jobs, check_word
-from foldwise.engine.budget import Clock, Task, free_memory
+from foldwise.engine.budget import Clock, Costs, Task, free_memory
 from foldwise.engine.events import Stream, listeners_for
 from foldwise.engine.executor import Executor, InProcess
 from foldwise.engine.processes.futures import Futures, Threads, is_inside
@@ -47,6 +47,9 @@ class RunOptions:
         What Ctrl-C does.
     verbose : int
         0 is silence.
+    expected : mapping of str to float
+        No parameter of theirs: seconds for each row that owners of tasks are expected to take,
+        where that is known before they begin.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class RunOptions:
     callback: Callable[..., Any] | None = None
     on_interrupt: str = "raise"
     verbose: int = 0
+    expected: Mapping[str, float] = field(default_factory=dict)
 
 
 def check_options(owner: str, options: RunOptions) -> None:
@@ -150,6 +154,7 @@ def open_run(
         store,
         keep=options.on_interrupt == "keep",
         free_memory=free_memory if isinstance(executor, Processes | Threads) else None,
+        costs=Costs(options.expected),
     )
 
 

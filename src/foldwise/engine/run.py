@@ -349,7 +349,7 @@ class Batch:
 
     def needs(self, owner: str) -> float | None:
         """Return the seconds an owner's tasks that have not begun will take."""
-        rate = self.home.costs.rate((owner,))
+        rate = self.home.costs.least_rate(owner)
         if rate is None or not self.to_do[owner]:
             return None
         return rate * self.waiting[owner] / self.home.executor.capacity

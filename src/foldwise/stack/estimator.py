@@ -63,6 +63,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
 
     _classifies: bool
     _called = ""  # what messages call it, if not by its class
+    _expected: Any = None  # seconds for each row that learners will take, where that is known
     deals_: list[FittedStack]
 
     def _read_target(self, y: Any) -> tuple[Array, Array | None]:
@@ -136,6 +137,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             **self._parameters("n_jobs", "executor", "run_dir", "time_budget", "on_interrupt"),
             callback=with_tasks(self) if getattr(self, "_skl_callbacks", []) else self.callback,
             verbose=int(self.verbose),
+            expected=self._expected or {},
         )
         check_options(self._owner, run)
         how = ("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error", "score_se")
@@ -384,9 +386,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         """
         check_is_fitted(self, "deals_")
         if isinstance(self.cv, str):
-            raise invalid_parameter(
-                self._owner, "cv", must="not be 'prefit' for add", got=self.cv, fix="Fit anew."
-            )
+            must = "not be 'prefit' for add"
+            raise invalid_parameter(self._owner, "cv", must=must, got=self.cv, fix="Fit anew.")
         layers = as_layers(self.estimators)
         layers[-1] = [*layers[-1], (name, estimator)]
         return self._grown(layers if len(layers) > 1 else layers[0], X)
@@ -405,8 +406,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             repeats = changes.get("n_repeats", len(self.deals_))
             tune = {n: g for n, g in (new.tune or {}).items() if n not in failed} or None
             options = replace(new._options(), seed=old.judge.seed, n_repeats=repeats, tune=tune)
-            contest = new._contest(problem)
-            stacks, run = fit_stacks(problem, entries, contest, options, clock, self.deals_)
+            top = new._contest(problem)
+            stacks, run = fit_stacks(problem, entries, top, options, clock, self.deals_)
             run = replace(run, partial=run.partial or self.partial_)
             new._settle(stacks, run, self.oof_.index)
         new.failures_ = {**failed, **new.failures_}
@@ -416,9 +417,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         """Return an unfitted clone with changed parameters that knows the same columns."""
         new = clone(self)
         new.set_params(**{k: v for k, v in changes.items() if v is not KEEP})
-        for known in ("n_features_in_", "feature_names_in_", "classes_"):
-            if hasattr(self, known):
-                setattr(new, known, getattr(self, known))
+        known = ("n_features_in_", "feature_names_in_", "classes_", "_called", "_expected")
+        vars(new).update({name: value for name, value in vars(self).items() if name in known})
         return new
 
     def _training_rows(self, X: Any) -> Any:

@@ -136,10 +136,10 @@ CLASSIFIERS = (
 )
 
 FEW_ROWS, MANY_ROWS = 2500, 12_000
-# By task, for few rows and for more; those not named come after these as they are listed above.
-# What two runs of the script learned, with CatBoost and XGBoost and without, put together by hand.
-# Nothing was learned on more than 8,000 rows: of many, large trees come earlier, and of two classes
-# small ones on few columns: either was far better than the other on training parts of four tables.
+# By task, for few rows, more and many; those not named come after these as they are listed above.
+# What runs of the script learned, with CatBoost and XGBoost and without, put together by hand. Of
+# many rows it was run on 16,000; large trees come earlier than it says, since more rows are better
+# for them, and so do forests of two classes, without which one table of five was far behind.
 ORDER = {
     "regression": (
         "ridge boosted_shallow ridge_log ridge_spline_log boosted_linear boosted_random_log "
@@ -148,17 +148,23 @@ ORDER = {
         "ridge boosted_crossed boosted_shallow xgboost support_vectors catboost ridge_spline_log "
         "boosted_arithmetic boosted_random_log boosted_deep boosted_linear wide_net "
         "boosted_sampled extra_trees",
+        "ridge boosted_deep ridge_spline_log xgboost catboost boosted_shallow boosted_random_log "
+        "boosted_arithmetic boosted_crossed boosted_linear boosted_random extra_trees",
     ),
     "binary": (
         "logistic kernel_normal quadratic discriminant boosted_crossed wide_kernel boosted_random "
         "catboost wide_net random_forest boosted_deep boosted_shallow boosted_arithmetic xgboost",
         "logistic boosted_shallow boosted_random neighbours catboost boosted_crossed "
         "boosted_arithmetic wide_net extra_trees catboost_levels discriminant random_forest kernel",
+        "logistic boosted_deep neighbours boosted_shallow extra_trees catboost boosted_arithmetic "
+        "xgboost boosted_sampled random_forest net catboost_levels boosted_random",
     ),
     "multiclass": (
         "logistic quadratic wide_kernel discriminant boosted_random wide_net random_forest xgboost "
         "boosted_arithmetic kernel extra_trees boosted_shallow",
         "logistic neighbours kernel boosted_deep wide_net extra_trees boosted_arithmetic "
+        "boosted_random",
+        "logistic boosted_deep neighbours kernel wide_net extra_trees boosted_arithmetic "
         "boosted_random",
     ),
 }
@@ -209,10 +215,7 @@ def _on_card(member: Contender) -> Contender:
 
 def _in_order(profile: TableProfile) -> tuple[Contender, ...]:
     task = "binary" if profile.n_classes == 2 else "multiclass"
-    few, many = ORDER["regression" if profile.regression else task]
-    first = (few if profile.n_rows <= FEW_ROWS else many).split()
-    if profile.n_rows > MANY_ROWS:
-        large = ["boosted_deep", "boosted_sampled"] if profile.n_classes == 2 else ["boosted_deep"]
-        first = list(dict.fromkeys([first[0], *large, *first[1:]]))
+    few, more, many = ORDER["regression" if profile.regression else task]
+    first = few if profile.n_rows <= FEW_ROWS else more if profile.n_rows <= MANY_ROWS else many
     members = {m.name: m for m in (REGRESSORS if profile.regression else CLASSIFIERS)}
-    return tuple(members.pop(name) for name in first) + tuple(members.values())
+    return tuple(members.pop(name) for name in first.split()) + tuple(members.values())

@@ -120,13 +120,18 @@ def xgboost(profile: TableProfile) -> Any:
 
 
 def catboost(profile: TableProfile, **parameters: Any) -> Any:
-    """Return CatBoost with AutoGluon's defaults."""
+    """Return CatBoost with AutoGluon's defaults, but for larger steps and fewer bins.
+
+    Out of fold that did no worse on training parts of twelve tables, in half the time: of few rows
+    most of it goes into bins.
+    """
     from catboost import CatBoostClassifier, CatBoostRegressor
 
     kind = CatBoostRegressor if profile.regression else CatBoostClassifier
     return kind(
         iterations=profile.trees(1000),
-        learning_rate=0.05,
+        learning_rate=0.08,
+        max_bin=64 if profile.n_rows <= SMALL else 128,
         early_stopping_rounds=PATIENCE,
         thread_count=1,
         verbose=False,
@@ -142,18 +147,23 @@ def catboost_levels(profile: TableProfile) -> Any:
 
 def extra_trees(profile: TableProfile) -> Any:
     """Return extremely randomised trees (Geurts et al. 2006)."""
+    number = _forest_size(profile)
     if profile.regression:
-        return ExtraTreesRegressor(profile.trees(200), max_features=0.5)
-    return ExtraTreesClassifier(profile.trees(200), max_features=0.5, min_samples_leaf=2)
+        return ExtraTreesRegressor(number, max_features=0.5)
+    return ExtraTreesClassifier(number, max_features=0.5, min_samples_leaf=2)
 
 
 def random_forest(profile: TableProfile) -> Any:
     """Return a random forest (Breiman 2001)."""
+    number = _forest_size(profile)
     if profile.regression:
-        return RandomForestRegressor(profile.trees(200), max_features=1 / 3, min_samples_leaf=2)
-    return RandomForestClassifier(
-        profile.trees(200), criterion="entropy", max_features=0.5, min_samples_leaf=3
-    )
+        return RandomForestRegressor(number, max_features=1 / 3, min_samples_leaf=2)
+    return RandomForestClassifier(number, criterion="entropy", max_features=0.5, min_samples_leaf=3)
+
+
+def _forest_size(profile: TableProfile) -> int:
+    # New rows are told by the forests of all folds: five of 100 trees are one of 500.
+    return profile.trees(200 if profile.n_rows <= SMALL else 100)
 
 
 def rules(profile: TableProfile, **parameters: Any) -> Any:
