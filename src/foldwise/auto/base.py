@@ -32,7 +32,7 @@ from foldwise.auto.plan import (
     planned,
 )
 from foldwise.auto.portfolio import Contender, portfolio
-from foldwise.auto.portfolio.encodings import built
+from foldwise.auto.portfolio.encodings import built, table_encoder
 from foldwise.auto.portfolio.member import TableProfile, profile_of
 from foldwise.auto.presets import PRESETS, Preset
 from foldwise.auto.tables.frames import as_frame, factorised, named_alike
@@ -162,12 +162,14 @@ class BaseAutoStack(AutoParameters):
             settings = {**self._running(), **on_top, **changed}
             settings["n_repeats"] = repeats if thorough else 1
             settings["tune"] = tuned_rounds(members) or None
+            encoder = self._encoder(profile) if thorough and preset.thorough else None
             if first is not None:
+                first._encoder = encoder
                 return first._grown(list(members.items()), **settings)
             cv = splitter_for(plan.folds, profile, rows, ordered=ordered, seed=seed)
             dealt = {"cv": cv, "scoring": scoring, "random_state": seed, "partners": plan.partners}
             stack = self._stack_class(estimators=list(members.items()), **dealt, **settings)
-            stack._called, stack._expected = self._owner, plan.expected
+            stack._called, stack._expected, stack._encoder = self._owner, plan.expected, encoder
             return stack.fit(data.X, rows.given, data.sample_weight, data.groups)
 
         if self.time_budget is None:
@@ -177,6 +179,15 @@ class BaseAutoStack(AutoParameters):
         learners[CONSTANT] = DummyRegressor() if profile.regression else DummyClassifier()
         self.stack_, reason = fit_in_time(self._timed(fit, learners, start), plan, CONSTANT)
         return self._settle(plan, rows, broken, reason)
+
+    def _encoder(self, profile: TableProfile) -> Any:
+        """Return what makes numbers of rows for boosting that goes on from the stacker, if it may.
+
+        Not forward in time, where few rows are judged, nor where a person is to read the model.
+        """
+        if self.time_column is not None or self.interpretable:
+            return None
+        return table_encoder("codes", self.kinds_, regression=profile.regression)
 
     def _drawn(self, rows: AutoInputs, plan: FitPlan, seed: int) -> AutoInputs:
         """Return the rows that there is time for."""

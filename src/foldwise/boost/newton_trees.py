@@ -277,17 +277,19 @@ def train(
     categorical: list[int],
     patience: int,
     seconds: float | None = None,
+    start: FloatArray | None = None,
 ) -> NewtonTrees:
     """Return the boosted trees, of fewer rounds where their time is up.
 
     ``loss``: What to lower; one LightGBM does not know is passed to it as gradient and Hessian
     (ones if it has no Hessian). ``watch``: Rows on which it is looked at, in one part or several;
-    boosting ends once it has stopped falling on each of them.
+    boosting ends once it has stopped falling on each of them. ``start``: F⁰ of each row, for a loss
+    that LightGBM knows and nothing watched; the trees then add to it.
     """
     known = objective_words(loss, rows.y, rows.weight)
     offset = np.zeros(()) if known is not None else loss.constant(rows.y, rows.weight)
     words = words | (known or _own_objective(loss))
-    data = _dataset(rows, offset, categorical, words)
+    data = _dataset(rows, offset, categorical, words, start=start)
     parts = [watch] if isinstance(watch, WeightedRows) else list(watch or ())
     watching = _Watching([Patience(patience) for _ in parts])
     callbacks: list[Any] = [lambda env: report(env.iteration + 1)]
@@ -373,8 +375,9 @@ def _dataset(
     categorical: list[int],
     words: Words,
     like: lightgbm.Dataset | None = None,
+    start: FloatArray | None = None,
 ) -> lightgbm.Dataset:
-    start = np.full(len(rows.y), float(offset)) if np.any(offset) else None
+    start = np.full(len(rows.y), float(offset)) if np.any(offset) else start
     kept = {name: value for name, value in words.items() if not callable(value)}
     weight = rows.weight if rows.given else None
     given: dict[str, Any] = {"label": rows.y, "weight": weight, "init_score": start}

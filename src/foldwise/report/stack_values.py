@@ -147,8 +147,8 @@ def _frontier(stack: Any) -> Callable[[float | None], pd.DataFrame] | None:
     """Return how to find the frontier, by the times measured while fitting, if it can be told."""
     deal, spent = stack.deals_[0], _seconds_by_learner(stack)
     whole = len(deal.top.answering(deal.reading.deployed)) == len(deal.top.entries)
-    # A stack that was saved has no rows any more, which columns passed through would be read from.
-    gone = deal.problem.passthrough is not None and deal.problem.data.X is None
+    # A stack that was saved has no rows any more, which what stands on top would read.
+    gone = deal.problem.reads_rows and deal.problem.data.X is None
     judged = deal.reading.judgements and not deal.metric.reads_rows
     if len(deal.layers) > 1 or not whole or not judged or gone:
         return None

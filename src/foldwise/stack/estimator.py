@@ -26,10 +26,8 @@ from foldwise.scores.metric import Metric, Response, as_metric, mean_response
 from foldwise.stack.bands import Part, levels_of, parts_of, rows_needed, too_few_groups
 from foldwise.stack.callbacks import CallbackSupportMixin, callbacks_around, with_tasks
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack
-from foldwise.stack.judge.in_time import most_repeats
 from foldwise.stack.judge.judge import Contest
-from foldwise.stack.judge.thrift import Thrift
-from foldwise.stack.parameters import StackParameters, tops_of
+from foldwise.stack.parameters import StackParameters
 from foldwise.stack.prefit import prefit_stack
 from foldwise.stack.problem import (
     Entry,
@@ -62,17 +60,13 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     """Fits learners over a fold lattice and a stacker on top; judges what is deployed."""
 
     _classifies: bool
-    _called = ""  # what messages call it, if not by its class
     _expected: Any = None  # seconds for each row that learners will take, where that is known
+    _encoder: Any = None  # makes numbers of rows, if boosting is to go on from the stacker
     deals_: list[FittedStack]
 
     def _read_target(self, y: Any) -> tuple[Array, Array | None]:
         """Return targets and None; a classifier returns class codes and classes."""
         return checked_values(self._owner, y), None
-
-    @property
-    def _owner(self) -> str:
-        return self._called or type(self).__name__
 
     @property
     def _metric(self) -> Metric:
@@ -163,7 +157,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         target, labels = self._read_target(y)
         data = TrainingData(X, target, weight, None if labels is None else len(labels), codes)
         passed = passed_columns(owner, self.passthrough, X, self._learners())
-        return StackProblem(data, labels, passed, (y, groups), kept)
+        return StackProblem(data, labels, passed, (y, groups), kept).encoded(self._encoder)
 
     def _layers(self, problem: StackProblem) -> list[list[Entry]]:
         """Return the learners, checked, each of the lowest layer with the columns it sees."""
@@ -193,26 +187,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             classify=self._classifies,
             has_probabilities=self._gives_probabilities(),
         )
-        return Contest(self._candidates(metric, problem), metric, thrift=self._thrift())
-
-    def _thrift(self) -> Thrift | None:
-        """Return which learners the stacker is given; None if that is all of them."""
-        owner, seconds = self._owner, self.predict_seconds
-        checks.check_number(owner, "prune", self.prune, least=0, try_=0.1)
-        if seconds is None:
-            return Thrift(self.prune) if self.prune else None
-        checks.check_number(owner, "predict_seconds", seconds, above=0, try_=0.1)
-        if len(as_layers(self.estimators)) > 1:
-            must, fix = "be None with several layers", "Use prune."
-            raise unsupported(owner, "predict_seconds", must=must, got=seconds, fix=fix)
-        return Thrift(self.prune, seconds / most_repeats(owner, self.n_repeats, self.time_budget))
-
-    def _gives_probabilities(self) -> bool:
-        """Tell whether every stacker that may be chosen gives probabilities."""
-        return all(
-            top is None or isinstance(top, str) or hasattr(top, "predict_proba")
-            for top in tops_of(self.final_estimator)
-        )
+        further = 0 if self._encoder is None else effective_n_jobs(self.n_jobs)
+        return Contest(self._candidates(metric, problem), metric, (), None, self._thrift(), further)
 
     def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
         return candidates_from(self.final_estimator, problem, metric, self._owner)
@@ -295,7 +271,10 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     def _restacked(self, X: Any, compact: bool = False, **changes: Any) -> Self:
         check_is_fitted(self, "deals_")
         new = self._copy(**changes)
-        stacks = self._with_training_rows(X, new.predict_seconds is not None)
+        if changes.get("final_estimator", KEEP) is not KEEP:
+            new._encoder = None
+        further = new._encoder is not None and self.deals_[0].problem.encoder is not None
+        stacks = self._with_training_rows(X, further or new.predict_seconds is not None)
         contest, run = new._contest(stacks[0].problem), self.run_
         with threadpool_limits(1, user_api="blas"):
             stacks = [
@@ -400,7 +379,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         new = self._copy(estimators=estimators, **changes)
         old, clock = self.deals_[0], Clock(new.time_budget)
         data = replace(old.problem.data, X=self._training_rows(X))
-        problem, failed = replace(old.problem, data=data), self.failures_
+        problem, failed = replace(old.problem, data=data).encoded(new._encoder), self.failures_
         entries = [[e for e in layer if e.name not in failed] for layer in new._layers(problem)]
         with threadpool_limits(1, user_api="blas"):
             repeats = changes.get("n_repeats", len(self.deals_))
@@ -417,7 +396,14 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         """Return an unfitted clone with changed parameters that knows the same columns."""
         new = clone(self)
         new.set_params(**{k: v for k, v in changes.items() if v is not KEEP})
-        known = ("n_features_in_", "feature_names_in_", "classes_", "_called", "_expected")
+        known = (
+            "n_features_in_",
+            "feature_names_in_",
+            "classes_",
+            "_called",
+            "_expected",
+            "_encoder",
+        )
         vars(new).update({name: value for name, value in vars(self).items() if name in known})
         return new
 

@@ -32,6 +32,7 @@ from foldwise.stack.judge.in_time import (
     reserved,
 )
 from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
+from foldwise.stack.judge.rounds import verdict_of
 from foldwise.stack.judge.thrift import seconds_of
 from foldwise.stack.limits import warn_of_absent_classes, warn_of_no_score
 from foldwise.stack.problem import Entry, StackProblem
@@ -91,7 +92,7 @@ class FittedStack:
 
     def with_rows(self, X: Any) -> "FittedStack":
         """Return the stack with other training rows, or None for none."""
-        problem = replace(self.problem, data=replace(self.problem.data, X=X), given=None)
+        problem = self.problem.with_rows(X)
         for layer in self.layers:
             layer.table.forget_places()
         layers = tuple(replace(layer, problem=problem) for layer in self.layers)
@@ -178,9 +179,8 @@ def fit_stacks(
     reserve = reserved(problem, len(layers[-1]), deals[0], contest, clock.budget)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
-        settings = FitSettings(
-            options.owner, options.seed, run, options.on_error, tune, contest.metric
-        )
+        how = (options.owner, options.seed, run, options.on_error)
+        settings = FitSettings(*how, tune, contest.metric)
         fitted = _fit_repeats(problem, layers, deals, settings, before, reserve)
         fitted = _without_failures(fitted, layers, problem, deals, settings)
         run.stream.tell("finished")
@@ -316,7 +316,7 @@ def judged_stack(
         costs = seconds_of(layers[-1], reading.deployed)
         contest = replace(contest, thrift=replace(thrift, costs=costs))
     judge = Judge(layers[-1], reading, contest, seed)
-    return FittedStack(lattice, layers, judge, replace(judge, until=until).verdict())
+    return FittedStack(lattice, layers, judge, verdict_of(replace(judge, until=until)))
 
 
 def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: int) -> Lattice:

@@ -8,6 +8,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from foldwise._sklearn import VisualBlock
+from foldwise.checks import check_number
+from foldwise.errors import unsupported
+from foldwise.stack.judge.in_time import most_repeats
+from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.problem import as_layers
 from foldwise.stack.results.notebook import fitted_html
 
@@ -43,6 +47,13 @@ class StackParameters(BaseEstimator):
     callback: Any = None
     on_interrupt: str = "raise"
     verbose: int = 0
+
+    # Not among them, since it has no annotation: what messages call it, if not by its class.
+    _called = ""
+
+    @property
+    def _owner(self) -> str:
+        return self._called or type(self).__name__
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with the learners and theirs by name.
@@ -90,6 +101,25 @@ class StackParameters(BaseEstimator):
     def _learners(self) -> dict[str, Any]:
         entries = [entry for layer in as_layers(self.estimators) for entry in layer]
         return {entry[0]: entry[1] for entry in entries if len(entry) > 1}
+
+    def _thrift(self) -> Thrift | None:
+        """Return which learners the stacker is given; None if that is all of them."""
+        owner, seconds = self._owner, self.predict_seconds
+        check_number(owner, "prune", self.prune, least=0, try_=0.1)
+        if seconds is None:
+            return Thrift(self.prune) if self.prune else None
+        check_number(owner, "predict_seconds", seconds, above=0, try_=0.1)
+        if len(as_layers(self.estimators)) > 1:
+            must, fix = "be None with several layers", "Use prune."
+            raise unsupported(owner, "predict_seconds", must=must, got=seconds, fix=fix)
+        return Thrift(self.prune, seconds / most_repeats(owner, self.n_repeats, self.time_budget))
+
+    def _gives_probabilities(self) -> bool:
+        """Tell whether every stacker that may be chosen gives probabilities."""
+        return all(
+            top is None or isinstance(top, str) or hasattr(top, "predict_proba")
+            for top in tops_of(self.final_estimator)
+        )
 
     def __sklearn_clone__(self) -> Self:
         bare = copy(self)

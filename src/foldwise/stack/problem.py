@@ -2,13 +2,13 @@
 
 import numbers
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -138,8 +138,15 @@ def check_columns(owner: str, name: str, columns: Any, X: Any) -> None:
         raise invalid_parameter(owner, "estimators", must=must, got=columns, fix=fix) from error
 
 
+def numbers_of(encoder: Any, X: Any) -> FloatArray:
+    """Return rows as numbers, of shape (n_samples, n_columns)."""
+    return np.asarray(encoder.transform(X), dtype=np.float64)
+
+
 TITLES = ("stack", "best single", "plain mean")
 METHODS = ("predict_proba", "decision_function", "predict")
+# Of fewer rows trees find nothing that weights do not; more, or more cells, are held too long.
+FURTHER_ROWS, FURTHER_CELLS = (500, 100_000), 5_000_000
 # From here on, what is held counts more than a moment.
 LARGE_ROWS = 100_000
 
@@ -166,6 +173,32 @@ class StackProblem:
     given: tuple[Any, Any] | None = None
     # which of the rows given to fit these are, where some had no weight; None for all
     kept: BoolArray | None = None
+    # fitted, what makes numbers of rows where boosting may go on from the stacker, and its numbers
+    encoder: Any = None
+    numbers: FloatArray | None = None
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether what stands on top may read the rows themselves."""
+        return self.passthrough is not None or self.encoder is not None
+
+    def with_rows(self, X: Any) -> "StackProblem":
+        """Return the problem with other training rows, or None for none."""
+        data = replace(self.data, X=X)
+        numbers = None if X is None or self.encoder is None else numbers_of(self.encoder, X)
+        return replace(self, data=data, given=None, numbers=numbers)
+
+    def encoded(self, encoder: Any) -> "StackProblem":
+        """Return the problem for whose stacker boosting may go on, if that may pay."""
+        few, many = FURTHER_ROWS
+        several = self.data.y.ndim > 1
+        if encoder is None or several or not few <= self.n_rows <= many:
+            return self
+        encoder = clone(encoder).fit(self.data.X, self.data.y)
+        numbers = numbers_of(encoder, self.data.X)
+        if numbers.size > FURTHER_CELLS:
+            return self
+        return replace(self, encoder=encoder, numbers=numbers)
 
     @property
     def n_rows(self) -> int:

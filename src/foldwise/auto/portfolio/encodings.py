@@ -39,10 +39,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+def table_encoder(encoding: str, kinds: Kinds, *, regression: bool) -> TableEncoder:
+    """Return an encoder of tables."""
+    task = "regression" if regression else "classification"
+    return TableEncoder(kinds, task=task, **SETTINGS[encoding])
+
+
 def encoded(learner: Any, encoding: str, kinds: Kinds, *, regression: bool) -> Pipeline:
     """Return a Pipeline of an encoder and a learner; equal encoders are shared at each node."""
-    task = "regression" if regression else "classification"
-    encoder = TableEncoder(kinds, task=task, **SETTINGS[encoding])
+    encoder = table_encoder(encoding, kinds, regression=regression)
     steps: list[tuple[str, Any]] = [("table", encoder)]
     if encoding == "named":
         encoder.set_output(transform="pandas")

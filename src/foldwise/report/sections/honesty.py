@@ -8,6 +8,7 @@ from foldwise.diagnose import leak_audit
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Prose, Section, Terms
 from foldwise.report.drawing.lines import Line, lines
 from foldwise.report.stack_values import StackValues
+from foldwise.stack.stackers.further import FurtherStacker
 from foldwise.wording import counted, decimals_for, metric_name, number, shortened, with_error
 
 KINDS = {
@@ -51,6 +52,8 @@ TITLE = "How the score was obtained"
 
 def stacker_name(stacker: Any) -> str:
     """Return what stands on top, in words."""
+    if isinstance(stacker, FurtherStacker):
+        return f"{stacker_name(stacker.base)}, from which boosting goes on"
     kind = type(stacker).__name__
     rule = getattr(stacker, "rule", None)
     if isinstance(rule, str) and kind not in STACKERS:
@@ -93,7 +96,8 @@ def honesty_section(stack: StackValues) -> Section:
         "without it, and that stack predicted the fold. The score is over these predictions."
     )
     blocks.append(_audit_prose(stack))
-    if stack.table is not None and (stack.cheap or lattice.n_rows <= FEW_ROWS):
+    known = stack.table is not None and stack.table.claims is not None
+    if known and (stack.cheap or lattice.n_rows <= FEW_ROWS):
         blocks.append(_gap_table(stack))
     return Section("honesty", TITLE, lead, blocks)
 

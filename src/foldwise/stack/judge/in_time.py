@@ -6,18 +6,18 @@ And how much of the time the fits must leave for it, and how many deals there wi
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from sklearn import metrics
 
 from foldwise.checks import check_whole
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
+from foldwise.stack.judge.rounds import with_rounds
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import Candidate, response_kind
 from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.layers import Dealt
 
-Judged = TypeVar("Judged")
 # Half of what a budget may be exceeded by: what fits took too long must not cost the stacker.
 GRACE_SHARE, GRACE_SECONDS = 0.05, 1.0
 # Seconds for each row, learner and logit that one stacker takes with five folds, measured with up
@@ -25,6 +25,9 @@ GRACE_SHARE, GRACE_SECONDS = 0.05, 1.0
 # takes of numbers, of two classes, of more.
 COMBINING_RATE = 8e-6
 ALL_TIMES = (1.0, 3.5, 20.0)
+# The same for each row, tree of a round and root of the columns, of boosting that goes on from it,
+# and the most of the time that is left for it.
+FURTHER_RATE, FURTHER_SHARE = 5e-5, 0.1
 # All of it is waited for if it takes no more of the time than this.
 ALL_SHARE = 0.25
 # Most that fits leave of a long time: not all learners will be there, and judging ends in time.
@@ -44,15 +47,16 @@ def most_repeats(owner: str, n_repeats: Any, budget: float | None) -> int:
 
 
 def judged_in_time(
-    judged: Callable[[Contest, float], Judged],
+    judged: Callable[[Contest, float], list[Any]],
     contest: Contest,
     problem: StackProblem,
     until: float,
-) -> tuple[Judged, bool]:
-    """Return what is judged by as much of a contest as time allows, and whether that is all of it.
+) -> tuple[list[Any], bool]:
+    """Return stacks judged by as much of a contest as time allows, and whether that is all of it.
 
     ``judged``: Called with a contest and the time by which it raises :class:`OutOfTimeError`.
     """
+    threads, contest = contest.further, replace(contest, further=0)
     first, *longer = _steps(contest, problem)
     found, whole = judged(first, float("inf")), first is contest
     took = 0.0
@@ -66,6 +70,8 @@ def judged_in_time(
             break
         # Each point of a grid takes about as long as one of the first stacker.
         took = (time.monotonic() - start) / _points(step)
+    if threads:
+        found = [_further_in_time(stack, threads, until) for stack in found]
     return found, whole
 
 
@@ -101,6 +107,30 @@ def _quickest(contest: Contest, problem: StackProblem) -> Candidate:
     return Candidate("simplex", WeightedMean("simplex", metric, problem.labels))
 
 
+def _further_in_time(stack: Any, threads: int, until: float) -> Any:
+    """Return a fitted stack that boosting goes on from, or as it is where time is up before."""
+    judge = stack.judge
+    seconds = further_seconds(judge.layer.problem, len(judge.layer.entries), threads)
+    if time.monotonic() + seconds > until:
+        return stack
+    contest = replace(judge.contest, further=threads)
+    try:
+        verdict = with_rounds(replace(judge, contest=contest, until=until), stack.verdict)
+    except OutOfTimeError:
+        return stack
+    return replace(stack, judge=replace(judge, contest=contest), verdict=verdict)
+
+
+def further_seconds(problem: StackProblem, n_learners: int, threads: int) -> float:
+    """Return what boosting that goes on from the stacker takes, chosen and judged, about."""
+    if problem.numbers is None or not threads:
+        return 0.0
+    classes = max((problem.data.n_classes or 2) - 1, 1)
+    trees = 1 if classes == 1 else classes + 1
+    width = problem.numbers.shape[1] + n_learners * trees
+    return FURTHER_RATE * problem.n_rows * trees * width**0.5 / threads
+
+
 def combining_seconds(
     n_rows: float,
     n_classes: int | None,
@@ -133,5 +163,7 @@ def reserved(
     one, every = combining_seconds(n_rows, problem.data.n_classes, n_learners, n_folds, partners)
     several = len(contest.candidates) > 1 or bool(contest.methods)
     seconds = 0.2 + (every if several and every <= ALL_SHARE * budget else one)
+    further = further_seconds(problem, n_learners, contest.further)
+    seconds += further if further <= FURTHER_SHARE * budget else 0.0
     most = max(budget * MOST_SHARE, min(budget / 3, MOST_SECONDS))
     return min(max(seconds, budget / 50), most)

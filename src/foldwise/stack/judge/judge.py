@@ -40,6 +40,7 @@ class Contest:
     methods: tuple[str, ...] = ()  # calibration methods to choose from; none for no calibration
     threshold: float | Metric | None = None  # of two classes, or what it is to maximise
     thrift: Thrift | None = None  # which learners are given to the stacker; all by default
+    further: int = 0  # threads of the boosting that goes on from the stacker; 0 for none
 
     @property
     def corrects(self) -> bool:
@@ -49,10 +50,11 @@ class Contest:
 
 @dataclass(frozen=True)
 class Option:
-    """One stacker at one point of its grid."""
+    """One stacker at one point of its grid, and how far boosting goes on from it."""
 
     candidate: int
     point: int
+    rounds: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class JudgedFold:
     scale: ErrorScale | None = None  # how far off rows are expected to be, found without it
     expected: FloatArray | None = None  # what that says of the fold's rows
     names: tuple[str, ...] = ()  # the learners the stacker reads, if not all
+    steps: FloatArray | None = None  # what boosting that goes on from the stacker adds
 
     @property
     def relative(self) -> FloatArray:
@@ -139,7 +142,9 @@ class Judge:
         folds, chosen, tried = [], [], []
         for (judge, judgement), option in zip(every, options, strict=True):
             stackers, responses = judge.try_all(judgement)
-            judged, response = judge._judged(judgement, option, stackers[option], responses[option])
+            held = judge.inside(option, judgement.train) if self.contest.corrects else None
+            parts = (option, stackers[option], responses[option])
+            judged, response = judge.judged(judgement, *parts, held)
             folds.append(judged)
             chosen.append(response)
             tried.append(responses)
@@ -195,16 +200,20 @@ class Judge:
         each = [self.contest.metric.evaluate(respond(own, features), target) for own in fitted]
         return max(each, key=lambda found: found.score)
 
-    def _judged(
-        self, judgement: Judgement, option: Option, stacker: Any, response: Response
+    def judged(
+        self,
+        judgement: Judgement,
+        option: Option,
+        stacker: Any,
+        response: Response,
+        held: tuple[Response, Target] | None,
     ) -> tuple[JudgedFold, Response]:
         """Return how a fold was predicted by the stacker chosen for it, and its prediction."""
-        held = self.inside(option, judgement.train) if self.contest.corrects else None
         correction = self.correction(held)
         response = corrected(response, correction)
         asked_as_new, scale = response, self._scale(stacker, judgement.train)
         expected = None
-        if judgement.fresh != judgement.test.refs or self._as_labels or scale is not None:
+        if judgement.fresh != judgement.test.refs or self.as_labels or scale is not None:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
             asked_as_new = corrected(respond(stacker, features), correction)
             expected = None if scale is None else scale.of(features)
@@ -252,7 +261,7 @@ class Judge:
 
     def correction(self, held: tuple[Response, Target] | None) -> Correction | None:
         """Return calibration and threshold found from out-of-fold responses, if asked for."""
-        self._check_time()
+        self.check_time()
         if not self.contest.corrects:
             return None
         amount, in_order = self.layer.problem.amount, self.reading.in_order
@@ -267,7 +276,7 @@ class Judge:
         return self.layer.problem.target(rows_of(blocks), fold_numbers(blocks))
 
     @property
-    def _as_labels(self) -> bool:
+    def as_labels(self) -> bool:
         """Whether the candidates have only their labels in common."""
         classify = self.layer.problem.labels is not None
         kinds = {response_kind(candidate.estimator) for candidate in self.contest.candidates}
@@ -276,7 +285,7 @@ class Judge:
     def respond(self, stacker: Any, features: Features) -> Response:
         """Return a stacker's response, of one kind for all candidates."""
         response = respond(stacker, features)
-        if not self._as_labels:
+        if not self.as_labels:
             return response
         return Response("label", response.labels.astype(np.float64)[:, None])
 
@@ -315,13 +324,14 @@ class Judge:
             candidates = [candidate.scored_on(rows) for candidate in candidates]
         fitted = {}
         for number, candidate in enumerate(candidates):
-            self._check_time()
+            self.check_time()
             weight = candidate.weights(self.layer.problem, blocks)
             for point, stacker in enumerate(candidate.fit_grid(features, y, weight, self.seed)):
                 fitted[Option(number, point)] = without_rows_to_score(stacker)
         return fitted
 
-    def _check_time(self) -> None:
+    def check_time(self) -> None:
+        """Raise once time is up."""
         if time.monotonic() > self.until:
             raise OutOfTimeError
 
@@ -392,7 +402,7 @@ def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> O
     if len(responses) == 1:
         return next(iter(responses))
     best: dict[int, Option] = {}
-    scores = {o: _or_worst(metric.score(r, target)) for o, r in responses.items()}
+    scores = {o: or_worst(metric.score(r, target)) for o, r in responses.items()}
     for option, score in scores.items():
         rival = best.get(option.candidate)
         if rival is None or score > scores[rival]:
@@ -414,7 +424,8 @@ def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> O
     return winner
 
 
-def _or_worst(score: float) -> float:
+def or_worst(score: float) -> float:
+    """Return a score, the worst there can be where it is not known."""
     return -np.inf if np.isnan(score) else score
 
 

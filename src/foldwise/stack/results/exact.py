@@ -102,7 +102,7 @@ def _groups(stack: FittedStack, tops: dict[str, Top]) -> list[dict[str, Top]]:
     Of many rows each is a group, since each holds several numbers a row; unless what is read costs
     more than these.
     """
-    costs = stack.reading.nested or stack.problem.passthrough is not None
+    costs = stack.reading.nested or stack.problem.reads_rows
     if costs or not stack.problem.is_large:
         return [tops]
     return [{title: top} for title, top in tops.items()]

@@ -11,6 +11,7 @@ from foldwise.engine import Clock
 from foldwise.scores.metric import Evaluation
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import Judge
+from foldwise.stack.judge.rounds import verdict_of
 from foldwise.stack.judge.thrift import PredictionCosts, Thrift, bytes_of, seconds_of
 from foldwise.stack.problem import TITLES
 from foldwise.stack.results.exact import board_of, widening
@@ -69,4 +70,4 @@ def frontier(
 def _judged_again(stack: FittedStack, thrift: Thrift) -> FittedStack:
     contest = replace(stack.judge.contest, thrift=thrift)
     judge = Judge(stack.top, stack.reading, contest, stack.judge.seed)
-    return replace(stack, judge=judge, verdict=judge.verdict())
+    return replace(stack, judge=judge, verdict=verdict_of(judge))

@@ -10,6 +10,7 @@ from foldwise.folds import Block, Reading
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import corrected, inner_splits
+from foldwise.stack.judge.rounds import fit_whole
 from foldwise.stack.table.read import rows_of
 
 Judged = tuple[IntArray, Response]
@@ -63,7 +64,7 @@ def _answered(stack: FittedStack, splits: Iterable[tuple[tuple[Block, ...], Bloc
     responses, tests = [], []
     for train, test in splits:
         judge = stack.judge.thrifty(train)
-        stacker = judge.fit(stack.verdict.option, train)
+        stacker = fit_whole(judge, stack.verdict, train)
         responses.append(judge.respond(stacker, judge.layer.features((test,))))
         tests.append(test)
     return rows_of(tests), corrected(joined(responses), stack.verdict.correction)

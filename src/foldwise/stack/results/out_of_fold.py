@@ -34,12 +34,17 @@ def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
         _fold_of(stacks[0], rows),
         score_of=SubsetScore(tuple(stacks), names),
         metric=stacks[0].metric.name,
-        claims=lambda: optimistic_claims(stacks),
+        claims=None if any(map(_is_unread, stacks)) else lambda: optimistic_claims(stacks),
         score=score,
         score_se=error,
         unit=None if data.groups is None else data.groups[rows],
         scorer=stacks[0].metric,
     )
+
+
+def _is_unread(stack: FittedStack) -> bool:
+    """Tell whether boosting goes on from the stacker on rows that are not there any more."""
+    return stack.verdict.option.rounds > 0 and stack.problem.numbers is None
 
 
 def common_names(stacks: Sequence[FittedStack]) -> tuple[str, ...]:
@@ -82,7 +87,8 @@ class SubsetScore:
     def __call__(self, subset: tuple[int, ...]) -> float:
         """Fit each fold's kind of stacker on some learners, without the fold, and judge it.
 
-        Calibration and threshold are those of the fold's whole stack, for all subsets.
+        Calibration, threshold and what boosting adds are those of the fold's whole stack, for all
+        subsets.
         """
         names = [self.names[m] for m in subset]
         with one_thread("blas"):
@@ -134,7 +140,10 @@ class _Fold:
             stacker = copy(self.bare).fit(self.bare.read(train), self.y, self.weight)
         else:
             (stacker,) = self.candidate.fit_grid(train, self.y, self.weight, self.judge.seed)
-        return corrected(self.judge.respond(stacker, self.test.of(names)), self.judged.correction)
+        response = self.judge.respond(stacker, self.test.of(names))
+        if self.judged.steps is not None:
+            response = self.judged.stacker.added(response, self.judged.steps, self.test.amount)
+        return corrected(response, self.judged.correction)
 
 
 def constant_response(

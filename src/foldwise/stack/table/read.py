@@ -1,10 +1,10 @@
 """Reading the table: from the learners' responses to what a stacker is given."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import starmap
 from typing import Any
 
@@ -21,7 +21,7 @@ from foldwise.errors import Plain, unsupported
 from foldwise.folds import Block, Node, Ref
 from foldwise.learners import AskedRows, share_steps, take_rows
 from foldwise.scores.metric import Response
-from foldwise.stack.problem import Entry, StackProblem
+from foldwise.stack.problem import Entry, StackProblem, numbers_of
 
 Cell = tuple[str, Node, int | None]
 # Fewer new rows are answered sooner than threads begin; of more than these, some at a time, so
@@ -242,6 +242,14 @@ class Features:
     # number of rows the stack was fitted on; it decides how probabilities are clipped
     amount: float
     extra: Any = None  # columns passed through
+    # makes numbers of the rows, where boosting may go on from the stacker
+    encode: Callable[[], FloatArray] | None = None
+
+    @cached_property
+    def numbers(self) -> FloatArray:
+        """The rows as numbers, of shape (n_samples, n_columns)."""
+        assert self.encode is not None
+        return self.encode()
 
     @property
     def n_classes(self) -> int | None:
@@ -379,7 +387,11 @@ class Layer:
         extra = None
         if self.problem.passthrough is not None:
             extra = self.problem.extra(take_rows(self.problem.data.X, rows_of(blocks)))
-        return self._features(outputs, extra)
+        return self._features(outputs, extra, partial(self._numbers, blocks))
+
+    def _numbers(self, blocks: Sequence[Block]) -> FloatArray:
+        assert self.problem.numbers is not None
+        return self.problem.numbers[rows_of(blocks)]
 
     def fresh(
         self,
@@ -403,7 +415,8 @@ class Layer:
             means[entry.name] if entry.name in means else np.zeros_like(means[asked[entry.kind]])
             for entry in self.entries
         ]
-        return self._features(each, self.problem.extra(original))
+        encode = partial(numbers_of, self.problem.encoder, original)
+        return self._features(each, self.problem.extra(original), encode)
 
     def _mean_responses(
         self, entries: Sequence[Entry], X: Any, refs: Sequence[Ref], jobs: int
@@ -451,7 +464,9 @@ class Layer:
                     sums[name][rows] += own
         return {name: total / totals[name] for name, total in sums.items()}
 
-    def _features(self, outputs: list[FloatArray], extra: Any) -> Features:
+    def _features(
+        self, outputs: list[FloatArray], extra: Any, encode: Callable[[], FloatArray]
+    ) -> Features:
         return Features(
             outputs,
             tuple(entry.name for entry in self.entries),
@@ -459,4 +474,5 @@ class Layer:
             self.problem.labels,
             self.problem.amount,
             extra,
+            None if self.problem.encoder is None else encode,
         )

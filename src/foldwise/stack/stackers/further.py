@@ -1,0 +1,161 @@
+"""Boosting that goes on from what a stacker says, on the learners' answers and the columns.
+
+Weights are the same for all rows; trees find the rows for which they should not be. F⁰ is the
+stacker's answer and each round adds a small step to it, so that no round leaves it as it is.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit, softmax
+
+from foldwise.arrays import Array, FloatArray
+from foldwise.learners.one_learner import LearnerInput, WeightedRows
+from foldwise.losses import Logistic, Loss, Multinomial, Squared
+from foldwise.scores.metric import Response
+from foldwise.stack.stackers.candidates import respond
+from foldwise.stack.stackers.means import MemberStacker, Weights
+from foldwise.stack.table.read import Features, all_classes, clip_amount
+
+# Numbers of rounds to choose from, besides none at all; of several classes, one tree each a round.
+ROUNDS, ROUNDS_OF_CLASSES = (20, 60, 150), (20, 60)
+LEAST_LEAF = 20
+# Thresholds drawn at random, parts of rows and of columns: trees are not to follow single rows.
+WORDS: dict[str, Any] = {
+    "learning_rate": 0.05,
+    "num_leaves": 31,
+    "extra_trees": True,
+    "feature_fraction": 0.5,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "boost_from_average": False,
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": 1,
+    "verbosity": -1,
+}
+
+
+def rounds_of(n_classes: int | None) -> tuple[int, ...]:
+    """Return the numbers of rounds to choose from, besides none at all."""
+    return ROUNDS if (n_classes or 2) == 2 else ROUNDS_OF_CLASSES
+
+
+class FurtherStacker(MemberStacker):
+    """A stacker, its calibration if it has one, and boosted trees that go on from there."""
+
+    def __init__(self, base: Any, correction: Any = None, model: Any = None) -> None:
+        self.base = base
+        self.correction = correction
+        self.model = model
+
+    def read(self, features: Features) -> Any:
+        """Return the features whole: their numbers are read too."""
+        return features
+
+    def ignored(self, names: Sequence[str]) -> frozenset[str]:
+        """Return the learners that neither the stacker nor the trees read."""
+        return self.base.ignored(names) if isinstance(self.base, MemberStacker) else frozenset()
+
+    @property
+    def weights_(self) -> FloatArray:
+        """The weights of the stacker that boosting goes on from."""
+        return self.base.weights_
+
+    @property
+    def coef_(self) -> FloatArray:
+        """The coefficients of the stacker that boosting goes on from."""
+        return self.base.coef_
+
+    def respond(self, members: Any) -> Response:
+        """Return the stacker's answer and what the trees add to it."""
+        return self.added(respond(self.base, members), self.steps(members), members.amount)
+
+    def steps(self, features: Features) -> FloatArray:
+        """Return what the trees add, on the scale of values or log-odds."""
+        return self.model.raw(self.table(features))
+
+    def added(self, response: Response, steps: FloatArray, amount: float) -> Response:
+        """Return a stacker's answer, corrected, with steps added to it."""
+        response = self._corrected(response)
+        scores = _scaled(response, amount) + steps.reshape(len(steps), -1)
+        if response.kind == "value":
+            return Response("value", scores)
+        if scores.shape[1] == 1:
+            return Response("probability", all_classes(expit(scores)))
+        return Response("probability", softmax(scores, axis=1))
+
+    def start(self, features: Features) -> Response:
+        """Return the answer that boosting goes on from."""
+        return self._corrected(respond(self.base, features))
+
+    def _corrected(self, response: Response) -> Response:
+        return response if self.correction is None else self.correction.apply(response)
+
+    def responses(self, features: Features) -> dict[int, Response]:
+        """Return the answers after each number of rounds to choose from, of which none is one."""
+        table, own = self.table(features), respond(self.base, features)
+        found = self.model.firsts(rounds_of(features.n_classes), table)
+        each = {n: self.added(own, m.raw(table), features.amount) for n, m in found.items()}
+        return {0: self.start(features), **each}
+
+    def first(self, rounds: int) -> "FurtherStacker":
+        """Return the stacker with the first rounds only."""
+        return FurtherStacker(self.base, self.correction, self.model.first(rounds))
+
+    def table(self, features: Features) -> LearnerInput:
+        """Return what the trees read: the answers that count, then the columns."""
+        ignored = self.ignored(features.names)
+        kept = [m for m, name in enumerate(features.names) if name not in ignored]
+        answers = features.members if features.n_classes is None else features.logits
+        flat = answers[:, kept].reshape(len(answers), -1)
+        return LearnerInput(np.hstack([flat, features.numbers]), trusted=False)
+
+
+def boosted_further(
+    base: FurtherStacker,
+    features: Features,
+    y: Array,
+    weight: Weights,
+    seed: int,
+    until: float = float("inf"),
+) -> FurtherStacker:
+    """Return a fitted stacker with boosted trees, of fewer rounds if time is up before."""
+    # LightGBM is not imported before it is needed.
+    from foldwise.boost.newton_trees import train
+
+    n_classes, target = features.n_classes, y.astype(np.float64)
+    start: Any = _scaled(base.start(features), features.amount)
+    if n_classes is None:
+        # Differences, not targets: LightGBM keeps seven digits of these.
+        target, start = target - start[:, 0], None
+    elif n_classes == 2:
+        start = start[:, 0]
+    words = {**WORDS, "seed": seed, "min_data_in_leaf": min(LEAST_LEAF, max(1, len(y) // 10))}
+    each = np.ones(len(y)) if weight is None else weight
+    rows = WeightedRows(base.table(features), target, each, weight is not None)
+    left = None if until == np.inf else max(until - time.monotonic(), 0.0)
+    how: dict[str, Any] = {"categorical": [], "patience": 1, "seconds": left, "start": start}
+    rounds = rounds_of(n_classes)[-1]
+    model = train(words, _loss(n_classes), rows, None, rounds, lambda _: None, **how)
+    return FurtherStacker(base.base, base.correction, model)
+
+
+def _loss(n_classes: int | None) -> Loss:
+    if n_classes is None:
+        return Squared()
+    return Logistic() if n_classes == 2 else Multinomial(n_classes)
+
+
+def _scaled(response: Response, amount: float) -> FloatArray:
+    """Return an answer as F: values, log-odds of two classes, logarithms of more.
+
+    Shapes: returns (n_samples, 1) or (n_samples, n_classes).
+    """
+    if response.kind == "value":
+        return response.values
+    clip = clip_amount(amount)
+    values = np.clip(response.values, clip, 1.0 - clip)
+    return logit(values[:, 1:]) if values.shape[1] == 2 else np.log(values)
