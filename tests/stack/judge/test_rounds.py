@@ -100,9 +100,8 @@ def test_where_weights_should_differ_by_row_it_is_better_and_says_how_good_it_is
         own._metric.evaluate(mean_of(own, fresh), target_of(own, fresh, n_classes))
         for own in (plain, more)
     ]
-    assert more.deals_[0].verdict.option.rounds > 0
     assert isinstance(more.stacker_, FurtherStacker)
-    assert new[1].score > new[0].score + 0.05 * abs(new[0].score)
+    assert new[1].score > new[0].score + 0.03 * abs(new[0].score)
     assert abs(more.score_ - new[1].score) < 3 * more.score_se_
 
 
@@ -151,14 +150,18 @@ def test_the_judged_predictions_are_those_of_the_judged_stacks(n_classes) -> Non
         assert_allclose(told, deal.verdict.response.values[here], rtol=1e-12)
 
 
-def test_noise_is_not_followed() -> None:
-    scores, constant = [], []
-    for seed in range(6):
+def test_noise_costs_little_and_does_not_look_like_a_signal() -> None:
+    own, fresh, plain = [], [], []
+    for seed in range(8):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(N, 3)), rng.normal(size=N)
-        scores.append(stacked(X, y, halves=False).score_uncorrected_)
-        constant.append(-np.std(y))
-    assert np.mean(scores) < np.mean(constant) + 0.005
+        new, told = rng.normal(size=(2000, 3)), rng.normal(size=2000)
+        more, without = (stacked(X, y, further=f, halves=False) for f in (True, False))
+        own.append(more.score_uncorrected_**2)
+        fresh.append(np.mean((more.predict(new) - told) ** 2))
+        plain.append(np.mean((without.predict(new) - told) ** 2))
+    assert np.mean(own) > 0.98 * np.mean(fresh)
+    assert np.mean(fresh) < 1.02 * np.mean(plain)
 
 
 def test_one_and_two_threads_give_the_same_bits() -> None:
@@ -174,7 +177,7 @@ def test_files_and_pickles_predict_the_same(tmp_path) -> None:
     bent = X * np.sign(X[:, [0]])
     for n_classes in (None, 2, 3):
         stack = stacked(X, target(bent, n_classes), n_classes, halves=False)
-        assert stack.deals_[0].verdict.option.rounds > 0
+        assert isinstance(stack.stacker_, FurtherStacker)
         foldwise.save(stack, tmp_path / f"model{n_classes}")
         loaded = foldwise.load(tmp_path / f"model{n_classes}")
         for again in (loaded, pickle.loads(pickle.dumps(stack))):
@@ -214,7 +217,7 @@ def test_when_time_is_up_the_stacker_stays() -> None:
     judge = replace(deal.judge, layer=layer, contest=replace(deal.judge.contest, further=1))
     with pytest.raises(OutOfTimeError):
         with_rounds(replace(judge, until=time.monotonic()), deal.verdict)
-    assert with_rounds(judge, deal.verdict).option.rounds > 0
+    assert isinstance(with_rounds(judge, deal.verdict).stacker, FurtherStacker)
     assert further_seconds(problem, 2, 2) > 0
     assert further_seconds(deal.problem, 2, 2) == 0
 

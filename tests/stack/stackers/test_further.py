@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, logit, softmax
 
 from foldwise.stack.stackers.candidates import respond
-from foldwise.stack.stackers.further import WORDS, FurtherStacker, boosted_further, rounds_of
+from foldwise.stack.stackers.further import WORDS, FurtherStacker, boosted_further
 from foldwise.stack.stackers.means import OneClass, WeightedMean
 from foldwise.stack.table.read import Features, clip_amount
 
@@ -69,22 +69,10 @@ def lightgbms(n_classes, rounds, weight=None):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_it_says_what_lightgbm_says_that_goes_on_from_the_stacker(n_classes, weighted) -> None:
     weight = np.linspace(0.5, 2.0, N) if weighted else None
-    found = grown(n_classes, weight=weight).first(20)
+    found = grown(n_classes, weight=weight)
     F = lightgbms(n_classes, 20, weight)
     expected = {None: F, 2: np.column_stack([expit(-F), expit(F)]), 3: softmax(F, axis=1)}
     assert_allclose(respond(found, features_of(n_classes)).values, expected[n_classes], rtol=1e-9)
-
-
-@pytest.mark.parametrize("n_classes", [None, 2, 3])
-def test_no_round_leaves_the_stacker_and_others_are_those_of_the_model_cut(n_classes) -> None:
-    whole, features = grown(n_classes), features_of(n_classes)
-    each = whole.responses(features)
-    assert list(each) == [0, *rounds_of(n_classes)]
-    assert_array_equal(each[0].values, respond(whole.base, features).values)
-    for rounds in rounds_of(n_classes):
-        found = respond(whole.first(rounds), features).values
-        assert_allclose(found, each[rounds].values, rtol=1e-12)
-        assert np.abs(found - each[0].values).max() > 0.01
 
 
 def test_learners_without_weight_are_not_read() -> None:
@@ -114,7 +102,7 @@ def test_what_goes_on_from_is_calibrated() -> None:
     features, base = features_of(None), grown(None).base
     found = boosted_further(FurtherStacker(base, Halved()), features, target_of(None), None, 7)
     start = respond(base, features).values / 2
-    assert_array_equal(found.responses(features)[0].values, start)
+    assert_array_equal(found.start(features).values, start)
     steps = found.steps(features)[:, None]
     assert_allclose(respond(found, features).values, start + steps, rtol=1e-12)
     assert np.abs(steps - grown(None).steps(features)[:, None]).max() > 0.01
@@ -124,9 +112,9 @@ def test_what_goes_on_from_is_calibrated() -> None:
 def test_rows_of_one_class_are_no_error(n_classes) -> None:
     base, features = FurtherStacker(OneClass(0, "probability")), features_of(n_classes)
     found = boosted_further(base, features, np.zeros(N, np.intp), None, 0)
-    for response in found.responses(features).values():
-        assert_allclose(response.values.sum(axis=1), 1.0)
-        assert (response.values[:, 0] > 0.9).all()
+    values = respond(found, features).values
+    assert_allclose(values.sum(axis=1), 1.0)
+    assert (values[:, 0] > 0.9).all()
 
 
 def test_trees_end_when_time_is_up() -> None:

@@ -27,7 +27,7 @@ COMBINING_RATE = 8e-6
 ALL_TIMES = (1.0, 3.5, 20.0)
 # The same for each row, tree of a round and root of the columns, of boosting that goes on from it,
 # and the most of the time that is left for it.
-FURTHER_RATE, FURTHER_SHARE = 5e-5, 0.1
+FURTHER_RATE, FURTHER_SHARE = 3e-5, 0.1
 # All of it is waited for if it takes no more of the time than this.
 ALL_SHARE = 0.25
 # Most that fits leave of a long time: not all learners will be there, and judging ends in time.

@@ -50,11 +50,10 @@ class Contest:
 
 @dataclass(frozen=True)
 class Option:
-    """One stacker at one point of its grid, and how far boosting goes on from it."""
+    """One stacker at one point of its grid."""
 
     candidate: int
     point: int
-    rounds: int = 0
 
 
 @dataclass(frozen=True)
@@ -402,7 +401,7 @@ def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> O
     if len(responses) == 1:
         return next(iter(responses))
     best: dict[int, Option] = {}
-    scores = {o: or_worst(metric.score(r, target)) for o, r in responses.items()}
+    scores = {o: _or_worst(metric.score(r, target)) for o, r in responses.items()}
     for option, score in scores.items():
         rival = best.get(option.candidate)
         if rival is None or score > scores[rival]:
@@ -424,8 +423,7 @@ def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> O
     return winner
 
 
-def or_worst(score: float) -> float:
-    """Return a score, the worst there can be where it is not known."""
+def _or_worst(score: float) -> float:
     return -np.inf if np.isnan(score) else score
 
 

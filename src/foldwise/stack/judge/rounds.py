@@ -1,4 +1,4 @@
-"""How far boosting goes on from a stacker: chosen without cheating, and judged as deployed."""
+"""Stackers that boosting goes on from, judged as they are deployed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,98 +7,60 @@ from typing import Any
 from sklearn.utils.parallel import Parallel, delayed
 
 from foldwise.folds import Block, Judgement
-from foldwise.scores.metric import Response, Target, joined
+from foldwise.scores.metric import Response, joined
 from foldwise.stack.judge.calibrate import Correction
-from foldwise.stack.judge.judge import Judge, JudgedFold, Verdict, inner_splits, or_worst
+from foldwise.stack.judge.judge import Judge, JudgedFold, Verdict
 from foldwise.stack.stackers.further import FurtherStacker, boosted_further
 from foldwise.stack.table.read import rows_of, weights_of
 
-ByRounds = dict[int, Response]  # what is said after numbers of rounds, of which none is one
-
 
 def verdict_of(judge: Judge) -> Verdict:
-    """Choose and judge the stacker, and how far boosting goes on from it if it may."""
+    """Choose and judge the stacker, and boosting that goes on from it if it may."""
     found = judge.verdict()
     return with_rounds(judge, found) if judge.contest.further else found
 
 
 def with_rounds(judge: Judge, found: Verdict) -> Verdict:
-    """Return the verdict on stackers that boosting goes on from, for as long as that pays.
+    """Return the verdict on stackers that boosting goes on from.
 
-    How long is chosen twice, as stackers are: for each judged fold within the rows that its stacker
-    was trained on, for deployment by all judged folds. Boosting goes on from calibrated answers,
-    and lowers their log-loss: they are not calibrated again.
+    It goes on from calibrated answers and lowers their log-loss: they are not calibrated again.
+    Whether it pays is not chosen: within the rows that a judged fold's stacker was trained on, that
+    can be told only from answers of learners that saw each other's folds, and these say no where
+    fresh rows say yes.
     """
-    problem, contest = judge.layer.problem, judge.contest
-    if not found.folds or problem.numbers is None or judge.as_labels or contest.threshold:
+    contest = judge.contest
+    known = found.folds and judge.layer.problem.numbers is not None
+    if not known or judge.as_labels or contest.threshold is not None:
         return found
     judge = replace(judge, contest=replace(contest, methods=()))
     pairs = zip(judge.reading.judgements, found.folds, strict=True)
-    work = [delayed(_judged)(judge, found, *pair) for pair in pairs]
+    work = [delayed(_judged)(judge, *pair) for pair in pairs]
     whole = replace(judge, layer=judge.layer.of(found.names))
     work.append(delayed(_grown)(whole, found.stacker, found.correction, judge.reading.final))
-    *each, grown = Parallel(contest.further, prefer="threads")(work)
-    folds, chosen, tried = zip(*each, strict=True)
-    target, response = judge.judged_target(), joined(chosen)
-    rounds = _paying(judge, {n: joined([own[n] for own in tried]) for n in tried[0]}, target)
-    found = replace(
-        found,
-        folds=folds,
-        response=response,
-        evaluation=contest.metric.evaluate(response, target),
-    )
-    if not rounds:
-        return found
-    option = replace(found.option, rounds=rounds)
-    return replace(found, option=option, stacker=grown.first(rounds), correction=None)
+    *each, stacker = Parallel(contest.further, prefer="threads")(work)
+    folds, responses = zip(*each, strict=True)
+    response = joined(responses)
+    evaluation = contest.metric.evaluate(response, judge.judged_target())
+    deployed: dict[str, Any] = {"stacker": stacker, "correction": None}
+    return replace(found, folds=folds, response=response, evaluation=evaluation, **deployed)
 
 
-def _judged(
-    judge: Judge, found: Verdict, judgement: Judgement, judged: JudgedFold
-) -> tuple[JudgedFold, Response, ByRounds]:
-    """Return how a fold was predicted, its prediction, and those of the deployed kind of stacker.
-
-    How many rounds pay is told by the first of the blocks that its stacker was trained on.
-    """
-    judge, train = replace(judge, layer=judge.layer.of(judged.names)), judgement.train
-    rounds = 0
-    for some, ahead in inner_splits(judge.cut(train), judge.reading):
-        stacker = judge.fit(judged.option, some)
-        inside = _responses(judge, stacker, judged.correction, some, ahead)[1]
-        rounds = _paying(judge, inside, judge.target((ahead,)))
-        break
-    grown, responses = _responses(judge, judged.stacker, judged.correction, train, judgement.test)
-    fold, response = judged, responses[rounds]
-    if rounds:
-        option = replace(judged.option, rounds=rounds)
-        cut = grown.first(rounds)
-        fold, response = judge.judged(judgement, option, cut, response, None)
-        steps = cut.steps(judge.layer.features((judgement.test,)))
-        fold = replace(fold, steps=steps)
-    if judged.option != found.option:
-        stacker = judge.fit(found.option, train)
-        responses = _responses(judge, stacker, judged.correction, train, judgement.test)[1]
-    return fold, response, responses
-
-
-def _responses(
-    judge: Judge,
-    stacker: Any,
-    correction: Correction | None,
-    train: Sequence[Block],
-    test: Block,
-) -> tuple[FurtherStacker, ByRounds]:
-    grown = _grown(judge, stacker, correction, train)
-    return grown, grown.responses(judge.layer.features((test,)))
+def _judged(judge: Judge, judgement: Judgement, judged: JudgedFold) -> tuple[JudgedFold, Response]:
+    """Return how a fold was predicted, and its prediction."""
+    judge = replace(judge, layer=judge.layer.of(judged.names))
+    stacker = _grown(judge, judged.stacker, judged.correction, judgement.train)
+    test = judge.layer.features((judgement.test,))
+    parts = (judged.option, stacker, stacker.respond(test))
+    fold, response = judge.judged(judgement, *parts, None)
+    return replace(fold, steps=stacker.steps(test)), response
 
 
 def fit_whole(judge: Judge, verdict: Verdict, blocks: Sequence[Block]) -> Any:
-    """Return what is deployed fitted on other blocks, with its rounds."""
-    stacker = judge.fit(verdict.option, blocks)
-    if not verdict.option.rounds:
+    """Return what is deployed fitted on other blocks, with what boosting adds."""
+    stacker, own = judge.fit(verdict.option, blocks), verdict.stacker
+    if not isinstance(own, FurtherStacker):
         return stacker
-    grown = _grown(judge, stacker, verdict.stacker.correction, blocks)
-    return grown.first(verdict.option.rounds)
+    return _grown(judge, stacker, own.correction, blocks)
 
 
 def _grown(
@@ -112,9 +74,3 @@ def _grown(
     # Trees that time cut short are not those that were asked for.
     judge.check_time()
     return grown
-
-
-def _paying(judge: Judge, responses: ByRounds, target: Target) -> int:
-    """Return how many rounds pay; the fewest of those that do equally well."""
-    metric = judge.contest.metric
-    return max(responses, key=lambda number: or_worst(metric.score(responses[number], target)))

@@ -17,6 +17,7 @@ from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.judge import JudgedFold, corrected
 from foldwise.stack.results.leaderboard import uncorrected_score
 from foldwise.stack.results.optimism import optimistic_claims
+from foldwise.stack.stackers.further import FurtherStacker
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of
 
@@ -44,7 +45,7 @@ def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
 
 def _is_unread(stack: FittedStack) -> bool:
     """Tell whether boosting goes on from the stacker on rows that are not there any more."""
-    return stack.verdict.option.rounds > 0 and stack.problem.numbers is None
+    return isinstance(stack.verdict.stacker, FurtherStacker) and stack.problem.numbers is None
 
 
 def common_names(stacks: Sequence[FittedStack]) -> tuple[str, ...]:
