@@ -185,10 +185,13 @@ def fit_stacks(
         fitted = _without_failures(fitted, layers, problem, deals, settings)
         run.stream.tell("finished")
 
+    # Contests that are judged one after the other, as far as time goes, share their stackers.
+    known: list[Any] = [None if clock.budget is None else {} for _ in fitted]
+
     def judged(contest: Contest, until: float = float("inf")) -> list[FittedStack]:
         return [
-            judged_stack(dealt.lattice, grown, dealt.reading, contest, options.seed, until)
-            for dealt, grown in zip(deals, fitted, strict=False)
+            judged_stack(dealt.lattice, grown, dealt.reading, contest, options.seed, until, before)
+            for dealt, grown, before in zip(deals, fitted, known, strict=False)
         ]
 
     missing = [repr(e.name) for layer in layers for e in layer if e.name in run.dropped]
@@ -309,14 +312,18 @@ def judged_stack(
     contest: Contest,
     seed: int,
     until: float = float("inf"),
+    known: dict[int, Any] | None = None,
 ) -> FittedStack:
-    """Choose and judge the stacker on top of fitted learners, or raise OutOfTimeError."""
+    """Choose and judge the stacker on top of fitted learners, or raise OutOfTimeError.
+
+    ``known``: Where stackers are kept that other contests may fit too.
+    """
     thrift = contest.thrift
     if thrift is not None and np.isfinite(thrift.seconds):
         costs = seconds_of(layers[-1], reading.deployed)
         contest = replace(contest, thrift=replace(thrift, costs=costs))
     judge = Judge(layers[-1], reading, contest, seed)
-    return FittedStack(lattice, layers, judge, verdict_of(replace(judge, until=until)))
+    return FittedStack(lattice, layers, judge, verdict_of(replace(judge, until=until, known=known)))
 
 
 def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: int) -> Lattice:

@@ -119,6 +119,8 @@ class Judge:
     contest: Contest  # what is chosen from, and by what
     seed: int  # seed of the stackers
     until: float = float("inf")  # by time.monotonic
+    # where stackers fitted over this table are found again by other contests, with what they are of
+    known: dict[int, tuple[Any, list[Any]]] | None = None
 
     def verdict(self) -> Verdict:
         """Choose twice: for each judged fold without it, for deployment by all of them.
@@ -313,21 +315,37 @@ class Judge:
         self, candidates: Iterable[Candidate], blocks: Sequence[Block]
     ) -> dict[Option, Any]:
         """Return every candidate, at every point of its grid, fitted on the blocks."""
+        fitted: dict[Option, Any] = {}
+        read: tuple[Features, Any] | None = None
+        known = {} if self.known is None else self.known
+        place = () if self.known is None else tuple((b.refs, b.rows.tobytes()) for b in blocks)
+        for number, candidate in enumerate(candidates):
+            self.check_time()
+            estimator = candidate.estimator
+            key = hash((self.names, place, id(estimator), str(candidate.grid)))
+            if key not in known:
+                read = read or self._read(blocks)
+                # The estimator is kept, so that no other takes its place in memory, and its name.
+                known[key] = estimator, self._fit_grid(candidate, blocks, *read)
+            stackers = known[key][1]
+            fitted |= {Option(number, point): own for point, own in enumerate(stackers)}
+        return fitted
+
+    def _read(self, blocks: Sequence[Block]) -> tuple[Features, Any]:
+        """Return what stackers are fitted on, and the rows if the metric looks at them."""
         if self.layer.problem.is_large:
             # What was fitted and let go of before lies in pieces.
             give_back()
-        data, features = self.layer.problem.data, self.layer.features(blocks)
-        y = data.y[rows_of(blocks)]
-        if self.contest.metric.reads_rows:
-            rows = take_rows(data.X, rows_of(blocks))
-            candidates = [candidate.scored_on(rows) for candidate in candidates]
-        fitted = {}
-        for number, candidate in enumerate(candidates):
-            self.check_time()
-            weight = candidate.weights(self.layer.problem, blocks)
-            for point, stacker in enumerate(candidate.fit_grid(features, y, weight, self.seed)):
-                fitted[Option(number, point)] = without_rows_to_score(stacker)
-        return fitted
+        looks, data = self.contest.metric.reads_rows, self.layer.problem.data
+        return self.layer.features(blocks), take_rows(data.X, rows_of(blocks)) if looks else None
+
+    def _fit_grid(
+        self, candidate: Candidate, blocks: Sequence[Block], features: Features, rows: Any
+    ) -> list[Any]:
+        problem = self.layer.problem
+        own = candidate if rows is None else candidate.scored_on(rows)
+        y, weight = problem.data.y[rows_of(blocks)], candidate.weights(problem, blocks)
+        return [without_rows_to_score(s) for s in own.fit_grid(features, y, weight, self.seed)]
 
     def check_time(self) -> None:
         """Raise once time is up."""
