@@ -142,8 +142,10 @@ def test_the_score_is_that_of_a_generic_convex_solver(seed: int) -> None:
     np.testing.assert_allclose(found, generic.x, atol=2e-4)
 
 
-def test_the_duality_gap_is_closed() -> None:
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("seed", range(6))
+def test_the_duality_gap_is_closed(seed: int) -> None:
+    # Seeds 2 and 4 end where the loss no longer falls to the last bit, at gaps of 1e-9.
+    rng = np.random.default_rng(seed)
     logs = rng.normal(size=(2000, 30))
     weights = log_score_weights(logs)
     densities = np.exp(logs)

@@ -168,7 +168,7 @@ def test_keys_are_the_same_in_another_process() -> None:
     said = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env={"PYTHONPATH": "src", "PYTHONHASHSEED": other},
+        env={**os.environ, "PYTHONPATH": "src", "PYTHONHASHSEED": other},
         capture_output=True,
         text=True,
         check=True,

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -231,7 +232,11 @@ def test_a_fresh_process_predicts_the_same(zoo, tmp_path: Path) -> None:
         [sys.executable, "-c", code, *names],
         cwd=tmp_path,
         check=True,
-        env={"PYTHONPATH": str(Path(foldwise.__file__).parents[1]), "OMP_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(foldwise.__file__).parents[1]),
+            "OMP_NUM_THREADS": "1",
+        },
     )
     assert_array_equal(np.load(tmp_path / "out.npy"), zoo.predict(X))
 

@@ -152,8 +152,10 @@ def test_ridge_reads_encoded_rows_in_blocks(
     request.getfixturevalue("few_rows_are_many")
     monkeypatch.setattr(EncodedRows, "whole", lambda rows: rows.take(slice(None)))
     made = fits(learner)
-    assert_same(made[0], copied[0])
     np.testing.assert_array_equal(made[0].model[-1].coef_, copied[0].model[-1].coef_)
+    # Some kernels of BLAS add up the last rows of a block in another order than those before.
+    np.testing.assert_allclose(made[0].predictions, copied[0].predictions, rtol=1e-14)
+    assert joblib.hash(made[0].model[0]) == joblib.hash(copied[0].model[0])
     assert made[0].model[-1].n_features_in_ == plain[0].model[-1].n_features_in_
     assert made[0].model[-1].alpha_ == plain[0].model[-1].alpha_
     np.testing.assert_allclose(made[0].predictions, plain[0].predictions, rtol=1e-8)

@@ -92,16 +92,25 @@ def log_score_weights(
     if n_models == 1 or not len(densities):
         return weights
     pull = pull_to_mean(n_models, 2 * alpha)
+
+    def slopes(weights: FloatArray) -> tuple[FloatArray, float]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = densities / (densities @ weights)[:, None]
+            gradient = pull.T @ (pull @ weights) - shares @ ratios
+        return ratios, float(gradient @ weights - gradient.min())
+
+    ratios, gap = slopes(weights)
     for _ in range(MOST_STEPS):
-        ratios = densities / (densities @ weights)[:, None]
-        gradient = pull.T @ (pull @ weights) - shares @ ratios
-        if gradient @ weights - gradient.min() <= GAP:
+        if gap <= GAP:
             break
         target = _newton_point(ratios, shares, pull)
         moved = _line_search(densities, shares, pull, weights, target - weights)
-        if moved is None:
+        before = gap
+        ratios, gap = slopes(target if moved is None else moved)
+        if moved is None and not gap < before:
             break
-        weights = moved
+        # A fall of the loss that rounding hides is still seen in the gap, its square root.
+        weights = target if moved is None else moved
     return weights
 
 

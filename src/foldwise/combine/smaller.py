@@ -8,6 +8,8 @@ from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.combine.shapes import one_column_a_model, truth_probabilities
 from foldwise.combine.simplex import simplex_minimum, triangle
 
+EPS = 1e-12
+
 
 def elimination_order(
     predictions: FloatArray,
@@ -53,9 +55,10 @@ def elimination_order(
     >>> import numpy as np
     >>> y = np.array([0.0, 1.0, 2.0, 3.0])
     >>> noise = np.array([1.0, -1.0, 1.0, -1.0])
-    >>> models = np.column_stack([y + 9 * noise, y + noise, y - noise])
+    >>> other = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> models = np.column_stack([y + 2 * noise, y - noise, y + other])
     >>> elimination_order(models[:, :, None], y)
-    array([0, 2, 1])
+    array([2, 0, 1])
     """
     if classes:
         columns = truth_probabilities(predictions, y)
@@ -68,6 +71,7 @@ def elimination_order(
         rows = errors[:, list(models)]
         return float(np.sum((rows @ simplex_minimum(rows)) ** 2))
 
+    exact = max(float(np.sum(errors**2)) * EPS**2, np.finfo(float).tiny)
     left, order = list(range(columns.shape[1])), []
     while len(left) > 1:
         smaller = [[m for m in left if m != gone] for gone in left]
@@ -75,7 +79,7 @@ def elimination_order(
         saved = np.array([max(whole - cost(rest), 0.0) for rest in smaller])
         # A rise by rounding is none: then the dearest goes, and of equals the last.
         rises = np.array([loss(rest) - now for rest in smaller])
-        rises = np.where(rises > 1e-12 * max(now, np.finfo(float).tiny), rises, 0.0)
+        rises = np.where(rises > EPS * now + exact, rises, 0.0)
         price = rises / np.maximum(saved, np.finfo(float).tiny)
         gone = min(range(len(left)), key=lambda m: (price[m], -saved[m], -m))
         order.append(left.pop(gone))
