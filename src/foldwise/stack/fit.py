@@ -327,17 +327,12 @@ def judged_stack(
 
 
 def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: int) -> Lattice:
+    data, given = problem.data, problem.given
+    rows: dict[str, Any] = {"classes": None if problem.labels is None else data.y}
+    rows |= {"groups": data.groups, "given": None if given is None else (data.X, *given)}
     how = {"repeat": repeat, "n_layers": n_layers, "partners": options.partners}
-    return deal(
-        options.cv,
-        problem.n_rows,
-        classes=None if problem.labels is None else problem.data.y,
-        groups=problem.data.groups,
-        given=None if problem.given is None else (problem.data.X, *problem.given),
-        seed=options.seed,
-        owner=options.owner,
-        **how,
-    )
+    how |= {"seed": options.seed, "owner": options.owner}
+    return deal(options.cv, problem.n_rows, **rows, **how)
 
 
 def _read(lattice: Lattice, problem: StackProblem, options: StackOptions, n_layers: int) -> Dealt:

@@ -9,7 +9,8 @@ from sklearn.tree import DecisionTreeRegressor
 from foldwise import StackingRegressor
 from foldwise.folds import Block, Reading, Ref
 from foldwise.scores.metric import Response, Target, as_metric
-from foldwise.stack.judge.judge import Option, inner_splits, pick
+from foldwise.stack.judge.judge import inner_splits
+from foldwise.stack.stackers.candidates import Option, pick
 from foldwise.stack.table.read import rows_of
 
 X, Y = make_regression(80, 4, noise=30, random_state=0)

@@ -19,6 +19,8 @@ from foldwise.stack.judge.scale import ErrorScale, error_scale
 from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.stackers.candidates import (
     Candidate,
+    Option,
+    pick,
     respond,
     response_kind,
     without_rows_to_score,
@@ -46,14 +48,6 @@ class Contest:
     def corrects(self) -> bool:
         """Whether the stacker's response is calibrated or gets a threshold."""
         return bool(self.methods) or self.threshold is not None
-
-
-@dataclass(frozen=True)
-class Option:
-    """One stacker at one point of its grid."""
-
-    candidate: int
-    point: int
 
 
 @dataclass(frozen=True)
@@ -407,42 +401,6 @@ def _misfits(response: Response, target: Target) -> FloatArray:
     if target.labels is None:
         return np.abs(response.values - target.y.reshape(n_rows, -1)).max(axis=1)
     return 1.0 - response.probabilities(len(target.labels))[np.arange(n_rows), target.y]
-
-
-def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> Option:
-    """Take the best point of each candidate; of these the simplest within one error.
-
-    The best candidate is passed over for a simpler one (an earlier one in the list)
-    when the paired difference of their scores is within one standard error, and no still
-    simpler one with a better score was found to be further off.
-    """
-    if len(responses) == 1:
-        return next(iter(responses))
-    best: dict[int, Option] = {}
-    scores = {o: _or_worst(metric.score(r, target)) for o, r in responses.items()}
-    for option, score in scores.items():
-        rival = best.get(option.candidate)
-        if rival is None or score > scores[rival]:
-            best[option.candidate] = option
-    winner = max(best.values(), key=lambda o: scores[o])
-    if len(best) == 1:
-        return winner
-    top = metric.evaluate(responses[winner], target)
-    passed = -np.inf
-    for option in best.values():
-        if option == winner:
-            return winner
-        if scores[option] < passed:
-            continue
-        this = metric.evaluate(responses[option], target)
-        if top.score - this.score <= this.error_of_difference(top):
-            return option
-        passed = scores[option]
-    return winner
-
-
-def _or_worst(score: float) -> float:
-    return -np.inf if np.isnan(score) else score
 
 
 def inner_splits(

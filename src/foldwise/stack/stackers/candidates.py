@@ -20,7 +20,7 @@ from foldwise.learners import (
     prepared,
     weight_argument,
 )
-from foldwise.scores.metric import Metric, Response
+from foldwise.scores.metric import Metric, Response, Target
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.means import MemberStacker, OneClass, Stacker, Weights
 from foldwise.stack.stackers.named import LINEAR, known_names
@@ -64,6 +64,14 @@ class Candidate:
         data = TrainingData(features.matrix, y, sample_weight, features.n_classes)
         # Rows stand fold by fold: the last ones are a fold's, of the latest time where that counts.
         return [fit_prepared(point, data, seed, in_order=True) for point in points]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One stacker at one point of its grid."""
+
+    candidate: int
+    point: int
 
 
 def without_rows_to_score(stacker: Any) -> Any:
@@ -193,3 +201,39 @@ def linear_weights(stacker: Any, widths: Sequence[int]) -> list[float]:
         return [float("nan")] * len(widths)
     flat = coefficients.ravel()
     return [float(weight) for weight in flat[: len(widths)]]
+
+
+def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> Option:
+    """Take the best point of each candidate; of these the simplest within one error.
+
+    The best candidate is passed over for a simpler one (an earlier one in the list)
+    when the paired difference of their scores is within one standard error, and no still
+    simpler one with a better score was found to be further off.
+    """
+    if len(responses) == 1:
+        return next(iter(responses))
+    best: dict[int, Option] = {}
+    scores = {o: _or_worst(metric.score(r, target)) for o, r in responses.items()}
+    for option, score in scores.items():
+        rival = best.get(option.candidate)
+        if rival is None or score > scores[rival]:
+            best[option.candidate] = option
+    winner = max(best.values(), key=lambda o: scores[o])
+    if len(best) == 1:
+        return winner
+    top = metric.evaluate(responses[winner], target)
+    passed = -np.inf
+    for option in best.values():
+        if option == winner:
+            return winner
+        if scores[option] < passed:
+            continue
+        this = metric.evaluate(responses[option], target)
+        if top.score - this.score <= this.error_of_difference(top):
+            return option
+        passed = scores[option]
+    return winner
+
+
+def _or_worst(score: float) -> float:
+    return -np.inf if np.isnan(score) else score
