@@ -194,7 +194,8 @@ class StackProblem:
         several = self.data.y.ndim > 1
         if encoder is None or several or not few <= self.n_rows <= many:
             return self
-        encoder = clone(encoder).fit(self.data.X, self.data.y)
+        # Without the targets: what it makes of a row is read by what judges that row, too.
+        encoder = clone(encoder).fit(self.data.X)
         numbers = numbers_of(encoder, self.data.X)
         if numbers.size > FURTHER_CELLS:
             return self
