@@ -72,7 +72,7 @@ def small() -> Iterator[None]:
     """Make the fast preset faster: all its members, with few trees in fewer folds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "fast", replace(PRESETS["fast"], folds=3, size=0.05))
-        patch.setattr("foldwise.stack.judge.in_time.MOST_REPEATS", 1)
+        patch.setattr("foldwise.stack.parameters.MOST_REPEATS", 1)
         yield
 
 

@@ -38,7 +38,7 @@ def smaller() -> Iterator[None]:
     fast = replace(PRESETS["fast"], folds=3, folds_in_time=(3,), size=0.05)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "fast", fast)
-        patch.setattr("foldwise.stack.judge.in_time.MOST_REPEATS", 1)
+        patch.setattr("foldwise.stack.parameters.MOST_REPEATS", 1)
         yield
 
 

@@ -305,7 +305,7 @@ def test_the_time_asked_for_covers_model_file_and_report(
     ],
 )
 def test_a_fit_says_why_it_left_time(said, seconds, deals, time_column, kind, monkeypatch):
-    monkeypatch.setattr("foldwise.stack.judge.in_time.MOST_REPEATS", 4)
+    monkeypatch.setattr("foldwise.stack.parameters.MOST_REPEATS", 4)
     deal = SimpleNamespace(lattice=SimpleNamespace(kind=kind))
     stack = SimpleNamespace(deals_=[deal] * deals)
     model = SimpleNamespace(time_budget=60.0, partial_=False, stack_=stack, time_column=time_column)

@@ -15,8 +15,9 @@ from foldwise.folds import Lattice, read_lattice
 from foldwise.learners import TrainingData
 from foldwise.scores.metric import as_metric
 from foldwise.stack.fit import fit_layers
-from foldwise.stack.judge.in_time import MOST_REPEATS, judged_in_time, reserved
+from foldwise.stack.judge.in_time import judged_in_time, reserved
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
+from foldwise.stack.parameters import MOST_REPEATS
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import candidates_from
 from foldwise.stack.table.layers import Dealt

@@ -326,7 +326,7 @@ def show(fitted: Fitted) -> None:
 
 def why_time_was_left(fitted: Fitted) -> str:
     """Return why a fit did not take the time it was given, or nothing."""
-    from foldwise.stack.judge.in_time import MOST_REPEATS
+    from foldwise.stack.parameters import MOST_REPEATS
 
     model = fitted.model
     budget = getattr(model, "time_budget", None)

@@ -28,13 +28,13 @@ from foldwise.stack.judge.in_time import (
     GRACE_SHARE,
     INNER_FOLDS,
     judged_in_time,
-    most_repeats,
     reserved,
 )
 from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
 from foldwise.stack.judge.rounds import verdict_of
 from foldwise.stack.judge.thrift import seconds_of
 from foldwise.stack.limits import warn_of_absent_classes, warn_of_no_score
+from foldwise.stack.parameters import most_repeats
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
@@ -176,7 +176,9 @@ def fit_stacks(
         warn_of_absent_classes(options.owner, problem, deals, contest.metric)
     sure = deals[:1] if options.n_repeats == "auto" else deals
     total = _n_fits(layers, sure, tune, before)
-    reserve = reserved(problem, len(layers[-1]), deals[0], contest, clock.budget)
+    reserve = 0.0
+    if clock.budget is not None:
+        reserve = reserved(problem, len(layers[-1]), deals[0], contest, clock.budget)
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
         how = (options.owner, options.seed, run, options.on_error)

@@ -8,15 +8,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from foldwise._sklearn import VisualBlock
-from foldwise.checks import check_number
+from foldwise.checks import check_number, check_whole
 from foldwise.errors import unsupported
-from foldwise.stack.judge.in_time import most_repeats
 from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.problem import as_layers
 from foldwise.stack.results.notebook import fitted_html
 
 # Live objects: neither copied nor pickled with a stack.
 LIVE = ("executor", "callback")
+# Of deals that are made as long as there is time: each makes predictions slower.
+MOST_REPEATS = 4
 
 
 @dataclass(eq=False, repr=False)
@@ -210,3 +211,11 @@ def tops_of(final_estimator: Any) -> list[Any]:
     """
     items = final_estimator if isinstance(final_estimator, list) else [final_estimator]
     return [item[0] if isinstance(item, tuple) and item else item for item in items]
+
+
+def most_repeats(owner: str, n_repeats: Any, budget: float | None) -> int:
+    """Return how many deals there will be at most, or refuse."""
+    if n_repeats == "auto":
+        return 1 if budget is None else MOST_REPEATS
+    check_whole(owner, "n_repeats", n_repeats, 1, try_=1)
+    return int(n_repeats)

@@ -7,8 +7,8 @@ from foldwise.errors import NoScoreWarning, invalid_parameter, warn
 from foldwise.folds import EVERYTHING, Block, Lattice, Reading, Ref
 from foldwise.learners import respond
 from foldwise.stack.fit import FittedStack, StackOptions, judged_stack
-from foldwise.stack.judge.in_time import most_repeats
 from foldwise.stack.judge.judge import Contest
+from foldwise.stack.parameters import most_repeats
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.results.fold_models import Recoded
 from foldwise.stack.table.read import Layer, NodeTable, compact

@@ -1,6 +1,6 @@
 """Judging before time is up: convex weights first, then the first stacker, two, then all of them.
 
-And how much of the time the fits must leave for it, and how many deals there will be at most.
+And how much of the time the fits must leave for it.
 """
 
 import time
@@ -10,7 +10,6 @@ from typing import Any
 
 from sklearn import metrics
 
-from foldwise.checks import check_whole
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
 from foldwise.stack.judge.rounds import with_rounds
 from foldwise.stack.problem import StackProblem
@@ -34,16 +33,6 @@ ALL_SHARE = 0.25
 MOST_SHARE, MOST_SECONDS = 0.125, 2.0
 # How the test rows of a single split are dealt.
 INNER_FOLDS = 5
-# Of deals that are made as long as there is time: each makes predictions slower.
-MOST_REPEATS = 4
-
-
-def most_repeats(owner: str, n_repeats: Any, budget: float | None) -> int:
-    """Return how many deals there will be at most, or refuse."""
-    if n_repeats == "auto":
-        return 1 if budget is None else MOST_REPEATS
-    check_whole(owner, "n_repeats", n_repeats, 1, try_=1)
-    return int(n_repeats)
 
 
 def judged_in_time(
@@ -151,11 +140,9 @@ def combining_seconds(
 
 
 def reserved(
-    problem: StackProblem, n_learners: int, dealt: Dealt, contest: Contest, budget: float | None
+    problem: StackProblem, n_learners: int, dealt: Dealt, contest: Contest, budget: float
 ) -> float:
     """Return the time that fits leave for choosing and judging the stacker."""
-    if budget is None:
-        return 0.0
     lattice, partners = dealt.lattice, dealt.reading.partners
     single = lattice.kind == "single"
     n_rows = len(lattice.tests[0]) if single else problem.n_rows
