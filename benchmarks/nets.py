@@ -47,7 +47,8 @@ from foldwise import (
 from foldwise.auto.portfolio import members
 from foldwise.learners import NodeTask, TrainingData, fit_at_node, fit_nodes
 from foldwise.learners.general import Assignment
-from foldwise.nets.network import Shape
+from foldwise.nets.fused import fused_layer
+from foldwise.nets.network import Shape, bent_by
 from foldwise.nets.train import NodeRows, Recipe, train
 
 HAS_CARD = torch.cuda.is_available()
@@ -109,6 +110,28 @@ def agree() -> None:
             for name in a.weights
         )
         print(f"agree: {device}: one seed, same bits twice: {same}")
+    if HAS_CARD:
+        agree_fused()
+
+
+def agree_fused() -> None:
+    """Compare a layer in one pass, and its slopes, with torch's own, in double precision."""
+    drawn = torch.randint(0, 256, (3, 40, 16), device="cuda").double()
+    chances = (drawn, torch.tensor([64.0]).cuda().double(), torch.tensor([1.5]).cuda().double())
+    asked = [torch.randn(3, n, 16).cuda().double().requires_grad_() for n in (40, 1, 1)]
+    direction = torch.randn(3, 40, 16).cuda().double()
+
+    def plain(product: Any, bias: Any, bend: Any) -> Any:
+        hidden = bent_by(torch.nn.functional.silu)(product, bias, bend, 0)
+        return hidden * (drawn >= 64) * 1.5
+
+    def answers(layer: Any) -> list[Any]:
+        said = layer(*asked)
+        return [said.detach(), *torch.autograd.grad((said * direction).sum(), asked)]
+
+    fused = answers(lambda *line: fused_layer(torch)(*line, *chances))
+    worst = max(float((a - b).abs().max()) for a, b in zip(fused, answers(plain), strict=True))
+    print(f"agree: cuda: a layer in one pass, largest difference {worst:.1e} (bar 1e-8)")
 
 
 def timed(device: str, n_rows: int, n_columns: int, epochs: int | None) -> None:

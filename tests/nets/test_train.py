@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from foldwise.nets.network import Shape, first_weights, numpy_silu, respond
+from foldwise.nets.network import Shape, bent_by, first_weights, numpy_silu, respond
 from foldwise.nets.train import NodeRows, Recipe, answers, train
 
 torch = pytest.importorskip("torch")
@@ -78,7 +78,7 @@ def test_numpy_and_torch_give_one_answer() -> None:
 def test_the_answer_is_that_of_the_formula() -> None:
     w = first_weights(SHAPE, np.random.default_rng(0))
     x = np.random.default_rng(1).standard_normal((6, 5))
-    whole = respond(np, numpy_silu, SHAPE, {k: v[None] for k, v in w.items()}, x[None], None)[0]
+    whole = respond(np, bent_by(numpy_silu), SHAPE, {k: v[None] for k, v in w.items()}, x[None])[0]
     for row in range(6):
         waves = [
             np.cos(x[row, c] * w["frequency"][c] + w["phase"][c]) @ w["wave_mix"][c]

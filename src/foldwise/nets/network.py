@@ -23,6 +23,8 @@ FIRST_FREQUENCY = 0.2
 
 Weights = dict[str, Any]  # arrays or tensors (n_nodes, ...)
 Drop = Callable[[Any, int], Any]  # a hidden layer and its number -> the layer with units left out
+# what a matrix gives, bias and bend (n_nodes, 1, width), the layer's number -> the hidden layer
+Bent = Callable[[Any, Any, Any, int], Any]
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,18 @@ def first_weights(shape: Shape, rng: np.random.Generator) -> dict[str, FloatArra
     return weights
 
 
-def respond(
-    xp: Any, silu: Callable[[Any], Any], shape: Shape, weights: Weights, x: Any, drop: Drop | None
-) -> Any:
+def bent_by(silu: Callable[[Any], Any], drop: Drop | None = None) -> Bent:
+    """Return what makes a hidden layer: an activation that can fade into straight lines."""
+
+    def bent(product: Any, bias: Any, bend: Any, layer: int) -> Any:
+        line = product + bias
+        hidden = line + bend * (silu(line) - line)
+        return hidden if drop is None else drop(hidden, layer)
+
+    return bent
+
+
+def respond(xp: Any, bent: Bent, shape: Shape, weights: Weights, x: Any) -> Any:
     """Return what every member says.
 
     Shapes: x (n_nodes, n_rows, n_columns); returns (n_nodes, n_members, n_rows, n_outputs).
@@ -89,11 +100,9 @@ def respond(
     hidden = x[:, None] * weights["scale"][:, :, None]
     hidden = hidden.reshape(n_nodes, shape.n_members * n_rows, -1)
     for layer in range(shape.n_layers):
-        line = hidden @ weights[f"matrix_{layer}"] + weights[f"bias_{layer}"][:, None]
-        bent = line + weights[f"bend_{layer}"][:, None] * (silu(line) - line)
-        if drop is not None:
-            bent = drop(bent, layer)
-        hidden = hidden + bent if shape.residual and layer else bent
+        bias, bend = (weights[f"{name}_{layer}"][:, None] for name in ("bias", "bend"))
+        next_one = bent(hidden @ weights[f"matrix_{layer}"], bias, bend, layer)
+        hidden = hidden + next_one if shape.residual and layer else next_one
     hidden = hidden.reshape(n_nodes, shape.n_members, n_rows, -1)
     return hidden @ weights["head"] + weights["head_bias"][:, :, None]
 

@@ -13,14 +13,25 @@ import numpy as np
 
 from foldwise.arrays import Array, FloatArray
 from foldwise.nets.device import working_on
-from foldwise.nets.network import Drop, Shape, Weights, first_weights, numpy_silu, respond
+from foldwise.nets.fused import fused_layer
+from foldwise.nets.network import (
+    Bent,
+    Drop,
+    Shape,
+    Weights,
+    bent_by,
+    first_weights,
+    numpy_silu,
+    respond,
+)
 
 BETAS = (0.9, 0.95)
 # Learning rates relative to that of the matrices; what is not named has 1 and decays.
 FACTORS = {"scale": 6.0, "frequency": 0.1, "phase": 0.1, "bias": 0.1, "bend": 0.1}
 LEVELS = 256  # of a random byte
 STARTS = 2**18
-ROWS_AT_ONCE = 2**19  # numbers of a hidden layer, of one node, that are answered together
+# Numbers of a hidden layer, of one node, that are answered together: what a cache or a card holds.
+AT_ONCE = {"cpu": 2**19, "cuda": 2**23}
 
 
 @dataclass(frozen=True)
@@ -123,6 +134,7 @@ class _Steps:
         self.orders: Any = None
         self.groups = self._groups(shares, device)
         self.captures = device.startswith("cuda")
+        self.bent = self.dropped.bent(fused_layer(torch) if self.captures else None)
         self.graph: Any = None
         # One pass over all weights of a group: there are many small ones.
         self.optimiser = torch.optim.AdamW(
@@ -169,8 +181,7 @@ class _Steps:
         order = self.orders.index_select(1, number % recipe.steps)[:, 0]
         x, y, weight = self.data.batch(order)
         self.dropped.number = number
-        silu = torch.nn.functional.silu
-        answer = respond(torch, silu, recipe.shape, self.weights, x, self.dropped.drop)
+        answer = respond(torch, self.bent, recipe.shape, self.weights, x)
         loss = _losses(torch, answer, y[:, None], recipe.classify).mean(1)
         self.optimiser.zero_grad()
         (loss * weight).sum().backward()
@@ -280,12 +291,12 @@ class _Data:
         """Return each node's loss on the rows to stop on: that of its members' mean."""
         torch, shape = self.torch, self.recipe.shape
         total = 0.0
-        step = max(ROWS_AT_ONCE // (shape.n_members * shape.width), 1)
-        silu = torch.nn.functional.silu
+        step = _rows_at_once(shape, self.device)
+        bent = bent_by(torch.nn.functional.silu)
         with torch.no_grad():
             for start in range(0, self.stopping[0].shape[1], step):
                 x, y, weight = (values[:, start : start + step] for values in self.stopping)
-                answer = respond(torch, silu, shape, weights, x, None)
+                answer = respond(torch, bent, shape, weights, x)
                 if self.recipe.classify:
                     mean = torch.softmax(answer, -1).mean(1).clamp_min(1e-7)
                     loss = -(mean.log() * y).sum(-1)
@@ -293,6 +304,12 @@ class _Data:
                     loss = ((answer.mean(1) - y) ** 2).mean(-1)
                 total = total + (loss * weight).sum(1)
         return total
+
+
+def _rows_at_once(shape: Shape, device: str) -> int:
+    """Return how many rows are answered together."""
+    numbers = AT_ONCE["cuda" if device.startswith("cuda") else "cpu"]
+    return max(numbers // (shape.n_members * shape.width), 1)
 
 
 class _Dropout:
@@ -313,33 +330,48 @@ class _Dropout:
         device: str,
     ) -> None:
         shape, dtype = recipe.shape, getattr(torch, recipe.dtype)
-        self.form = (len(nodes), rows, shape.n_members, shape.width)
+        self.torch, self.dropout = torch, recipe.dropout
         size = rows * shape.n_members * shape.width
-        self.drawn: Any = None
-        if recipe.dropout > 0:
-            draws = [np.random.default_rng([node.seed, 1]) for node in nodes]
-            drawn = [np.frombuffer(rng.bytes(STARTS + size), np.uint8) for rng in draws]
-            self.drawn = torch.as_tensor(np.stack(drawn)).to(device)
-            starts = np.random.default_rng(0).integers(STARTS, size=(len(shares), shape.n_layers))
-            least = np.minimum(np.rint(LEVELS * recipe.dropout * shares), LEVELS - 1)
-            self.number: Any = None  # of the step
-            self.places = torch.arange(size, device=device)
-            self.starts = torch.as_tensor(starts).to(device)
-            self.least = torch.as_tensor(least).to(torch.uint8).to(device)
-            self.larger = torch.as_tensor(LEVELS / (LEVELS - least), dtype=dtype).to(device)
+        self.number: Any = None  # of the step
+        draws = [np.random.default_rng([node.seed, 1]) for node in nodes]
+        each = [rng.bytes(STARTS + size) if recipe.dropout else b"\0" for rng in draws]
+        drawn = np.stack([np.frombuffer(one, np.uint8) for one in each])
+        starts = np.random.default_rng(0).integers(STARTS, size=(len(shares), shape.n_layers))
+        least = np.minimum(np.rint(LEVELS * recipe.dropout * shares), LEVELS - 1)
+        places = torch.arange(size, device=device).view(rows, shape.n_members, shape.width)
+        # In a hidden layer members come first.
+        self.places = places.transpose(0, 1).reshape(-1)
+        self.drawn = torch.as_tensor(drawn).to(device)
+        self.starts = torch.as_tensor(starts).to(device)
+        self.least = torch.as_tensor(least).to(torch.uint8).to(device)
+        self.larger = torch.as_tensor(LEVELS / (LEVELS - least), dtype=dtype).to(device)
+
+    def bent(self, fused: Any) -> Bent:
+        """Return what makes a hidden layer with some units left out, the others larger for it."""
+        if fused is not None:
+            # To read numbers of another type takes the kernel longer than to read more of its own.
+            kind = self.larger.dtype
+            self.drawn, self.least = self.drawn.to(kind), self.least.to(kind)
+            return lambda *line: fused(*line[:-1], *self._chances(line[0], line[-1]))
+        silu = self.torch.nn.functional.silu
+        return bent_by(silu, self.drop if self.dropout else None)
 
     def drop(self, hidden: Any, layer: int) -> Any:
         """Return a hidden layer with some units left out, the others larger for it."""
-        if self.drawn is None:
-            return hidden
+        drawn, least, larger = self._chances(hidden, layer)
+        return hidden * ((drawn >= least).to(hidden.dtype) * larger)
+
+    def _chances(self, hidden: Any, layer: int) -> tuple[Any, Any, Any]:
+        """Return a byte drawn for each unit, the least that stays, and how much larger it is."""
         start, least, larger = (
             # Not by a plain index, which would be asked for on the processor.
-            values.index_select(0, self.number)[0]
+            values.index_select(0, self.number)
             for values in (self.starts, self.least, self.larger)
         )
-        kept = self.drawn.index_select(1, self.places + start[layer]).view(self.form) >= least
-        mask = (kept.to(hidden.dtype) * larger).transpose(1, 2)
-        return hidden * mask.reshape(hidden.shape)
+        if not self.dropout:
+            return self.drawn[:, :, None], least, larger
+        drawn = self.drawn.index_select(1, self.places + start[:, layer])
+        return drawn.view(hidden.shape), least, larger
 
 
 class _Best:
@@ -393,17 +425,18 @@ def answers(
     Single precision would give a row another answer alone than among others. Without torch
     (None), by NumPy. Shapes: returns (n_members, n_rows, n_outputs).
     """
-    step = max(ROWS_AT_ONCE // (shape.n_members * shape.width), 1)
+    step = _rows_at_once(shape, device)
     double = {name: np.asarray(values, np.float64)[None] for name, values in weights.items()}
     parts = [x[None, start : start + step] for start in range(0, len(x), step)]
     if torch is None:
-        said = [respond(np, numpy_silu, shape, double, part, drop)[0] for part in parts]
+        bent = bent_by(numpy_silu, drop)
+        said = [respond(np, bent, shape, double, part)[0] for part in parts]
         return np.concatenate(said, axis=1)
+    bent = bent_by(torch.nn.functional.silu, drop)
     there = {name: torch.as_tensor(values).to(device) for name, values in double.items()}
     said = []
     with torch.no_grad(), working_on(torch, device):
         for part in parts:
             on = torch.as_tensor(np.ascontiguousarray(part)).to(device)
-            answer = respond(torch, torch.nn.functional.silu, shape, there, on, drop)
-            said.append(answer[0].cpu().numpy())
+            said.append(respond(torch, bent, shape, there, on)[0].cpu().numpy())
     return np.concatenate(said, axis=1)
