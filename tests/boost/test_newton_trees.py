@@ -1,10 +1,13 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
 
-from foldwise.boost import NewtonBoostingClassifier
+from foldwise.boost import NewtonBoostingClassifier, NewtonBoostingRegressor
 from foldwise.boost.newton_trees import (
+    BLOCK,
     categorical_columns,
     encode,
     learn_categories,
@@ -152,6 +155,17 @@ def test_few_trees_are_asked_about_at_once(rows, monkeypatch) -> None:
 
 
 TABLE = pd.DataFrame({"a": ["x", "y", None], "b": [1.0, 2.0, np.nan], "c": [True, False, True]})
+
+
+def test_threads_that_ask_one_model_at_once_get_its_answers() -> None:
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(300, 3)), rng.normal(size=(8000, 3))
+    y = X[:, 0] + rng.normal(size=300)
+    model = NewtonBoostingRegressor(n_estimators=2 * BLOCK + 9, max_leaf_nodes=8).fit(X, y)
+    want = model.predict(new)
+    with ThreadPoolExecutor(3) as pool:
+        for told in pool.map(model.predict, [new] * 9):
+            np.testing.assert_array_equal(told, want)
 
 
 def test_text_columns_are_categories_and_numbers_are_not() -> None:

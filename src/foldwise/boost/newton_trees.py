@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import lightgbm
 import numpy as np
@@ -203,6 +204,9 @@ def tree_words(parameters: dict[str, Any]) -> Words:
     }
 
 
+_ASKED: WeakKeyDictionary[lightgbm.Booster, threading.Lock] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True)
 class NewtonTrees:
     """A LightGBM model and what was measured while it was built."""
@@ -226,7 +230,10 @@ class NewtonTrees:
         return replace(self, booster=lightgbm.Booster(model_str=text), rounds=rounds)
 
     def _sums(self, table: LearnerInput, **which: int) -> FloatArray:
-        answer = self.booster.predict(table.X, raw_score=True, num_threads=self.n_threads, **which)
+        # LightGBM notes in the model which trees are asked about: one thread at a time.
+        with _ASKED.setdefault(self.booster, threading.Lock()):
+            threads = self.n_threads
+            answer = self.booster.predict(table.X, raw_score=True, num_threads=threads, **which)
         return np.asarray(answer)
 
     @property
