@@ -60,6 +60,34 @@ def test_where_few_rows_of_the_cheapest_are_slow_no_booster_is_probed(first, pro
     assert asked == (["boosted", "other"] if probed else [])
 
 
+class ToldOfCategories(DummyClassifier):
+    """Stands for CatBoost."""
+
+    __module__ = "catboost.told"
+
+    def __init__(self, iterations=1000, cat_features=("a",), verbose=None):
+        super().__init__()
+        self.iterations = iterations
+        self.cat_features = cat_features
+        self.verbose = verbose
+
+
+def test_catboost_that_is_told_of_categories_is_tried_with_a_part_of_its_rounds(monkeypatch):
+    rounds = []
+
+    def tried(learners, *_, **__):
+        rounds.extend(own[-1].iterations for own in learners.values())
+        return {name: Trials(((1000, 0.01),)) for name in learners}
+
+    monkeypatch.setattr(module, "tried", tried)
+    plan = plan_in_time(
+        {"levels": make_pipeline(ToldOfCategories())}, {}, DATA,
+        trying=2.5, left=lambda: 30.0, workers=2, folds=(5,), repeats=1, seed=0, small=False,
+    )  # fmt: skip
+    assert rounds == [100]
+    assert plan.expected["levels"] * len(DATA.y) == pytest.approx(0.1 * len(DATA.y) / 1000)
+
+
 def test_in_a_single_split_rounds_are_counted():
     plan, _ = put_first({"linear": 0.1}, 0.1, folds=1)
     assert plan.names[0] == "boosted"
@@ -147,7 +175,7 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     assert alone.a_round == pytest.approx(0.0)
     # A probe, and then two of each: the first booster has the time, the second has none.
     twice = {"first": booster, "second": booster}
-    enough = 2 * seconds(500, 2) + seconds(500, 32) + seconds(2000, 2) + seconds(2000, 32)
+    enough = 2 * seconds(500, 2) + seconds(500, 32) + seconds(2000, 2) + seconds(2000, 16)
     assert list(speeds_of(twice, data, 0, enough - 0.1)) == ["first"]
     # With less than a third of it no second number of rows is tried, and no second booster.
     sizes.clear()

@@ -1,9 +1,11 @@
+import gc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import Ridge
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from foldwise.auto.plan import (
     FILE,
@@ -13,6 +15,7 @@ from foldwise.auto.plan import (
     fits_of,
     plan_for,
     planned,
+    trial,
     tried,
     with_quick,
 )
@@ -193,10 +196,18 @@ def test_one_worker_is_not_started_if_all_is_quick() -> None:
 
 
 def test_a_first_model_takes_little_of_a_long_time() -> None:
-    seconds = {"a": 0.1, "b": 0.2, "c": 50.0}
+    # One second, while the other processor waits: ten fits of each.
+    seconds = {"a": 0.03, "b": 0.06, "c": 50.0}
     plan = with_quick(QUICK, seconds, budget=600, workers=2, small=False)
     assert plan.here == ("a", "b")
     assert plan.names == QUICK.names
+    plan = with_quick(QUICK, seconds | {"b": 0.08}, budget=600, workers=2, small=False)
+    assert plan.here == ("a",)
+
+
+def test_where_workers_come_what_was_not_tried_waits_for_them() -> None:
+    plan = with_quick(QUICK, {"a": 0.05}, budget=20, workers=2, small=True)
+    assert plan.here == ("a",)
 
 
 def test_a_trial_that_a_smaller_one_forbids_is_not_made() -> None:
@@ -213,6 +224,29 @@ def test_a_trial_that_a_smaller_one_forbids_is_not_made() -> None:
     assert set(sizes) == {60}
     tried(*arguments, limit=99.0, seed=0, small=False, clock=Clock())
     assert set(sizes) == {60, 240, 1000}
+
+
+def test_a_trial_is_made_in_one_thread_and_no_garbage_is_collected() -> None:
+    """Threads of BLAS and a collection took forty times the time of a small fit."""
+    seen = []
+
+    class Looking(DummyRegressor):
+        def fit(self, X, y, sample_weight=None):
+            X @ X.T
+            seen.append((gc.isenabled(), {lib["num_threads"] for lib in threadpool_info()}))
+            return super().fit(X, y, sample_weight)
+
+    data = TrainingData(np.zeros((300, 1)), np.arange(300.0))
+    with threadpool_limits(2):
+        assert trial(Looking(), data, np.arange(300), 0)
+    assert seen == [(False, {1})]
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        trial(Looking(), data, np.arange(300), 0)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_classes_rows_and_folds_make_combining_long() -> None:

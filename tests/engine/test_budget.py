@@ -45,6 +45,16 @@ def test_what_was_expected_counts_half_until_something_was_done() -> None:
     assert costs.least_rate("a") == 0.5
 
 
+def test_where_others_took_longer_than_expected_more_is_expected() -> None:
+    costs = Costs({"a": 8.0, "b": 1.0, "c": 1.0})
+    costs.learn(Task(None, ("b",), size=2), 6.0, 0)
+    costs.learn(Task(None, ("d",), size=2), 99.0, 0)
+    assert costs.least_rate("a") == 0.5 * 3.0 * 8.0
+    # Nor is it less where they were quick.
+    costs.learn(Task(None, ("c",), size=30), 1.0, 0)
+    assert costs.least_rate("a") == 4.0
+
+
 def test_unknown_owners_cost_what_others_do_on_average() -> None:
     costs = Costs()
     assert costs.total([Task(None, ("a",))]) is None

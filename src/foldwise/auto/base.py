@@ -23,7 +23,6 @@ from foldwise.auto.inputs import AutoInputs, splitter_for, times_of
 from foldwise.auto.metric_names import scorer_of
 from foldwise.auto.plan import (
     RING_ROWS,
-    SHORT_FOR_SMALL,
     SHORT_SECONDS,
     SHORT_TRIAL_SHARE,
     TRIAL_SHARE,
@@ -298,7 +297,7 @@ class BaseAutoStack(AutoParameters):
         # An executor of the user's own is there already.
         ours = self._elsewhere()["executor"] == "processes"
         small, names = is_small(profile), tuple(tested)
-        short = ours and self.time_budget < (SHORT_FOR_SMALL if small else SHORT_SECONDS)
+        short = ours and self.time_budget < SHORT_SECONDS
         limit = (SHORT_TRIAL_SHARE if short else TRIAL_SHARE) * self.time_budget
         folds, workers = preset.folds_in_time, 0 if short else effective_n_jobs(self.n_jobs)
         powers = {member.name: member.power for member in members}

@@ -30,11 +30,16 @@ from foldwise.learners.prepare import package_of
 from foldwise.learners.watched import finds_rounds
 from foldwise.stack.table.rounds import ROUNDS
 
-# Rows of the probes of a booster.
-PROBED_ROWS = (500, 2000, 8000)
-FEW, MORE = 2, 32
+# Rows of the probes of a booster, and rounds: of few rows some that take long enough to be timed.
+PROBED = ((500, 32), (2000, 16), (8000, 12))
+FEW = 2
 # Of the time for trials, what is spent on probes; and the seconds that one booster's take.
 PROBE_SHARE, LEAST_PROBING = 0.4, 0.25
+# Rounds and rows of all others are told by the first booster's.
+FIRST_PROBE_SHARE = 0.5
+# A trial of CatBoost that is told of categories has a part of its rounds: of 60 rows and 33
+# columns all of them take four seconds.
+BRIEF = 10
 # Where a booster stops is not known before. On ten tables, that of 8,000 rows was at 0.4 to 3.4
 # times the rounds that one of 1,000 rows took, half of them above 1.4.
 STOPPING_ROWS, ROUNDS_GROW = 2000, 1.5
@@ -81,7 +86,10 @@ def plan_in_time(
     probed = {} if small else {n: own for n, own in learners.items() if _rounds_name(own)}
     others = {name: own for name, own in learners.items() if name not in probed}
     share = PROBE_SHARE * trying if probed else 0.0
-    trials = tried(others, powers, data, limit=trying - share, seed=seed, small=small)
+    brief = {} if small else {n: own for n, own in others.items() if _rounds_name(own, plain=False)}
+    tested = others | {name: _shortened(own) for name, own in brief.items()}
+    trials = tried(tested, powers, data, limit=trying - share, seed=seed, small=small)
+    trials |= {name: trials[name].times(BRIEF) for name in brief if name in trials}
     probing = max(share, LEAST_PROBING)
     # Where few rows of the cheapest are slow, for their columns, a booster's are slower.
     slow = OTHERS_TIMES * min((t.made[0][1] for t in trials.values()), default=0.0) > probing
@@ -248,16 +256,17 @@ def speeds_of(
     Where the first of ours stops, the others are taken to stop too.
     """
     start, took, found = time.perf_counter(), 0.0, dict[str, Speed]()
-    order = trial_order(data, seed, PROBED_ROWS[-1])
+    order = trial_order(data, seed, PROBED[-1][0])
     for name, learner in learners.items():
         left = limit - (time.perf_counter() - start)
         if not found:
             # The first fit of all is slow for what it loads.
-            left -= _probe(learner, data, order[: PROBED_ROWS[0]], seed, FEW)
+            left -= _probe(learner, data, order[: PROBED[0][0]], seed, FEW)
         if left <= took:
             # What is left would not do for one as slow as the last; or this one fails.
             continue
-        speed = speed_of(learner, data, order, seed, left / len(learners), left)
+        share = 1 / len(learners) if found else FIRST_PROBE_SHARE
+        speed = speed_of(learner, data, order, seed, share * left, left)
         took = left - (limit - (time.perf_counter() - start))
         if speed is not None:
             found[name] = speed
@@ -293,25 +302,27 @@ def speed_of(
     ``order``: Rows to be fitted to, the first of them first. ``limit``: Seconds for it, which two
     numbers of rows may exceed; but not three times ``left``, the seconds for all boosters.
     """
-    before: list[tuple[int, float]] = []
-    each: list[tuple[int, float]] = []
-    start = time.perf_counter()
-    for size in PROBED_ROWS:
+    points: list[tuple[int, float, float]] = []  # rows, seconds before the first round, of each
+    start, speed = time.perf_counter(), Speed(0.0, 0.0)
+    for place, (size, more) in enumerate(PROBED):
         rows = order[:size]
-        few, more = (_probe(learner, data, rows, seed, rounds) for rounds in (FEW, MORE))
-        if not np.isfinite(few + more):
+        few, many = (_probe(learner, data, rows, seed, rounds) for rounds in (FEW, more))
+        if not np.isfinite(few + many):
             return None
-        each.append((len(rows), max((more - few) / (MORE - FEW), 1e-6)))
-        before.append((len(rows), max(few - FEW * each[-1][1], 0.0)))
-        # The next takes at most as much longer as it has more rows.
-        late = 5 * (time.perf_counter() - start) > (limit if len(each) > 1 else 3 * left)
-        if len(rows) == len(order) or late:
+        each = max((many - few) / (more - FEW), 1e-6)
+        points.append((len(rows), max(few - FEW * each, 0.0), each))
+        a_row, at_once = _line([(n, before) for n, before, _ in points])
+        a_cell, a_round = _line([(n, each) for n, _, each in points])
+        speed = Speed(a_row, a_cell, a_round, at_once)
+        if len(rows) == len(order) or place == len(PROBED) - 1:
+            break
+        n_rows, rounds = PROBED[place + 1]
+        later = speed.seconds(n_rows, FEW) + speed.seconds(n_rows, rounds)
+        if time.perf_counter() - start + later > (limit if place else 3 * left):
             break
     # Grown again on all rows once the number of rounds is known.
     again = 1.0 if getattr(_last(learner), "refit", None) is None else 2.0
-    a_cell, a_round = _line(each)
-    a_row, at_once = _line(before)
-    return Speed(a_row, again * a_cell, again * a_round, at_once)
+    return replace(speed, a_cell=again * speed.a_cell, a_round=again * speed.a_round)
 
 
 def _line(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
@@ -332,14 +343,21 @@ def _probe(learner: Any, data: TrainingData, rows: IntArray, seed: int, rounds: 
     return time.perf_counter() - start
 
 
-def _rounds_name(learner: Any) -> str:
-    """Return what a booster, of whatever library, calls its number of rounds; "" for others."""
+def _rounds_name(learner: Any, *, plain: bool = True) -> str:
+    """Return what a booster, of whatever library, calls its number of rounds; "" for others.
+
+    With categories, what CatBoost does in a round grows faster than its rows: it is not ``plain``.
+    """
     last = _last(learner)
     if isinstance(last, NewtonBoosting) or package_of(last) == "xgboost":
         return "n_estimators"
-    # With categories, what CatBoost does in a round grows faster than its rows: it is tried whole.
-    plain = package_of(last) == "catboost" and "cat_features" not in last.get_params()
-    return "iterations" if plain else ""
+    told = package_of(last) == "catboost" and "cat_features" in last.get_params()
+    return "iterations" if package_of(last) == "catboost" and not (plain and told) else ""
+
+
+def _shortened(learner: Any) -> Any:
+    name = _rounds_name(learner, plain=False)
+    return _with(learner, **{name: -(-_last(learner).get_params()[name] // BRIEF)})
 
 
 def _is_booster(learner: Any) -> bool:

@@ -4,11 +4,12 @@ The plan of a run that is to be continued is kept in its folder: measured times 
 """
 
 import contextlib
+import gc
 import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 from foldwise.arrays import IntArray
 from foldwise.auto.portfolio.member import TableProfile
 from foldwise.engine.files import write_whole
+from foldwise.engine.threads import one_thread
 from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
 from foldwise.stack.judge.in_time import combining_seconds
 
@@ -33,11 +35,11 @@ WARM_SHARE = 0.1
 # What a first trial of another learner may take, as times that of the first, which is a cheap one.
 OTHERS_TIMES = 5.0
 # Workers take seconds to come up: a shorter budget is spent in this process.
-SHORT_SECONDS, SHORT_FOR_SMALL, LONG_SECONDS = 8.0, 30.0, 30.0
+SHORT_SECONDS, LONG_SECONDS = 8.0, 30.0
 # What runs in this process cannot be ended: a single fit may take this share of the time.
 SINGLE_SHARE, SINGLE_SECONDS = 0.05, 1.0
-# The time for a first model while workers come up.
-FIRST_SHARE, FIRST_SECONDS = 0.2, 3.0
+# The time for a first model before workers begin.
+FIRST_SHARE, FIRST_SECONDS = 0.1, 1.0
 # Where there will be no workers, what the only learner may take: estimates err by a factor of two.
 ONLY_SHARE = 0.5
 SPENDABLE = 0.9
@@ -111,6 +113,10 @@ class Trials:
         took = self.made[-1][1]
         return took + (LEAST_GROWTH if self.lone else 1.0) * (self.seconds(n_rows) - took)
 
+    def times(self, factor: float) -> "Trials":
+        """Return the trials of a learner that takes so many times as long."""
+        return replace(self, made=tuple((size, factor * took) for size, took in self.made))
+
 
 def tried(
     learners: Mapping[str, Any],
@@ -179,11 +185,24 @@ def trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
     method = "predict" if data.n_classes is None else "predict_proba"
     rows = np.sort(rows)
     task = NodeTask(rows, rows[:50], seed, False)
-    with warnings.catch_warnings():
+    # Threads as fits will have them: those of BLAS wait for each other, forty times the work.
+    with warnings.catch_warnings(), one_thread("blas"), one_thread("openmp"), _uncollected():
         # What is said of few rows need not be true of all.
         warnings.simplefilter("ignore")
         (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
     return not isinstance(fit, Exception)
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage meanwhile: that takes longer than many a trial, and is not its time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def is_small(profile: TableProfile, *, modest: bool = False) -> bool:
@@ -294,7 +313,7 @@ def with_quick(
     >>> with_quick(plan, seconds, budget=6, workers=0, small=False).skipped
     {'b': 'time budget: too slow without workers'}
     """
-    unknown = 0.0 if small else np.inf
+    unknown = 0.0 if small and not workers else np.inf
     fits = fits_of(plan.folds, plan.ring)
     costs = {name: fits * seconds.get(name, unknown) for name in plan.names}
     most = np.inf if small else min(SINGLE_SHARE * budget, SINGLE_SECONDS)

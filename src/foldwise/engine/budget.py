@@ -127,7 +127,14 @@ class Costs:
         rate = self.rate((owner,))
         if rate is not None or owner not in self.expected:
             return rate
-        return EXPECTED_SHARE * self.expected[owner]
+        return EXPECTED_SHARE * max(self._late(), 1.0) * self.expected[owner]
+
+    def _late(self) -> float:
+        """Return how many times as long as expected the work done has taken."""
+        alone = [(owners[0], spent) for owners, spent in self._spent.items() if len(owners) == 1]
+        known = [(owner, spent) for owner, spent in alone if owner in self.expected]
+        expected = sum(self.expected[owner] * size for owner, (size, _, _) in known)
+        return sum(seconds for _, (_, seconds, _) in known) / expected if expected else 1.0
 
     def seconds(self, task: Task) -> float | None:
         """Return how long a task will take, None if nothing like it was done."""
