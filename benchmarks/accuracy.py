@@ -16,6 +16,9 @@ Run: ``benchmarks/accuracy.py [--autogluon PYTHON] [--budget 60] [--sets a b ...
 With ``--file results.csv`` every result is kept as it comes, and what is in the file is not done
 again: a run that was cut continues. One AutoGluon of 60 s can stand against ours of 15 s: its own
 budget is ``--autogluon-budget``.
+With ``--orders orders.json``, written by ``portfolio.py --write``, AutoStack tries its members in
+the order learned on the half of the tables that the one shown is not in; a kind of problem that
+this half has not has the order of the members as they are listed.
 The published losses of AutoGluon (split seed 0) stand beside where they are known. The rule of
 their split is not recorded, so that they are a rough reference; ``--autogluon`` is the comparison.
 """
@@ -49,6 +52,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from foldwise import AutoStackClassifier, AutoStackRegressor
+from foldwise.auto.portfolio import members
 from foldwise.scores.metric import Evaluation, Response, Target, as_metric
 
 DATA = Path(
@@ -163,6 +167,15 @@ def foldwise(problem: Problem, budget: float, jobs: int) -> Result:
     predicting = time.perf_counter() - start
     result = judged(problem, predictions, seconds, (model.score_, model.score_se_))
     return replace(result, predicting=predicting)
+
+
+def use_order(path: Path, name: str) -> None:
+    """Let AutoStack try its members in the order learned without a table's half."""
+    kept = json.loads(path.read_text())
+    (other,) = (kept["orders"][k] for k, half in enumerate(kept["halves"]) if name not in half)
+    for kind in members.ORDER:
+        few, many = (other.get(f"{kind} {size}", "") for size in ("small", "large"))
+        members.ORDER[kind] = (few, many, many)
 
 
 def autogluon(problem: Problem, budget: float, jobs: int, python: str) -> Result:
@@ -303,6 +316,7 @@ def main() -> None:
     parser.add_argument("--autogluon", help="the Python of an environment with AutoGluon")
     parser.add_argument("--autogluon-budget", type=float, help="its seconds, if not the same")
     parser.add_argument("--file", type=Path, help="CSV that keeps results and is continued")
+    parser.add_argument("--orders", type=Path, help="JSON of orders of members, by halves")
     parser.add_argument("--only", action="store_true", help="leave scikit-learn and LightGBM out")
     parser.add_argument("--quick", action="store_true", help="three small sets, 15 seconds each")
     options = parser.parse_args()
@@ -318,6 +332,8 @@ def main() -> None:
     for name in options.sets:
         for seed in options.seeds:
             problem = load(name, seed)
+            if options.orders is not None:
+                use_order(options.orders, name)
             runs = methods(options)
             if seed == 0 and name in PUBLISHED:
                 runs["published"] = lambda p: Result(PUBLISHED[p.name], float("nan"))

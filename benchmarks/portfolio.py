@@ -6,13 +6,16 @@ for each kind of task and size, members are put in order one after the other: ne
 with the largest gain for its time, the gain being the mean fall of the log of the stack's loss
 (squared error, or log-loss) over the tables, with convex weights fitted on other folds.
 
-python benchmarks/portfolio.py FOLDER [--sets a b ...] [--sizes 1000 8000] [--learn] [--cross]
+python benchmarks/portfolio.py FOLDER [--sets a b ...] [--sizes 1000 8000] [--learn]
+    [--cross] [--write orders.json]
 
-``--learn`` only reads the folder. ``--cross``: on two halves of the tables.
+``--learn`` only reads the folder. ``--cross``: on two halves of the tables. ``--write``: keeps what
+each half has learned, so that ``accuracy.py --orders`` can show it on the tables of the other.
 """
 
 import argparse
 import itertools
+import json
 import time
 import warnings
 from collections.abc import Sequence
@@ -167,6 +170,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--learn", action="store_true")
     parser.add_argument("--cross", action="store_true")
+    parser.add_argument("--write", type=Path, help="JSON of what each half has learned")
     parser.add_argument("--without", nargs="+", default=[], help="members to leave out")
     options = parser.parse_args()
     options.folder.mkdir(exist_ok=True)
@@ -179,16 +183,22 @@ def main() -> None:
         ]
         Parallel(options.jobs)(delayed(fit_member)(options.folder, *each) for each in work)
     problems = read(options.folder, options.without)
-    halves = [sorted({one["name"] for one in problems})[k::2] for k in (0, 1)]
-    for kind in sorted({one["kind"] for one in problems}):
-        own = [one for one in problems if one["kind"] == kind]
-        parts = (
-            [[o for o in own if o["name"] in half] for half in halves] if options.cross else [own]
-        )
-        for part in [p for p in parts if p]:
-            print(f"{kind}: {', '.join(sorted({o['name'] for o in part}))}")
-            for name, gain, cost in learned(part):
+    names = sorted({one["name"] for one in problems})
+    halves = [names[0::2], names[1::2]] if options.cross or options.write else [names]
+    orders = []
+    for half in halves:
+        orders.append(order := {})
+        for kind in sorted({one["kind"] for one in problems}):
+            part = [one for one in problems if one["kind"] == kind and one["name"] in half]
+            if not part:
+                continue
+            print(f"{kind}: {', '.join(sorted({one['name'] for one in part}))}")
+            found = learned(part)
+            for name, gain, cost in found:
                 print(f"  {name:22s} gain {100 * gain:6.2f} %  cost {cost:5.2f}")
+            order[kind] = " ".join(name for name, _, _ in found)
+    if options.write:
+        options.write.write_text(json.dumps({"halves": halves, "orders": orders}, indent=1))
 
 
 if __name__ == "__main__":

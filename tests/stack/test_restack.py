@@ -123,6 +123,20 @@ def test_the_parameters_say_what_it_is() -> None:
     assert_same(clone(again).fit(X, Y), again)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_what_was_set_since_the_fit_is_not_said_of_its_learners(mode: str) -> None:
+    first = stack_of(mode).fit(X, Y)
+    want, longer = first.restack("mean"), first.add("x", Ridge())
+    made = first.estimators
+    first.set_params(count__alpha=99.0, cv=7, n_repeats=5, random_state=3, tree="drop", verbose=0)
+    for new, old in [(first.restack("mean"), want), (first.add("x", Ridge()), longer)]:
+        assert_same(new, old)
+        assert str(new.get_params()) == str(old.get_params())
+    assert first.estimators != made
+    # What the top is made of counts.
+    assert first.set_params(final_estimator="median").restack().final_estimator == "median"
+
+
 def test_the_first_stack_does_not_change() -> None:
     first = stack_of("folds").fit(X, Y)
     before = (first.score_, first.predict(X), first.get_params()["final_estimator"])

@@ -1,8 +1,10 @@
 """The estimator that both stacks are: parameters, fit, and what is asked of a fitted stack."""
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -53,6 +55,11 @@ CHOICES = {
     "score_se": ("learners", "nested"),
 }
 KEEP: Any = "keep what it is"
+# The parameters that say how learners were fitted: no other top changes them.
+OF_FITS = (
+    "cv", "passthrough", "stack_method", "predict_with", "hold_out", "tune", "n_repeats",
+    "on_error", "score_se", "partners", "random_state",
+)  # fmt: skip
 MOST_SEEDS = np.iinfo(np.int32).max
 
 
@@ -62,6 +69,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     _classifies: bool
     _expected: Any = None  # seconds for each row that learners will take, where that is known
     _encoder: Any = None  # makes numbers of rows, if boosting is to go on from the stacker
+    _of_fits: Mapping[str, Any] = MappingProxyType({})  # those parameters as they were in fit
     deals_: list[FittedStack]
 
     def _read_target(self, y: Any) -> tuple[Array, Array | None]:
@@ -202,6 +210,9 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
     def _settle(self, stacks: list[FittedStack], run: RunSummary, index: Any) -> Self:
         """Set everything that is read after a fit; the training rows are only referred to."""
         first = stacks[0]
+        if not isinstance(self.cv, str):
+            own = self._parameters(*(name for name in OF_FITS if hasattr(self, name)))
+            self._of_fits = own | {"estimators": clone(self.estimators, safe=False)}
         self.run_, self.partial_ = run, run.partial
         for name, value in vars(judged_results(stacks)).items():
             setattr(self, f"{name}_", value)
@@ -367,7 +378,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         if isinstance(self.cv, str):
             must = "not be 'prefit' for add"
             raise invalid_parameter(self._owner, "cv", must=must, got=self.cv, fix="Fit anew.")
-        layers = as_layers(self.estimators)
+        layers = as_layers(self._of_fits.get("estimators", self.estimators))
         layers[-1] = [*layers[-1], (name, estimator)]
         return self._grown(layers if len(layers) > 1 else layers[0], X)
 
@@ -393,9 +404,13 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         return new
 
     def _copy(self, **changes: Any) -> Self:
-        """Return an unfitted clone with changed parameters that knows the same columns."""
+        """Return an unfitted clone with changed parameters that knows the same columns.
+
+        What was set since the fit counts for what is done anew, not for the learners' fits.
+        """
         new = clone(self)
-        new.set_params(**{k: v for k, v in changes.items() if v is not KEEP})
+        changes = {**self._of_fits, **{k: v for k, v in changes.items() if v is not KEEP}}
+        new.set_params(**changes)
         known = (
             "n_features_in_",
             "feature_names_in_",
