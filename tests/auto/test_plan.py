@@ -1,4 +1,7 @@
 import gc
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -247,6 +250,32 @@ def test_a_trial_is_made_in_one_thread_and_no_garbage_is_collected() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_trials_in_several_threads_leave_warnings_and_garbage_collection_as_they_were() -> None:
+    both = threading.Barrier(2)
+    # The first to begin is the first to end.
+    turns = [threading.Event(), threading.Event()]
+
+    class Waiting(DummyRegressor):
+        def __init__(self, turn=0):
+            super().__init__()
+            self.turn = turn
+
+        def fit(self, X, y, sample_weight=None):
+            both.wait(60)
+            turns[self.turn].wait(60)
+            return super().fit(X, y, sample_weight)
+
+    before = list(warnings.filters)
+    data, rows = TrainingData(np.zeros((300, 1)), np.arange(300.0)), np.arange(300)
+    with ThreadPoolExecutor(2) as pool:
+        tries = [pool.submit(trial, Waiting(turn), data, rows, 0) for turn in (0, 1)]
+        for turn, done in zip(turns, tries, strict=True):
+            turn.set()
+            assert done.result()
+    assert warnings.filters == before
+    assert gc.isenabled()
 
 
 def test_classes_rows_and_folds_make_combining_long() -> None:

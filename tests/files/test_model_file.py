@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -349,3 +350,16 @@ def test_run_directories_of_this_machine_are_not_told(tmp_path: Path) -> None:
     stack = StackingRegressor([("a", Ridge())], cv=3, run_dir=run, random_state=0).fit(X, Y)
     save(stack, tmp_path / "model")
     assert b"somebody" not in b"".join(members_of(tmp_path / "model").values())
+
+
+def test_threads_that_load_at_once_leave_warnings_as_they_were(tmp_path: Path) -> None:
+    save(Ridge().fit([[0.0], [1.0]], [0.0, 1.0]), tmp_path / "ridge.foldwise")
+    before = list(warnings.filters), warnings._showwarnmsg_impl  # type: ignore[attr-defined]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(load, [tmp_path / "ridge.foldwise"] * 80))
+    finally:
+        sys.setswitchinterval(interval)
+    assert (list(warnings.filters), warnings._showwarnmsg_impl) == before  # type: ignore[attr-defined]

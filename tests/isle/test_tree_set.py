@@ -1,4 +1,5 @@
 import re
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,8 @@ from sklearn.linear_model import LinearRegression
 
 from foldwise import ISLERegressor, NewtonBoostingRegressor, RuleFitRegressor
 from foldwise.errors import UnsupportedError
-from foldwise.isle.tree_set import read_trees
+from foldwise.isle.tree_set import LightGBMLeaves, read_trees
+from foldwise.learners.in_parts import asked_alone
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +137,15 @@ def test_categories_of_newton_boosting_are_not():
     model = NewtonBoostingRegressor(n_estimators=2).fit(X, np.arange(60.0))
     with pytest.raises(UnsupportedError, match="be fitted on columns of numbers"):
         read_trees("Owner", model)
+
+
+def test_leaves_are_not_asked_for_while_others_ask_the_same_trees(friedman):
+    """LightGBM notes in the model which trees it is asked about: both answers would be wrong."""
+    X, y = friedman
+    model = NewtonBoostingRegressor(n_estimators=5).fit(X, y)
+    finder = LightGBMLeaves(model.booster_)
+    with ThreadPoolExecutor(1) as pool:
+        with asked_alone(model.booster_):
+            asked = pool.submit(finder.leaves, X)
+            assert not wait([asked], 0.2).done
+        assert asked.result().shape == (len(X), 5)

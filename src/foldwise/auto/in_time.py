@@ -1,12 +1,12 @@
 """A budget always ends in a model: what is quick here, then all in workers, or else a constant."""
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from foldwise.auto.plan import FitPlan
+from foldwise.auto.plan import QUIET, FitPlan
 from foldwise.engine.processes.pool import warm
 from foldwise.errors import AllLearnersFailedError, listing, warn
 
@@ -75,10 +75,8 @@ def _tried(
     """Return a fitted stack, or None if time did not suffice for any of its learners."""
     start = time.perf_counter()
     learners = {name: timed.learners[name] for name in names}
-    with warnings.catch_warnings():
-        if quiet:
-            # What it lacks is told of the stack that is returned.
-            warnings.simplefilter("ignore")
+    # What it lacks is told of the stack that is returned.
+    with QUIET if quiet else nullcontext():
         try:
             how = {"thorough": not quiet and seconds is not None, "first": first}
             return timed.fit(learners, time_budget=seconds, **how, **where)

@@ -18,8 +18,8 @@ import numpy as np
 
 from foldwise.arrays import IntArray
 from foldwise.auto.portfolio.member import TableProfile
+from foldwise.engine.executor import Together, one_thread
 from foldwise.engine.files import write_whole
-from foldwise.engine.threads import one_thread
 from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
 from foldwise.stack.judge.in_time import combining_seconds
 
@@ -186,11 +186,17 @@ def trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
     rows = np.sort(rows)
     task = NodeTask(rows, rows[:50], seed, False)
     # Threads as fits will have them: those of BLAS wait for each other, forty times the work.
-    with warnings.catch_warnings(), one_thread("blas"), one_thread("openmp"), _uncollected():
+    with QUIET, _TIMED, one_thread("blas"), one_thread("openmp"):
         # What is said of few rows need not be true of all.
-        warnings.simplefilter("ignore")
         (fit,) = fit_at_node([Assignment(learner, method, seed)], data, task)
     return not isinstance(fit, Exception)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 @contextlib.contextmanager
@@ -203,6 +209,9 @@ def _uncollected() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+QUIET, _TIMED = Together(_quiet), Together(_uncollected)
 
 
 def is_small(profile: TableProfile, *, modest: bool = False) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
 import lightgbm
 import numpy as np
@@ -17,7 +16,7 @@ from foldwise._sklearn import take
 from foldwise.arrays import Array, FloatArray
 from foldwise.checks import check_type, unknown_word
 from foldwise.errors import Plain, invalid_parameter, listing
-from foldwise.learners.in_parts import dataset_of
+from foldwise.learners.in_parts import asked_alone, dataset_of
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, factors, is_frame
 from foldwise.learners.watched import Patience
 from foldwise.losses.classes import Logistic, Multinomial
@@ -204,9 +203,6 @@ def tree_words(parameters: dict[str, Any]) -> Words:
     }
 
 
-_ASKED: WeakKeyDictionary[lightgbm.Booster, threading.Lock] = WeakKeyDictionary()
-
-
 @dataclass(frozen=True)
 class NewtonTrees:
     """A LightGBM model and what was measured while it was built."""
@@ -230,8 +226,7 @@ class NewtonTrees:
         return replace(self, booster=lightgbm.Booster(model_str=text), rounds=rounds)
 
     def _sums(self, table: LearnerInput, **which: int) -> FloatArray:
-        # LightGBM notes in the model which trees are asked about: one thread at a time.
-        with _ASKED.setdefault(self.booster, threading.Lock()):
+        with asked_alone(self.booster):
             threads = self.n_threads
             answer = self.booster.predict(table.X, raw_score=True, num_threads=threads, **which)
         return np.asarray(answer)

@@ -7,13 +7,18 @@ cluster. It knows nothing of learners, budgets or results that were stored; the 
 import contextlib
 import ctypes
 import mmap
+import sys
 import threading
 import time
 import traceback
 import weakref
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
+
+from threadpoolctl import ThreadpoolController
 
 # Files whose arrays tasks read in place.
 MAPPED: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
@@ -144,6 +149,74 @@ def give_back() -> None:
     # Windows knows no library without a name.
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+class Together:
+    """A context of the whole process: entered with the first thread, left with the last.
+
+    If each of several threads restored what it had found, that would be what another had set.
+    """
+
+    def __init__(self, make: Callable[[], contextlib.AbstractContextManager[Any]]) -> None:
+        self._make, self._lock, self._inside = make, threading.Lock(), 0
+        self._own = make()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._own = self._make()
+                self._own.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._own.__exit__(None, None, None)
+
+
+@lru_cache(maxsize=4)
+def _libraries(_n_modules: int, **which: str) -> ThreadpoolController:
+    # Looking for the libraries takes milliseconds; more come only with modules.
+    return ThreadpoolController().select(**which)
+
+
+@contextlib.contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    libraries = _libraries(len(sys.modules), user_api="blas").lib_controllers
+    before = [(library, library.num_threads) for library in libraries]
+    for library, _ in before:
+        _set_threads(library, 1)
+    try:
+        yield
+    finally:
+        for library, number in before:
+            _set_threads(library, number)
+
+
+def _set_threads(library: Any, number: int) -> None:
+    # New versions of threadpoolctl listen to one thread alone until that lets go.
+    release: Any = getattr(library, "clear_controlling_thread", lambda **_: None)
+    release(force=True)
+    library.set_num_threads(number)
+    release(force=True)
+
+
+_BLAS = Together(_one_blas_thread)
+
+
+@contextlib.contextmanager
+def one_thread(api: str) -> Iterator[None]:
+    """Let libraries work in one thread: small products and few rows only wait on more.
+
+    More threads of BLAS change the last bits, too. ``api``: "blas", for the whole process; or
+    "openmp", for what the calling thread does.
+    """
+    # BLAS on top of OpenMP counts by thread.
+    which = {"threading_layer": "openmp"} if api == "blas" else {"user_api": "openmp"}
+    whole = _BLAS if api == "blas" else contextlib.nullcontext()
+    with whole, _libraries(len(sys.modules), **which).limit(limits=1):
+        yield
 
 
 class InProcess:

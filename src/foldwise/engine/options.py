@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any
 
 import joblib
-from threadpoolctl import threadpool_limits
 
 from foldwise.checks import check_jobs, check_word
 from foldwise.engine.budget import Clock, Costs, Task, free_memory
 from foldwise.engine.events import Stream, listeners_for
-from foldwise.engine.executor import Executor, InProcess
+from foldwise.engine.executor import Executor, InProcess, one_thread
 from foldwise.engine.processes.futures import Futures, Threads, is_inside
 from foldwise.engine.processes.pool import Processes
 from foldwise.engine.processes.worker import UnsendableError
@@ -238,7 +237,7 @@ def fit_many(
     if workers == 1:
         results = []
         # More threads change the last bits.
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread("blas"):
             for item in items:
                 results.append(function(shared, item))
                 stream.advance()

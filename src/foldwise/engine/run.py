@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from threadpoolctl import threadpool_limits
-
 from foldwise.engine.budget import Clock, Costs, Task
 from foldwise.engine.events import Stream
 from foldwise.engine.executor import (
@@ -18,6 +16,7 @@ from foldwise.engine.executor import (
     TaskEndedError,
     TaskLostError,
     give_back,
+    one_thread,
 )
 from foldwise.engine.store import RunStore
 from foldwise.wording import memory, rough_duration
@@ -111,14 +110,15 @@ class Run:
 
     def __enter__(self) -> Self:
         # More threads change the last bits.
-        self._limits = threadpool_limits(1, user_api="blas")
+        self._limits = one_thread("blas")
+        self._limits.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
         try:
             self.executor.close()
         finally:
-            self._limits.restore_original_limits()
+            self._limits.__exit__(None, None, None)
             # What fits left in pieces is wanted by what is made of them.
             give_back()
 

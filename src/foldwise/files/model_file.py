@@ -3,6 +3,7 @@
 import json
 import platform
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +23,7 @@ from foldwise.files.refuse import refused
 from foldwise.files.rows import learners_with_rows
 
 SCHEMA = 1
+_LOADING = threading.Lock()
 DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 OPTIONAL = {"xgboost": ("xgboost", "xgboost-cpu")}
 
@@ -140,7 +142,8 @@ def load(path: Any, *, trusted: Sequence[Any] = ()) -> Any:
     manifest, members = read_archive(Path(path), SCHEMA)
     if "model.json" not in members:
         raise refused("hold a model", "no model.json")
-    with warnings.catch_warnings(record=True) as caught:
+    # Two threads that catch warnings would catch them for ever.
+    with _LOADING, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = Decoder(members, trusted).build(parsed(members["model.json"], "model.json"))
     _pass_on(caught, manifest)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import FloatArray
+from foldwise.engine.executor import one_thread
 from foldwise.isle.data import TreeData
 from foldwise.paths.path import Path
 from foldwise.paths.penalised import Grid, path_of_rows
 from foldwise.paths.penalty import checked_penalty
 from foldwise.paths.rows import PathRows, checked_rows
 from foldwise.paths.stagewise import walk, walker
-from foldwise.paths.threads import one_blas_thread
 
 # What the common coefficient of "shrink" pays, beside the distance of each from it.
 COMMON = 0.1
@@ -54,7 +54,7 @@ def terms_rows(D: Any, data: TreeData, huber_delta: float) -> PathRows:
     return checked_rows(D, data.y, data.loss, data.weight, None, huber_delta, data.n_outputs)
 
 
-@one_blas_thread
+@one_thread("blas")
 def terms_path(
     D: Any,
     data: TreeData,
@@ -75,7 +75,7 @@ def terms_path(
     return path_of_rows(terms_rows(D, data, data.delta), penalty, grid)
 
 
-@one_blas_thread
+@one_thread("blas")
 def _stagewise(columns: FloatArray, data: TreeData) -> Path:
     scale = float(np.std(data.y)) if data.loss in {"squared", "huber"} else 1.0
     epsilon = 0.01 * (scale or 1.0) / (float(columns.std(axis=0).max(initial=0.0)) or 1.0)

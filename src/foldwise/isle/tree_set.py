@@ -16,6 +16,7 @@ from sklearn.tree import BaseDecisionTree
 from foldwise.arrays import FloatArray
 from foldwise.errors import Plain, unsupported
 from foldwise.isle.data import CodedTable
+from foldwise.learners.in_parts import asked_alone
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class LightGBMLeaves:
 
     def leaves(self, X: Any) -> NDArray[np.integer]:
         """Return the leaf each row ends in, shape (n_rows, n_trees)."""
-        found = self.booster.predict(X, pred_leaf=True)
+        with asked_alone(self.booster):
+            found = self.booster.predict(X, pred_leaf=True)
         return np.asarray(found).reshape(X.shape[0], -1).astype(np.intp)
 
     def keep(self, trees: Sequence[int]) -> "LightGBMLeaves":

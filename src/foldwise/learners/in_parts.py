@@ -1,5 +1,6 @@
 """LightGBM given its rows a few at a time: it keeps their bins, so no copy of them need be made."""
 
+import threading
 import weakref
 from typing import Any
 
@@ -15,6 +16,12 @@ from foldwise.learners.prepare import BLOCK_BYTES, stops_early_on_given_rows
 LEARNERS = (lightgbm.LGBMRegressor, lightgbm.LGBMClassifier)
 # By the address of what stands for them.
 _parts: dict[int | None, "RowsInParts"] = {}
+_asked: weakref.WeakKeyDictionary[lightgbm.Booster, threading.Lock] = weakref.WeakKeyDictionary()
+
+
+def asked_alone(booster: lightgbm.Booster) -> threading.Lock:
+    """Return what a thread must hold that asks: LightGBM notes in the model which trees it asks."""
+    return _asked.setdefault(booster, threading.Lock())
 
 
 class RowsInParts(lightgbm.Sequence):

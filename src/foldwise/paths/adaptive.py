@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldwise.arrays import FloatArray
+from foldwise.engine.executor import one_thread
 from foldwise.errors import invalid_parameter
 from foldwise.paths.cross_validation import CVPath, held_out, judged, judged_path
 from foldwise.paths.path import Path
 from foldwise.paths.penalised import Grid, path_of_rows
 from foldwise.paths.penalty import Penalty, checked_penalty
 from foldwise.paths.rows import PathRows, checked_folds, checked_rows
-from foldwise.paths.threads import one_blas_thread
 
 
 def adaptive_factors(coefs: FloatArray, power: float = 1.0) -> FloatArray:
@@ -50,7 +50,7 @@ def adaptive_factors(coefs: FloatArray, power: float = 1.0) -> FloatArray:
     return factors
 
 
-@one_blas_thread
+@one_thread("blas")
 def cross_validated_adaptive_path(
     D: Any,
     y: Any,

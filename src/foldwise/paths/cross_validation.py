@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.engine.executor import one_thread
 from foldwise.paths.path import Path
 from foldwise.paths.penalised import Grid, path_of_moments, path_of_rows
 from foldwise.paths.penalty import Penalty, checked_penalty
 from foldwise.paths.rows import PathRows, checked_folds, checked_rows
-from foldwise.paths.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class CVPath(Path):
         return chosen_index(self.cv_loss, self.cv_se, rule)
 
 
-@one_blas_thread
+@one_thread("blas")
 def cross_validated_path(
     D: Any,
     y: Any,

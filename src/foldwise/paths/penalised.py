@@ -7,6 +7,7 @@ import numpy as np
 
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_number, check_whole
+from foldwise.engine.executor import one_thread
 from foldwise.errors import invalid_parameter
 from foldwise.paths.gram import CentredMoments, moved_to_zero
 from foldwise.paths.multinomial import Classes
@@ -15,7 +16,6 @@ from foldwise.paths.path import Path
 from foldwise.paths.penalty import Penalty, checked_penalty
 from foldwise.paths.rows import PathRows, checked_rows
 from foldwise.paths.squared import MomentsPath
-from foldwise.paths.threads import one_blas_thread
 
 # In units of the loss of the zero predictor: how precise the best constant is, whatever is asked
 # of the path, and the least loss of it that still serves as a unit.
@@ -132,7 +132,7 @@ class Follower:
         solver.gap = tol * max(float(solver.weights @ losses), LEAST_NULL * unit)
 
 
-@one_blas_thread
+@one_thread("blas")
 def penalised_path(
     D: Any,
     y: Any,

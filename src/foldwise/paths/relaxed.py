@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import BoolArray, FloatArray
+from foldwise.engine.executor import one_thread
 from foldwise.errors import invalid_parameter
 from foldwise.paths.cross_validation import CVPath, held_out, judged
 from foldwise.paths.gram import CentredMoments
@@ -15,7 +16,6 @@ from foldwise.paths.penalised import Grid, path_of_rows
 from foldwise.paths.penalty import Penalty, checked_penalty
 from foldwise.paths.quadratic import ridge
 from foldwise.paths.rows import PathRows, checked_folds, checked_rows
-from foldwise.paths.threads import one_blas_thread
 
 # Columns that separate classes have no finite refit; this much ridge ends the journey there.
 LEAST_RIDGE = 1e-7
@@ -43,7 +43,7 @@ class RelaxedCVPath:
         return int(len(least) - 1 - np.argmin(least[::-1]))
 
 
-@one_blas_thread
+@one_thread("blas")
 def relaxed_path(
     D: Any,
     y: Any,
@@ -82,7 +82,7 @@ def relaxed_path(
     return _refitted(checked_rows(D, y, loss, sample_weight, offset, huber_delta), path)
 
 
-@one_blas_thread
+@one_thread("blas")
 def cross_validated_relaxed_path(
     D: Any,
     y: Any,

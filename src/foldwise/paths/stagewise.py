@@ -9,6 +9,7 @@ from scipy import linalg, optimize
 
 from foldwise.arrays import FloatArray, IntArray
 from foldwise.checks import check_number
+from foldwise.engine.executor import one_thread
 from foldwise.errors import unsupported
 from foldwise.paths.cross_validation import CVPath, held_out, judged
 from foldwise.paths.gram import CONSTANT_COLUMN, CentredMoments, mean_and_variance, moved_to_zero
@@ -16,7 +17,6 @@ from foldwise.paths.newton import by_column
 from foldwise.paths.path import Path
 from foldwise.paths.pivoting import ActiveSet
 from foldwise.paths.rows import PathRows, checked_folds, checked_rows
-from foldwise.paths.threads import one_blas_thread
 
 # Relative to the largest correlation: how near counts as equal to it.
 TIE = 1e-9
@@ -84,7 +84,7 @@ def arc_length(coefs: FloatArray) -> FloatArray:
     return np.cumsum(steps)
 
 
-@one_blas_thread
+@one_thread("blas")
 def stagewise_path(
     D: Any,
     y: Any,
@@ -276,7 +276,7 @@ def walk(along: MomentsWalker | RowsWalker, max_steps: int, n_points: int) -> St
     return StagewisePath(*map(np.array, zip(*points, strict=True)))
 
 
-@one_blas_thread
+@one_thread("blas")
 def monotone_lasso_path(
     D: Any,
     y: Any,
@@ -407,7 +407,7 @@ class CVStagewisePath(CVPath):
     arc_length: FloatArray
 
 
-@one_blas_thread
+@one_thread("blas")
 def cross_validated_stagewise_path(
     D: Any,
     y: Any,

@@ -14,13 +14,13 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from foldwise import checks
 from foldwise._sklearn import feature_names_in, n_samples, take
 from foldwise.arrays import Array
 from foldwise.diagnose import OutOfFoldTable
 from foldwise.engine import Clock, RunOptions, RunSummary, check_options, fingerprint
+from foldwise.engine.executor import one_thread
 from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import without_rows
 from foldwise.learners import PickColumns, TrainingData
@@ -114,7 +114,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         before, clock = dict(vars(self)), Clock(self.time_budget)
         heard = callbacks_around(self) if getattr(self, "_skl_callbacks", []) else nullcontext()
         try:
-            with heard, threadpool_limits(1, user_api="blas"):
+            with heard, one_thread("blas"):
                 options = self._options()
                 problem = self._problem(X, y, sample_weight, groups)
                 layers = self._layers(problem)
@@ -287,7 +287,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         further = new._encoder is not None and self.deals_[0].problem.encoder is not None
         stacks = self._with_training_rows(X, further or new.predict_seconds is not None)
         contest, run = new._contest(stacks[0].problem), self.run_
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread("blas"):
             stacks = [
                 judged_stack(s.lattice, s.layers, s.reading, contest, s.judge.seed) for s in stacks
             ]
@@ -354,7 +354,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         """
         check_is_fitted(self, "deals_")
         self._check_judged("frontier")
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread("blas"):
             return frontier([stack.with_rows(self._training_rows(X)) for stack in self.deals_])
 
     def add(self, name: str, estimator: Any, *, X: Any = None) -> Self:
@@ -392,7 +392,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         data = replace(old.problem.data, X=self._training_rows(X))
         problem, failed = replace(old.problem, data=data).encoded(new._encoder), self.failures_
         entries = [[e for e in layer if e.name not in failed] for layer in new._layers(problem)]
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread("blas"):
             repeats = changes.get("n_repeats", len(self.deals_))
             tune = {n: g for n, g in (new.tune or {}).items() if n not in failed} or None
             options = replace(new._options(), seed=old.judge.seed, n_repeats=repeats, tune=tune)

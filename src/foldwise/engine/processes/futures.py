@@ -37,15 +37,20 @@ from typing import Any
 from uuid import uuid4
 
 from cloudpickle import dumps
-from threadpoolctl import threadpool_limits
+from sklearn import config_context, get_config
 
-from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, without_frames
+from foldwise.engine.executor import (
+    Finished,
+    TaskEndedError,
+    TaskLostError,
+    one_thread,
+    without_frames,
+)
 from foldwise.engine.processes.packing import Parcel, open_room, pack
 from foldwise.engine.processes.worker import Surroundings, perform, received
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
 
 _opened: dict[str, Any] = {}
-_limited = threading.local()
 # Of each thread: the pools whose tasks it is in.
 _inside = threading.local()
 
@@ -94,7 +99,7 @@ class Futures:
 
     def place(self, work: Any, shared: Any, within: float = float("inf")) -> None:
         """Pack the function and the data; threads share them as they are."""
-        self._placed = (work, shared)
+        self._placed = (work, shared, get_config())
         if not self.remote:
             return
         self._drop_room()
@@ -192,16 +197,15 @@ def _as_lost(error: BaseException) -> TaskLostError:
 
 
 def _do_in_thread(
-    placed: tuple[Any, Any], job: Any, pools: tuple[Executor, ...]
+    placed: tuple[Any, Any, dict[str, Any]], job: Any, pools: tuple[Executor, ...]
 ) -> tuple[Any, Exception | None, float]:
-    work, shared = placed
+    work, shared, config = placed
     before, _inside.pools = getattr(_inside, "pools", ()), pools
-    if not hasattr(_limited, "limits"):
-        # OpenMP counts threads by thread; BLAS is limited for all while a stack is fitted.
-        _limited.limits = threadpool_limits(1)
     start = time.perf_counter()
     try:
-        return work(shared, job), None, time.perf_counter() - start
+        # Both count by thread; BLAS is limited for all while a stack is fitted.
+        with config_context(**config), one_thread("openmp"):
+            return work(shared, job), None, time.perf_counter() - start
     except Exception as error:
         return None, without_frames(error), time.perf_counter() - start
     finally:
@@ -221,5 +225,5 @@ def _do_elsewhere(packed: bytes, job: bytes) -> bytes:
                 f"{parcel.file} cannot be read here. Set TMPDIR to a folder that all workers see."
             )
     work, shared, around = _opened[key]
-    with threadpool_limits(1):
+    with one_thread("blas"), one_thread("openmp"):
         return perform(work, shared, job, around)

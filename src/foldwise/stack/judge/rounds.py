@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sklearn.utils.parallel import Parallel, delayed
+from joblib import Parallel, delayed
 
 from foldwise.folds import Block, Judgement
 from foldwise.scores.metric import Response, joined

@@ -9,7 +9,7 @@ import numpy as np
 
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.diagnose import OutOfFoldTable
-from foldwise.engine.threads import one_thread
+from foldwise.engine.executor import one_thread
 from foldwise.folds import Judgement
 from foldwise.learners import prepared, take_rows
 from foldwise.scores.metric import Response, joined

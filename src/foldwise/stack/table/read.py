@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.special import expit, logit, softmax
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn import config_context, get_config
 
 from foldwise._sklearn import one_against_rest
 from foldwise.arrays import ROW_NUMBER, Array, FloatArray, IntArray
-from foldwise.engine.threads import one_thread
+from foldwise.engine.executor import one_thread
 from foldwise.errors import Plain, unsupported
 from foldwise.folds import Block, Node, Ref
 from foldwise.learners import AskedRows, share_steps, take_rows
@@ -77,11 +78,12 @@ class NodeTable:
     def _places(self, rows: IntArray, wanted: IntArray) -> IntArray:
         """Return where the wanted rows stand; folds are asked for again and again."""
         key = (id(rows), id(wanted))
-        if key not in self._found:
+        found = self._found.get(key)
+        if found is None:
             # The arrays are held, so that no other array can get their identity.
             places = np.searchsorted(rows, wanted).astype(ROW_NUMBER)
-            self._found[key] = (rows, wanted, places)
-        return self._found[key][2]
+            self._found[key] = found = (rows, wanted, places)
+        return found[2]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_found": {}}
@@ -435,7 +437,7 @@ class Layer:
             # At a node, learners share what was done to the rows.
             some = AskedRows(X if n_rows <= BLOCK_ROWS else take_rows(X, every[rows]))
             problem, found = self.problem, {}
-            with one_thread("openmp") if alone else nullcontext():
+            with config_context(**config), one_thread("openmp") if alone else nullcontext():
                 for entry, cell, times in cells:
                     if times:
                         model = self.table.model(cell)
@@ -444,7 +446,7 @@ class Layer:
                         found[entry.name] = times * own
             return found
 
-        n_rows = int(X.shape[0])
+        n_rows, config = int(X.shape[0]), get_config()
         every = np.arange(n_rows)
         blocks = [slice(i, i + BLOCK_ROWS) for i in range(0, max(n_rows, 1), BLOCK_ROWS)]
         work = [(rows, cells) for rows in blocks for cells in asked]
