@@ -211,7 +211,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         """Set everything that is read after a fit; the training rows are only referred to."""
         first = stacks[0]
         if not isinstance(self.cv, str):
-            own = self._parameters(*(name for name in OF_FITS if hasattr(self, name)))
+            own = self._parameters(*set(OF_FITS).intersection(self.get_params(deep=False)))
             self._of_fits = own | {"estimators": clone(self.estimators, safe=False)}
         self.run_, self.partial_ = run, run.partial
         for name, value in vars(judged_results(stacks)).items():

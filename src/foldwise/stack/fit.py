@@ -1,12 +1,12 @@
 """The algorithm of stacking, top to bottom: deal the rows, read the lattice, fit, choose, judge."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import ParameterGrid, TimeSeriesSplit
+from sklearn.model_selection import TimeSeriesSplit
 
 from foldwise.engine import Clock, Run, RunOptions, RunSummary, open_run
 from foldwise.errors import AllLearnersFailedError, warn
@@ -41,7 +41,7 @@ from foldwise.stack.table.jobs import FitSettings, check_failures, fit_cells
 from foldwise.stack.table.layers import Dealt, drop_outside_domain, fit_upper
 from foldwise.stack.table.read import Cell, Features, Layer, NodeTable
 from foldwise.stack.table.rounds import ROUNDS, rounds_tasks
-from foldwise.stack.table.tuning import checked_tune, tune_learner
+from foldwise.stack.table.tuning import checked_tune, n_fits, tune_learner
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def fit_stacks(
     if problem.labels is not None:
         warn_of_absent_classes(options.owner, problem, deals, contest.metric)
     sure = deals[:1] if options.n_repeats == "auto" else deals
-    total = _n_fits(layers, sure, tune, before)
+    total = n_fits(layers, sure, tune, before)
     reserve = 0.0
     if clock.budget is not None:
         reserve = reserved(problem, len(layers[-1]), deals[0], contest, clock.budget)
@@ -187,24 +187,11 @@ def fit_stacks(
         fitted = _without_failures(fitted, layers, problem, deals, settings)
         run.stream.tell("finished")
 
-    # Contests that are judged one after the other, as far as time goes, share their stackers.
-    known: list[Any] = [None if clock.budget is None else {} for _ in fitted]
-
-    def judged(contest: Contest, until: float = float("inf")) -> list[FittedStack]:
-        return [
-            judged_stack(dealt.lattice, grown, dealt.reading, contest, options.seed, until, before)
-            for dealt, grown, before in zip(deals, fitted, known, strict=False)
-        ]
-
     missing = [repr(e.name) for layer in layers for e in layer if e.name in run.dropped]
     if len(fitted) < len(sure) or (run.interrupted and len(fitted) < len(deals)):
         missing.append(f"{len(deals) - len(fitted)} of {len(deals)} repeats")
-    if clock.budget is None:
-        stacks = judged(contest)
-    else:
-        end = clock.start + clock.budget + max(GRACE_SHARE * clock.budget, GRACE_SECONDS)
-        stacks, whole = judged_in_time(judged, contest, problem, end)
-        missing += [] if whole else ["all that was to stand on top"]
+    stacks, whole = _judged(fitted, deals, contest, options.seed, clock)
+    missing += [] if whole else ["all that was to stand on top"]
     if missing:
         _say_what_is_missing(run, missing)
     failed = {name for grown in fitted for layer in grown for name in layer.table.failures}
@@ -227,7 +214,7 @@ def _fit_repeats(
         if repeat and (run.interrupted or run.clock.spent / repeat >= run.clock.left()):
             break
         dropped, known = dict(run.dropped), _known(before[repeat : repeat + 1], fitted[:1])
-        run.stream.expect(_n_fits(layers, [dealt], settings.tune, before[repeat : repeat + 1]))
+        run.stream.expect(n_fits(layers, [dealt], settings.tune, before[repeat : repeat + 1]))
         here = replace(settings, repeat=repeat)
         try:
             grown = fit_layers(_left(layers, fitted), problem, dealt, here, known)
@@ -307,6 +294,29 @@ def _lowest_tasks(
     }
 
 
+def _judged(
+    fitted: Sequence[tuple[Layer, ...]],
+    deals: Sequence[Dealt],
+    contest: Contest,
+    seed: int,
+    clock: Clock,
+) -> tuple[list[FittedStack], bool]:
+    """Choose and judge what stands on top of each deal; return whether time sufficed for all."""
+    # Contests that are judged one after the other, as far as time goes, share their stackers.
+    known: list[Any] = [None if clock.budget is None else {} for _ in fitted]
+
+    def judged(contest: Contest, until: float = float("inf")) -> list[FittedStack]:
+        return [
+            judged_stack(dealt.lattice, grown, dealt.reading, contest, seed, until, before)
+            for dealt, grown, before in zip(deals, fitted, known, strict=False)
+        ]
+
+    if clock.budget is None:
+        return judged(contest), True
+    end = clock.start + clock.budget + max(GRACE_SHARE * clock.budget, GRACE_SECONDS)
+    return judged_in_time(judged, contest, fitted[0][-1].problem, end)
+
+
 def judged_stack(
     lattice: Lattice,
     layers: tuple[Layer, ...],
@@ -366,25 +376,6 @@ def _inner(lattice: Lattice, problem: StackProblem, options: StackOptions) -> La
         seed=options.seed,
         owner=options.owner,
     )
-
-
-def _n_fits(
-    layers: list[list[Entry]],
-    deals: Sequence[Dealt],
-    tune: Mapping[str, Any],
-    before: Sequence[FittedStack],
-) -> int:
-    """Return how many fits there will be, about: cells known before are not looked for."""
-    known = {e.name for old in before[:1] for layer in old.layers for e in layer.entries}
-    total = 0
-    for dealt in deals:
-        for entries, needs in zip(layers, dealt.needs, strict=True):
-            pairs = sum(len(node) == 2 for node in needs.rows)
-            for name in [entry.name for entry in entries if entry.name not in known]:
-                grid = tune.get(name, ROUNDS)
-                points = 1 if grid == ROUNDS else len(ParameterGrid(grid))
-                total += len(needs.rows) + (points - 1) * pairs
-    return total
 
 
 def _known(before: Sequence[FittedStack], first: Sequence[tuple[Layer, ...]]) -> list[NodeTable]:

@@ -20,8 +20,28 @@ from foldwise.learners import NodeTask
 from foldwise.learners.watched import finds_rounds
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, fit_cells
+from foldwise.stack.table.layers import Dealt
 from foldwise.stack.table.read import Cell, Layer, NodeTable, fold_numbers, rows_of
 from foldwise.stack.table.rounds import ROUNDS, can_find_rounds
+
+
+def n_fits(
+    layers: Sequence[Sequence[Entry]],
+    deals: Sequence[Dealt],
+    tune: Mapping[str, Any],
+    before: Sequence[Any],
+) -> int:
+    """Return how many fits there will be, about: cells known ``before`` are not looked for."""
+    known = {e.name for old in before[:1] for layer in old.layers for e in layer.entries}
+    total = 0
+    for dealt in deals:
+        for entries, needs in zip(layers, dealt.needs, strict=True):
+            pairs = sum(len(node) == 2 for node in needs.rows)
+            for name in [entry.name for entry in entries if entry.name not in known]:
+                grid = tune.get(name, ROUNDS)
+                points = 1 if grid == ROUNDS else len(ParameterGrid(grid))
+                total += len(needs.rows) + (points - 1) * pairs
+    return total
 
 
 def checked_tune(
