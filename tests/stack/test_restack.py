@@ -237,3 +237,27 @@ def test_nothing_fitted_cannot_be_changed() -> None:
 def test_a_top_of_the_wrong_kind_is_refused() -> None:
     with pytest.raises(InvalidParameterError, match="final_estimator must be a regressor"):
         stack_of("folds").fit(X, Y).restack(LogisticRegression())
+
+
+class CopiesItsList(Ridge):
+    """As CatBoost does, which scikit-learn's clone refuses."""
+
+    __module__ = "catboost.core"
+
+    def __init__(self, alpha: float = 1.0, cat_features: Any = None, verbose: Any = None) -> None:
+        super().__init__(alpha)
+        self.verbose = verbose
+        self.cat_features = None if cat_features is None else list(cat_features)
+
+
+def test_learners_that_scikit_learn_cannot_clone_are_restacked_and_tuned() -> None:
+    learner = CopiesItsList(1.0, [0])
+    with pytest.raises(RuntimeError, match="Cannot clone"):
+        clone(learner)
+    options: dict[str, Any] = {"cv": 3, "tune": {"copies": {"alpha": [1.0, 9.0]}}}
+    stack = StackingRegressor([("copies", learner), TREE], "nnls", random_state=0, **options)
+    again = clone(stack.fit(X, Y)).fit(X, Y).restack("mean").add("line", LinearRegression())
+    assert again.failures_ == {}
+    assert [name for name, _ in again.estimators] == ["copies", "tree", "line"]
+    assert again.estimators[0][1].cat_features == [0]
+    assert again.estimators[0][1] is not learner

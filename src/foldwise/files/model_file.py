@@ -23,7 +23,7 @@ from foldwise.files.refuse import refused
 from foldwise.files.rows import learners_with_rows
 
 SCHEMA = 1
-_LOADING = threading.Lock()
+_LOADING = threading.RLock()
 DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 OPTIONAL = {"xgboost": ("xgboost", "xgboost-cpu")}
 

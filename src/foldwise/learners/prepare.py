@@ -78,6 +78,14 @@ def cloned(learner: Any) -> Any:
     return clone(whole)
 
 
+def cloned_within(parts: Any) -> Any:
+    """Return lists of learners with clones in them, and copies of all else."""
+    if isinstance(parts, list | tuple):
+        return type(parts)(map(cloned_within, parts))
+    known = hasattr(parts, "get_params") and not isinstance(parts, type)
+    return cloned(parts) if known else copy.deepcopy(parts)
+
+
 def package_of(model: Any) -> str:
     """Return the package a model is from."""
     return type(model).__module__.partition(".")[0]

@@ -24,6 +24,7 @@ from foldwise.engine.executor import one_thread
 from foldwise.errors import Plain, invalid_parameter, listing, unsupported, warn
 from foldwise.folds import without_rows
 from foldwise.learners import PickColumns, TrainingData
+from foldwise.learners.prepare import cloned_within
 from foldwise.scores.metric import Metric, Response, as_metric, mean_response
 from foldwise.stack.bands import Part, levels_of, parts_of, rows_needed, too_few_groups
 from foldwise.stack.callbacks import CallbackSupportMixin, callbacks_around, with_tasks
@@ -212,7 +213,7 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         first = stacks[0]
         if not isinstance(self.cv, str):
             own = self._parameters(*set(OF_FITS).intersection(self.get_params(deep=False)))
-            self._of_fits = own | {"estimators": clone(self.estimators, safe=False)}
+            self._of_fits = own | {"estimators": cloned_within(self.estimators)}
         self.run_, self.partial_ = run, run.partial
         for name, value in vars(judged_results(stacks)).items():
             setattr(self, f"{name}_", value)
@@ -411,15 +412,10 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         new = clone(self)
         changes = {**self._of_fits, **{k: v for k, v in changes.items() if v is not KEEP}}
         new.set_params(**changes)
-        known = (
-            "n_features_in_",
-            "feature_names_in_",
-            "classes_",
-            "_called",
-            "_expected",
-            "_encoder",
-        )
-        vars(new).update({name: value for name, value in vars(self).items() if name in known})
+        kept = (
+            "n_features_in_", "feature_names_in_", "classes_", "_called", "_expected", "_encoder",
+        )  # fmt: skip
+        vars(new).update({name: value for name, value in vars(self).items() if name in kept})
         return new
 
     def _training_rows(self, X: Any) -> Any:

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from foldwise._sklearn import VisualBlock
 from foldwise.checks import check_number, check_whole
 from foldwise.errors import unsupported
+from foldwise.learners.prepare import cloned_within
 from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.problem import as_layers
 from foldwise.stack.results.notebook import fitted_html
@@ -126,7 +127,9 @@ class StackParameters(BaseEstimator):
         bare = copy(self)
         for name in LIVE:
             setattr(bare, name, None)
+        bare.estimators = []
         new = super(StackParameters, bare).__sklearn_clone__()
+        new.estimators = cloned_within(self.estimators)
         for name in LIVE:
             setattr(new, name, getattr(self, name))
         return new

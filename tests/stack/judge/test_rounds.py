@@ -19,6 +19,7 @@ from foldwise.stack import problem as problem_module
 from foldwise.stack.judge.in_time import further_seconds
 from foldwise.stack.judge.judge import OutOfTimeError
 from foldwise.stack.judge.rounds import with_rounds
+from foldwise.stack.stackers import further
 from foldwise.stack.stackers.further import FurtherStacker
 
 N = 400
@@ -81,7 +82,7 @@ def stacked(X, y, n_classes=None, further=True, halves=True, **parameters):
     stack = kind(
         learners,
         parameters.pop("top", "log_score"),
-        cv=SPLITS[: len(SPLITS)],
+        cv=parameters.pop("cv", SPLITS),
         random_state=0,
         **parameters,
     )
@@ -245,3 +246,12 @@ def test_of_few_rows_several_targets_or_many_cells_nothing_is_encoded(monkeypatc
     monkeypatch.setattr(problem_module, "FURTHER_CELLS", 10_000)
     monkeypatch.setattr(problem_module, "FURTHER_ROWS", (500, 1000))
     assert stacked(X, y).deals_[0].problem.encoder is None
+
+
+def test_few_rows_held_out_by_a_single_split_get_the_fewest_rounds(monkeypatch) -> None:
+    monkeypatch.setattr(further, "ROUNDS", ((100, 5), (np.inf, 9)))
+    X = rows()
+    (train, test) = SPLITS[0]
+    for cv, rounds in ((SPLITS, 9), ([(train, test)], 5)):
+        stack = stacked(X, target(X, None), cv=cv)
+        assert stack.stacker_.model.rounds == rounds

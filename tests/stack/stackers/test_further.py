@@ -41,7 +41,7 @@ def grown(n_classes, weights=(0.5, 0.5), weight=None, shift=0.0) -> FurtherStack
     base = WeightedMean("mean", None, LABELS[n_classes])
     base.weights_ = np.array(weights)
     features, y = features_of(n_classes, shift=shift), target_of(n_classes, shift)
-    return boosted_further(FurtherStacker(base), features, y, weight, 7)
+    return boosted_further(FurtherStacker(base), features, y, weight, 20, 7)
 
 
 def lightgbms(n_classes, rounds, weight=None):
@@ -100,7 +100,7 @@ def test_what_goes_on_from_is_calibrated() -> None:
             return replace(response, values=response.values / 2)
 
     features, base = features_of(None), grown(None).base
-    found = boosted_further(FurtherStacker(base, Halved()), features, target_of(None), None, 7)
+    found = boosted_further(FurtherStacker(base, Halved()), features, target_of(None), None, 20, 7)
     start = respond(base, features).values / 2
     assert_array_equal(found.start(features).values, start)
     steps = found.steps(features)[:, None]
@@ -111,7 +111,7 @@ def test_what_goes_on_from_is_calibrated() -> None:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_rows_of_one_class_are_no_error(n_classes) -> None:
     base, features = FurtherStacker(OneClass(0, "probability")), features_of(n_classes)
-    found = boosted_further(base, features, np.zeros(N, np.intp), None, 0)
+    found = boosted_further(base, features, np.zeros(N, np.intp), None, 20, 0)
     values = respond(found, features).values
     assert_allclose(values.sum(axis=1), 1.0)
     assert (values[:, 0] > 0.9).all()
@@ -119,7 +119,7 @@ def test_rows_of_one_class_are_no_error(n_classes) -> None:
 
 def test_trees_end_when_time_is_up() -> None:
     base = FurtherStacker(grown(None).base)
-    found = boosted_further(base, features_of(None), target_of(None), None, 7, until=0.0)
+    found = boosted_further(base, features_of(None), target_of(None), None, 20, 7, until=0.0)
     assert found.model.rounds == 1
 
 

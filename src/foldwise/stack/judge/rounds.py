@@ -10,7 +10,7 @@ from foldwise.folds import Block, Judgement
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.judge.calibrate import Correction
 from foldwise.stack.judge.judge import Judge, JudgedFold, Verdict
-from foldwise.stack.stackers.further import FurtherStacker, boosted_further
+from foldwise.stack.stackers.further import FurtherStacker, boosted_further, rounds_of
 from foldwise.stack.table.read import rows_of, weights_of
 
 
@@ -70,7 +70,10 @@ def _grown(
     problem, features = judge.layer.problem, judge.layer.features(blocks)
     y, weight = problem.data.y[rows_of(blocks)], weights_of(blocks, problem.counts)
     base = FurtherStacker(stacker, correction)
-    grown = boosted_further(base, features, y, weight, judge.seed, judge.until)
+    # Of a single split, trees are fitted to the few rows held out.
+    whole = sum(len(block.rows) for block in judge.reading.final) == problem.n_rows
+    rounds = rounds_of(problem.amount if whole else 0.0, problem.data.n_classes)
+    grown = boosted_further(base, features, y, weight, rounds, judge.seed, judge.until)
     # Trees that time cut short are not those that were asked for.
     judge.check_time()
     return grown

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from foldwise.arrays import ROW_NUMBER
 from foldwise.errors import Plain, did_you_mean, invalid_parameter
 from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, partners_of, rows_inside
 from foldwise.learners import NodeTask
+from foldwise.learners.prepare import cloned
 from foldwise.learners.watched import finds_rounds
 from foldwise.stack.problem import Entry, StackProblem
 from foldwise.stack.table.jobs import FitSettings, fit_cells
@@ -110,7 +110,7 @@ def tune_learner(
 ) -> None:
     """Fit a tuned learner wherever it is read, and write its choices into the table."""
     grid = ParameterGrid(settings.tune[entry.name])
-    learners = [clone(entry.learner).set_params(**point) for point in grid]
+    learners = [cloned(entry.learner).set_params(**point) for point in grid]
     search = _PointSearch(table, entry, learners, problem, lattice, settings)
     folds = range(lattice.n_folds)
     others = {i: partners_of(i, lattice.n_folds, reading.partners) for i in folds}
