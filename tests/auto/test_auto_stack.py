@@ -176,10 +176,10 @@ def test_a_skewed_positive_target_is_also_learnt_in_logarithms() -> None:
 
 
 def test_learners_that_take_no_weights_are_left_out_when_rows_have_weights() -> None:
-    X, y = houses(120)
+    X, y = houses(3000)
     model = AutoStackRegressor("balanced", random_state=0)
     assert "neighbours" in dict(_planned(model, X, y))
-    assert "neighbours" not in dict(_planned(model, X, y, np.ones(120)))
+    assert "neighbours" not in dict(_planned(model, X, y, np.ones(3000)))
 
 
 def _planned(model, X, y, weight=None):

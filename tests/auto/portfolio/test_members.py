@@ -48,10 +48,21 @@ def test_some_member_suits_every_problem(facts: TableProfile, interpretable: boo
 
 def test_a_higher_tier_adds_members_and_keeps_their_order() -> None:
     for facts in (REGRESSION, CLASSES):
+        # Of fewer rows the number of members has a bound, whatever the tier.
+        facts = replace(facts, n_rows=6000)
         names = [[m.name for m in portfolio(facts, tier)] for tier in (1, 2, 3)]
         assert len(names[0]) < len(names[1]) < len(names[2])
         for few, more in itertools.pairwise(names):
             assert [name for name in more if name in few] == few
+
+
+@pytest.mark.parametrize("n_classes", [None, 2, 4])
+def test_few_rows_choose_among_few_members(n_classes) -> None:
+    def tried(n_rows: int) -> list[str]:
+        facts = TableProfile(n_rows, 8, n_classes, n_rows // 5, positive_skewed=True)
+        return [member.name for member in portfolio(facts, 3) if member.name != "neural"]
+
+    assert len(tried(300)) == len(tried(850)) == room.MOST_OF_FEW < len(tried(2500))
 
 
 def test_slow_members_are_left_out_for_many_rows() -> None:

@@ -135,6 +135,11 @@ CLASSIFIERS = (
     NEURAL,
 )
 
+# Most members of few rows; they grow with the root of the rows. More are chosen from by chance, in
+# the time of another deal of the folds: on nine splits of seven tables of 250 to 700 rows, twelve
+# have .993 of the loss of all (median .999), on 26 tables cut to 250 rows 1.002 (median 1.000);
+# six, about as many as AutoGluon's, 1.006 and 1.008.
+MOST_OF_FEW, MOST_OF_HUNDRED = 12, 4
 FEW_ROWS, MANY_ROWS = 2500, 12_000
 # By task, for few rows, more and many; those not named come after these as they are listed above.
 # What runs of the script learned, with CatBoost and XGBoost and without, put together by hand. Of
@@ -204,7 +209,10 @@ def portfolio(
     """
     readable = READABLE_REGRESSORS if profile.regression else READABLE_CLASSIFIERS
     members = readable if interpretable else _in_order(profile)
-    return tuple(_on_card(m) for m in members if m.tier <= tier and m.suits(profile))
+    suited = [_on_card(m) for m in members if m.tier <= tier and m.suits(profile)]
+    most = max(round(MOST_OF_HUNDRED * (profile.n_rows / 100) ** 0.5), MOST_OF_FEW)
+    # A network is the last for its time, not for its worth.
+    return tuple(m for k, m in enumerate(suited) if k < most or m.name == NEURAL.name)
 
 
 def _on_card(member: Contender) -> Contender:
