@@ -7,7 +7,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.auto import bounded as module
-from foldwise.auto.bounded import Speed, bounded, in_time, plan_in_time, speed_of, speeds_of
+from foldwise.auto.bounded import (
+    USUAL_ROUNDS,
+    Speed,
+    bounded,
+    in_time,
+    plan_in_time,
+    speed_of,
+    speeds_of,
+)
 from foldwise.auto.plan import FitPlan, Trials
 from foldwise.boost import NewtonBoostingClassifier
 from foldwise.learners import TrainingData
@@ -154,7 +162,7 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
             booster = learner[-1]
             sizes.append(len(rows))
             stops = rounds if booster.early_stopping else booster.n_estimators
-            now[0] += seconds(len(rows), stops)
+            now[0] += min(seconds(len(rows), stops), (booster.max_seconds or np.inf) + 0.1)
             return True
 
         return fit
@@ -186,6 +194,11 @@ def test_speed_is_measured_on_more_rows_while_there_is_time(monkeypatch):
     monkeypatch.setattr(module, "trial", stops_after(200))
     usual = [speed.usual for speed in speeds_of(twice, data, 0, 1e4).values()]
     assert usual == pytest.approx([300.0] * 2, rel=0.01)
+    # One that the clock ended would have gone on.
+    probes = [(500, 2), (500, 2), (500, 32), (2000, 2), (2000, 16)]
+    limit = sum(seconds(*probe) for probe in probes) + seconds(2000, 50)
+    (cut,) = speeds_of({"first": booster}, data, 0, limit).values()
+    assert cut.usual == USUAL_ROUNDS
     monkeypatch.setattr(module, "trial", lambda *_: False)
     assert speed_of(booster, data, order, 0, 9.0) is None
 

@@ -278,7 +278,10 @@ def speeds_of(
     now, stopping = time.perf_counter(), _with(learners[first], max_seconds=left)
     if not trial(stopping, data, rows, seed):
         return found
-    rounds = ROUNDS_GROW * found[first].rounds(len(rows), time.perf_counter() - now)
+    took = time.perf_counter() - now
+    rounds = ROUNDS_GROW * found[first].rounds(len(rows), took)
+    # One that the clock has ended would have gone on.
+    rounds = max(rounds, USUAL_ROUNDS) if took >= left else rounds
     usual = {
         name: CATBOOST_STOPS * rounds if package_of(_last(learners[name])) == "catboost" else rounds
         for name in found
