@@ -182,13 +182,12 @@ def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) 
 def boost_committee(
     fitter: Callable[[WeightedRows], FitRound],
     n_classes: int,
+    learning_rate: float,
+    patience: int,
     rows: WeightedRows,
     watch: WeightedRows | None,
     rounds: int,
     report: Callable[[int], None],
-    *,
-    learning_rate: float,
-    patience: int,
 ) -> Committee:
     """Return the boosted committee."""
     start, codes, fit_round = rows.weight, rows.y, fitter(rows)
@@ -200,7 +199,7 @@ def boost_committee(
     points: list[PathPoint] = []
     failed = None
     waiting = Patience(patience)
-    watched = None if watch is None else np.zeros((len(watch), n_classes))
+    watched = np.zeros((0 if watch is None else len(watch), n_classes))
     for m in range(rounds):
         learner = fit_round(m, weight)
         answers = ask(learner, rows.table).astype(np.intp)
@@ -217,7 +216,7 @@ def boost_committee(
         errors.append(error)
         points.append(path_point(votes, codes, start))
         report(m + 1)
-        if watch is not None and watched is not None:
+        if watch is not None:
             add_votes(watched, ask(learner, watch.table).astype(np.intp), say)
             missed = watched.argmax(axis=1) != watch.y
             if waiting.exhausted(float(np.average(missed, weights=watch.weight))):

@@ -49,7 +49,8 @@ class SortedColumns:
         shares = [np.where(self.codes == k, weight, 0.0) for k in range(self.n_classes)]
         totals = np.array([share.sum() for share in shares])
         best, found = -np.inf, None
-        for column, (order, cuts) in enumerate(zip(self.orders, self.cuts, strict=True)):
+        columns = zip(self.orders, self.values, self.cuts, strict=True)
+        for column, (order, values, cuts) in enumerate(columns):
             if not len(cuts):
                 continue
             left = np.array([np.cumsum(share[order])[cuts] for share in shares])
@@ -57,12 +58,10 @@ class SortedColumns:
             merit = _purity(left) + _purity(right)
             at = int(np.argmax(merit))
             if merit[at] > best:
-                best, found = merit[at], (column, at, left[:, at], right[:, at])
-        if found is None:
-            return None
-        column, at, left, right = found
-        low, high = self.values[column][[self.cuts[column][at], self.cuts[column][at] + 1]]
-        return StumpSplit(column, float(low), float(high), left, np.maximum(right, 0.0))
+                low, high = values[cuts[at] : cuts[at] + 2].tolist()
+                sides = left[:, at], np.maximum(right[:, at], 0.0)
+                best, found = merit[at], StumpSplit(column, low, high, *sides)
+        return found
 
 
 def _purity(sides: FloatArray) -> FloatArray:
