@@ -75,6 +75,12 @@ class PenaltyChoice:
         return np.atleast_1d(self.grown.path.intercepts[self.index])
 
 
+def fit_terms(dictionary: Any, rows: TreeData, D: Any = None, **options: Any) -> Grown:
+    """Return the path of the terms of a dictionary on some rows; ``D`` are their values there."""
+    D = dictionary.matrix(rows.table) if D is None else D
+    return Grown(rows, dictionary, terms_path(D, rows, **options))
+
+
 Rivals = tuple[Grown, ...]  # paths of several dictionaries of the same rows, the simplest first
 Judges = Sequence[tuple[Rivals, TreeData]]  # each with rows they have not seen
 
