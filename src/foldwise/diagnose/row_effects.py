@@ -47,8 +47,7 @@ class RowEffects:
         """Return one row a column, the largest effect first."""
         cells = {"column": self.columns, "value": self.values}
         frame = pd.DataFrame({**cells, "adds": self.effects, "se": self.errors})
-        order = np.argsort(-np.abs(self.effects), kind="stable")
-        return frame.iloc[order].reset_index(drop=True)
+        return frame.sort_values("adds", key=abs, ascending=False, kind="stable", ignore_index=True)
 
     def __str__(self) -> str:
         table = as_text(self.to_frame())
