@@ -29,15 +29,6 @@ Categories = dict[int, Array]
 # Trees that are asked about at once: so few stay in a processor's cache from row to row.
 BLOCK = 256
 CATEGORICAL = ("categor", "enum", "str", "utf8", "object")
-THEIR_WORDS = {
-    "learning_rate": "learning_rate",
-    "num_leaves": "max_leaf_nodes",
-    "lambda_l2": "reg_lambda",
-    "bagging_fraction": "subsample",
-    "feature_fraction": "max_features",
-    "min_sum_hessian_in_leaf": "min_hessian",
-    "max_bin": "max_bins",
-}
 
 
 def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
@@ -196,8 +187,14 @@ def tree_words(parameters: dict[str, Any]) -> Words:
 
     LightGBM's gain lacks the ½ of ours, so that its smallest gain is 2γ.
     """
-    words = {theirs: parameters[ours] for theirs, ours in THEIR_WORDS.items()}
-    return words | {
+    return {
+        "learning_rate": parameters["learning_rate"],
+        "num_leaves": parameters["max_leaf_nodes"],
+        "lambda_l2": parameters["reg_lambda"],
+        "bagging_fraction": parameters["subsample"],
+        "feature_fraction": parameters["max_features"],
+        "min_sum_hessian_in_leaf": parameters["min_hessian"],
+        "max_bin": parameters["max_bins"],
         "max_depth": parameters["max_depth"] or -1,
         "min_gain_to_split": 2 * parameters["gamma"],
         "bagging_freq": int(parameters["subsample"] < 1),
