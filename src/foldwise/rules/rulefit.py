@@ -250,7 +250,9 @@ class RuleFitBase(TreeSum):
             return int(self.model_.decision(table)[0].argmax())
         labels = self._outputs()
         if output not in labels:
-            must, fix = "be one of " + ", ".join(map(repr, labels)), did_you_mean(output, labels)
+            known = np.asarray(labels).tolist()
+            must = "be one of " + ", ".join(map(repr, known))
+            fix = did_you_mean(output, map(str, known))
             raise invalid_parameter(type(self).__name__, "output", must=must, got=output, fix=fix)
         return labels.index(output)
 

@@ -161,9 +161,16 @@ def _quoted(name: str) -> str:
 
 def _parse_condition(found: re.Match[str], missing: bool, columns: Columns) -> Condition:
     feature = _position(found["name"], columns)
+    ranged = found["low"] or found["high"] or found["above"]
+    if (ranged and feature in columns.levels) or (found["codes"] and feature not in columns.levels):
+        must = "ask for ranges of numbers and lists of levels"
+        raise _unreadable(found[0], must=must, fix="See columns.levels.")
     if found["codes"]:
         levels = columns.levels[feature]
-        values = ast.literal_eval("[" + found["codes"][1:-1] + "]")
+        try:
+            values = ast.literal_eval("[" + found["codes"][1:-1] + "]")
+        except (SyntaxError, ValueError) as error:
+            raise _unreadable(found["codes"]) from error
         codes = frozenset(_code(levels, value, found["codes"]) for value in values)
         return Members(feature, codes, found["no"] is not None, missing)
     if found[0].endswith(" missing"):
