@@ -53,11 +53,8 @@ def class_margins(votes: FloatArray, codes: IntArray) -> FloatArray:
     """Return each row's margin, between −1 and 1; positive if the vote is right.
 
     Shapes: ``votes`` (n_samples, n_classes).
-
-    References
-    ----------
-    .. [1] Schapire, Freund, Bartlett, Lee (1998). Boosting the margin.
     """
+    # Schapire, Freund, Bartlett, Lee (1998). Boosting the margin.
     rows = np.arange(len(votes))
     own = votes[rows, codes]
     if votes.shape[1] == 2:

@@ -16,12 +16,8 @@ SHOWN = 10
 
 
 def term_importances(model: RuleModel) -> FloatArray:
-    """Return the importance of each term: |coefficient| times the term's standard deviation.
-
-    References
-    ----------
-    .. [1] Friedman and Popescu (2008). Predictive learning via rule ensembles. Section 6.
-    """
+    """Return the importance of each term: |coefficient| times the term's standard deviation."""
+    # Friedman and Popescu (2008). Predictive learning via rule ensembles. Section 6.
     deviations = np.sqrt(model.supports * (1 - model.supports))
     rules = np.abs(model.rule_coefs).mean(axis=0) * deviations
     lines = np.abs(model.linear_coefs).mean(axis=0) * TYPICAL_RULE_DEVIATION

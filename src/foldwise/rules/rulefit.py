@@ -59,8 +59,7 @@ class RuleFitBase(TreeSum):
         growth = self._growth(leaves, rng, self.max_conditions)
         tail = self.winsorize if self.linear_terms else None
         tails = sorted({self.winsorize, 0.0}, reverse=True) if self.linear_terms else []
-        how = {"growth": growth, "linear_tail": tail, "ensemble": self.ensemble}
-        grow = partial(grow_dictionary, owner, **how)
+        grow = partial(grow_dictionary, owner, growth=growth, tail=tail, ensemble=self.ensemble)
         follow = partial(fit_terms, l1_ratio=self.l1_ratio, max_nonzero=self.max_terms)
         once = None if self._regrows else grow(data)[0]
 
