@@ -142,7 +142,5 @@ def _predict_paths(
 
 def _sources(way: IntArray, start: int) -> IntArray:
     """Return the pool's row that each cell is taken from, shape (n_columns + 1, n_columns)."""
-    turn = np.empty(len(way), dtype=np.intp)
-    turn[way] = np.arange(len(way))
-    steps = np.arange(len(way) + 1)[:, None]
+    steps, turn = np.arange(len(way) + 1)[:, None], np.argsort(way)
     return np.where(steps > turn, 0, start)

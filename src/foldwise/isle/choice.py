@@ -52,6 +52,12 @@ class Grown:
         return replace(self, path=replace(path, coefs=everywhere))
 
 
+def fit_terms(dictionary: Any, rows: TreeData, D: Any = None, **options: Any) -> Grown:
+    """Return the path of the terms of a dictionary on some rows; ``D`` are their values there."""
+    D = dictionary.matrix(rows.table) if D is None else D
+    return Grown(rows, dictionary, terms_path(D, rows, **options))
+
+
 @dataclass(frozen=True)
 class PenaltyChoice:
     """A point of a path, and the curve it was chosen by."""
@@ -73,12 +79,6 @@ class PenaltyChoice:
     def intercepts(self) -> FloatArray:
         """The intercepts, shape (n_outputs,)."""
         return np.atleast_1d(self.grown.path.intercepts[self.index])
-
-
-def fit_terms(dictionary: Any, rows: TreeData, D: Any = None, **options: Any) -> Grown:
-    """Return the path of the terms of a dictionary on some rows; ``D`` are their values there."""
-    D = dictionary.matrix(rows.table) if D is None else D
-    return Grown(rows, dictionary, terms_path(D, rows, **options))
 
 
 Rivals = tuple[Grown, ...]  # paths of several dictionaries of the same rows, the simplest first

@@ -111,7 +111,7 @@ class ISLEBase(TreeSum):
         out = np.tile(self.intercepts_, (table.n_rows, 1))
         if self.lines_ is not None:
             return out + self.lines_.matrix(table) @ self.line_coefs_.T
-        return out + self.trees_.weighted_sum(table.values) if len(self.trees_) else out
+        return out + self.trees_.weighted_sum(table.values)
 
     def summary(self) -> str:
         """Return in a few lines how much smaller the ensemble has become.

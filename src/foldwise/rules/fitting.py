@@ -1,4 +1,4 @@
-"""The sum of the terms that a rule ensemble keeps."""
+"""The sum of the terms that a rule ensemble keeps; model files know it by this module's name."""
 
 from dataclasses import dataclass
 
