@@ -34,7 +34,7 @@ class BagPlan:
     weight: FloatArray | None  # weights to pass on to the learners
     draws: Draws  # of the rows
     n_columns: int  # columns of each learner
-    targets: NewTargets | None  # where new targets come from
+    targets: NewTargets | None  # draws new targets
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def fit_member(plan: BagPlan, seed: int) -> BagMember:
     """
     rng = np.random.default_rng([seed, 1])  # of columns, targets and its own seed; rows: [seed]
     columns = draw_columns(plan.table.X.shape[1], plan.n_columns, rng)
-    y = plan.y if plan.targets is None else plan.targets.draw(rng)
+    y = plan.y if plan.targets is None else plan.targets(rng)
     learner = seeded(plan.learner, int(rng.integers(2**31 - 1)))
     table, weight = plan.table.columns(columns), plan.weight
     if plan.draws.scheme not in TARGET_SCHEMES:
