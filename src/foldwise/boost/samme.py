@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
+from foldwise.boost.stumps import SortedColumns, is_plain_stump
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, ask, fit_learner, seeded
 from foldwise.learners.watched import Patience
 
@@ -168,10 +168,8 @@ def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) 
     columns = SortedColumns(table.X, codes, max(2, int(codes.max()) + 1))
 
     def by_columns(m: int, weight: FloatArray) -> Any:
-        split = columns.best_split(gridded(weight, start))
-        if split is None:
-            return by_weights(m, weight)
-        return stump_of(split, fresh(m), table.X.shape[1])
+        stump = columns.best_stump(gridded(weight, start), fresh(m))
+        return by_weights(m, weight) if stump is None else stump
 
     return by_columns
 
