@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from foldwise import AdaBoostClassifier
-from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
+from foldwise.boost.stumps import SortedColumns, is_plain_stump
 
 
 @settings(max_examples=60, deadline=None)
@@ -17,8 +17,8 @@ def test_the_stump_is_scikit_learns(seed, n_classes) -> None:
     codes[:n_classes] = np.arange(n_classes)
     theirs = DecisionTreeClassifier(max_depth=1, random_state=0)
     theirs.fit(X, codes, sample_weight=weight)
-    split = SortedColumns(X, codes, n_classes).best_split(weight)
-    ours = stump_of(split, DecisionTreeClassifier(max_depth=1), 3)
+    learner = DecisionTreeClassifier(max_depth=1)
+    ours = SortedColumns(X, codes, n_classes).best_stump(weight, learner)
     assert ours.tree_.threshold[0] == theirs.tree_.threshold[0]
     np.testing.assert_array_equal(ours.tree_.feature, theirs.tree_.feature)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-12)
@@ -28,11 +28,13 @@ def test_the_stump_is_scikit_learns(seed, n_classes) -> None:
 
 def test_values_that_are_alike_are_not_split() -> None:
     X, codes = np.zeros((4, 2), dtype=np.float32), np.array([0, 0, 1, 1])
-    assert SortedColumns(X, codes, 2).best_split(np.ones(4)) is None
+    learner = DecisionTreeClassifier(max_depth=1)
+    assert SortedColumns(X, codes, 2).best_stump(np.ones(4), learner) is None
     X[:, 1] = [0, 1, 1, 1]
-    split = SortedColumns(X, codes, 2).best_split(np.ones(4))
-    assert (split.column, split.low, split.high) == (1, 0.0, 1.0)
-    assert split.left.tolist() == [1.0, 0.0]
+    stump = SortedColumns(X, codes, 2).best_stump(np.ones(4), learner)
+    assert (stump.tree_.feature[0], stump.tree_.threshold[0]) == (1, 0.5)
+    assert stump.tree_.value[1].tolist() == [[1.0, 0.0]]
+    assert stump.tree_.weighted_n_node_samples.tolist() == [4.0, 1.0, 3.0]
 
 
 def test_only_plain_stumps_take_the_shortcut() -> None:

@@ -83,6 +83,8 @@ def test_the_largest_effect_is_shown_first(frame):
 
 
 def test_what_is_not_one_row_is_refused(frame):
+    with pytest.raises(InvalidDataError, match="got int"):
+        row_effects(model, 3, frame)
     with pytest.raises(InvalidDataError) as error:
         row_effects(model, frame, frame)
     assert str(error.value) == (

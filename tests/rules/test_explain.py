@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, make_friedman1
 
-from foldwise.errors import InvalidDataError
+from foldwise.errors import InvalidDataError, InvalidParameterError
 from foldwise.isle.data import CodedTable
 from foldwise.rules.explain import (
     centred_terms,
@@ -49,6 +49,8 @@ def test_the_most_probable_class_is_explained_unless_another_is_asked_for():
     scores = model.decision_function(X[:1])[0]
     assert_allclose(model.explain(X[0]).decision, scores.max())
     assert_allclose(model.explain(X[0], output=2).decision, scores[2])
+    with pytest.raises(InvalidParameterError, match="output must be one of 0, 1, 2; got 7"):
+        model.explain(X[0], output=7)
 
 
 def test_only_one_row_is_explained(fitted):

@@ -3,12 +3,13 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_friedman1
 
 from foldwise import RuleFitRegressor
+from foldwise.isle.choice import fit_terms
 from foldwise.isle.data import CodedTable, Columns, TreeData
 from foldwise.isle.grow import Growth
 from foldwise.isle.linear_terms import linear_terms
 from foldwise.paths import penalised_path
 from foldwise.rules.dictionary import TermDictionary, grow_dictionary
-from foldwise.rules.fitting import fit_terms, kept_terms
+from foldwise.rules.fitting import kept_terms
 from foldwise.rules.rule import Interval, Rule
 
 GROWTH = Growth((3,) * 20, sample_fraction=0.5, memory=0.1, min_samples_leaf=5)

@@ -99,6 +99,9 @@ def test_rules_read_like_this(rule, text):
         ("(age <= 5)", "got '(age <= 5)'."),
         ("size <= 5", "text must name known columns; got 'size'. See columns.names."),
         ("town in {'Paris'}", "text must name known levels; got \"{'Paris'}\"."),
+        ("town in {Bonn}", "text must be conditions joined by ' and '; got '{Bonn}'."),
+        ("age in {'Bonn'}", "text must ask for ranges of numbers and lists of levels; got "),
+        ("town <= 1 and town in {'Bonn'}", "got 'town <= 1'. See columns.levels."),
     ],
 )
 def test_unreadable_text_is_refused(text, message):

@@ -111,10 +111,11 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
     def _boost(self, rows: WeightedRows, apart: SetApart) -> None:
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=self.n_estimators + 2)
-        fitter = partial(samme.round_fitter, self._learners()[0], seeds, draw=self._resamples())
-        how: dict[str, Any] = {"learning_rate": self.learning_rate}
-        how["patience"] = self.n_iter_no_change
-        boost = partial(samme.boost_committee, fitter, len(self.classes_), **how)
+        (learner,) = self._learners()
+        draw = self.weighting == "resample" or weight_keyword(learner) is None
+        fitter = partial(samme.round_fitter, learner, seeds, draw=draw)
+        how = self.learning_rate, self.n_iter_no_change
+        boost = partial(samme.boost_committee, fitter, len(self.classes_), *how)
         committee = self._run(boost, rows, apart, int(seeds[-1]))
         if not committee.learners:
             owner, chance = type(self).__name__, 1 - 1 / len(self.classes_)
@@ -127,10 +128,6 @@ class AdaBoostClassifier(ClassifierMixin, Booster):
         self.estimator_errors_ = committee.errors
         self.path_ = committee.path
         self.n_estimators_ = len(self.estimators_)
-
-    def _resamples(self) -> bool:
-        unweighted = weight_keyword(self._learners()[0]) is None
-        return self.weighting == "resample" or (self.weighting == "auto" and unweighted)
 
     def _check_parameters(self, weighted: bool) -> None:
         owner = type(self).__name__

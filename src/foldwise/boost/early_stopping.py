@@ -42,49 +42,38 @@ def inner_splits(
     those of the user's.
     """
     smallest = int(np.unique(y, return_counts=True)[1].min()) if classes else 0
-    splitter = _splitter(owner, validation, smallest, classes, groups is not None, seed)
+    splitter = _splitter(owner, validation, smallest, groups is not None, seed)
     if isinstance(splitter, Iterable):
         splits = without_rows(splitter, np.arange(len(y)) if kept is None else kept)
-        _check_given(owner, splits)
+        if not splits or not all(len(train) and len(test) for train, test in splits):
+            must = "leave rows of positive weight to fit and to judge in every split"
+            got, fix = Plain("a split without"), "Set early_stopping=False, or give other splits."
+            raise invalid_data(owner, "validation", must=must, got=got, fix=fix)
     else:
-        splits = _asked(owner, validation, splitter, y, groups)
+        try:
+            splits = asked_splits(owner, splitter, np.zeros((len(y), 1)), y, groups)
+        except ValueError as error:
+            must = f"leave rows to fit and rows to judge out of n_samples={len(y)}"
+            fix = f"Set early_stopping=False ({error})"
+            raise invalid_data(owner, "validation", must=must, got=validation, fix=fix) from error
     check_groups_are_whole(owner, "validation", splits, groups)
     return splits
 
 
-def _asked(owner: str, validation: Any, splitter: Any, y: Array, groups: Array | None) -> Splits:
-    try:
-        return asked_splits(owner, splitter, np.zeros((len(y), 1)), y, groups)
-    except ValueError as error:
-        must = f"leave rows to fit and rows to judge out of n_samples={len(y)}"
-        fix = f"Set early_stopping=False ({error})"
-        raise invalid_data(owner, "validation", must=must, got=validation, fix=fix) from error
-
-
-def _check_given(owner: str, splits: Splits) -> None:
-    if not splits or not all(len(train) and len(test) for train, test in splits):
-        must = "leave rows of positive weight to fit and to judge in every split"
-        fix = "Set early_stopping=False, or give other splits."
-        raise invalid_data(owner, "validation", must=must, got=Plain("a split without"), fix=fix)
-
-
-def _splitter(
-    owner: str, validation: Any, smallest_class: int, classes: bool, grouped: bool, seed: int
-) -> Any:
+def _splitter(owner: str, validation: Any, smallest_class: int, grouped: bool, seed: int) -> Any:
+    """Return what deals the rows; ``smallest_class``: rows of the rarest class, 0 for numbers."""
     if isinstance(validation, bool | str) or validation is None:
         validation = -1.0
     if isinstance(validation, float) and 0 < validation < 1:
         if grouped:
             return GroupShuffleSplit(1, test_size=validation, random_state=seed)
-        kind = StratifiedShuffleSplit if classes and smallest_class > 1 else ShuffleSplit
+        kind = StratifiedShuffleSplit if smallest_class > 1 else ShuffleSplit
         return kind(1, test_size=validation, random_state=seed)
     if isinstance(validation, int | np.integer) and validation >= 2:
         if grouped:
             return GroupKFold(int(validation), shuffle=True, random_state=seed)
-        stratify = classes and smallest_class >= validation
-        return (StratifiedKFold if stratify else KFold)(
-            int(validation), shuffle=True, random_state=seed
-        )
+        folds = StratifiedKFold if smallest_class >= validation else KFold
+        return folds(int(validation), shuffle=True, random_state=seed)
     if isinstance(validation, PredefinedSplit):  # it counts the user's rows
         return list(validation.split())
     if hasattr(validation, "split") or isinstance(validation, Iterable):

@@ -43,19 +43,17 @@ class GradientBoosting(LossBooster):
             must, fix = "be a regressor or a list of them", "Leave it out to boost trees."
             raise invalid_parameter(owner, "estimator", must=must, got=self.estimator, fix=fix)
         for learner in self._learners():
-            self._check_learner(owner, learner, weighted)
-
-    def _check_learner(self, owner: str, learner: Any, weighted: bool) -> None:
-        if not is_regressor(learner):
-            must, got = "be a regressor: it is fitted to gradients", Plain(type(learner).__name__)
-            fix = "Use the regressor of the same kind."
-            raise unsupported(owner, "estimator", must=must, got=got, fix=fix)
-        if self.step == "leaf" and not isinstance(learner, BaseDecisionTree):
-            must, got = "be a scikit-learn tree for step='leaf'", Plain(type(learner).__name__)
-            raise unsupported(owner, "estimator", must=must, got=got, fix="Use step='line'.")
-        if weighted:
-            fix = "Fit without them or change the learner."
-            require_weights(owner, learner, "when weights are given", fix)
+            got = Plain(type(learner).__name__)
+            if not is_regressor(learner):
+                must = "be a regressor: it is fitted to gradients"
+                fix = "Use the regressor of the same kind."
+                raise unsupported(owner, "estimator", must=must, got=got, fix=fix)
+            if self.step == "leaf" and not isinstance(learner, BaseDecisionTree):
+                must, fix = "be a scikit-learn tree for step='leaf'", "Use step='line'."
+                raise unsupported(owner, "estimator", must=must, got=got, fix=fix)
+            if weighted:
+                fix = "Fit without them or change the learner."
+                require_weights(owner, learner, "when weights are given", fix)
 
     def _boost_loss(
         self, loss: Loss, rows: WeightedRows, apart: SetApart, seed: int, split_seed: int

@@ -94,8 +94,7 @@ class NewtonBoosting(LossBooster):
     def _boost_loss(
         self, loss: Loss, rows: WeightedRows, apart: SetApart, seed: int, split_seed: int
     ) -> None:
-        n_threads = effective_n_jobs(self.n_jobs)
-        words, shift = self._words(seed, n_threads, len(rows)), _shift(loss, rows.y, rows.weight)
+        words, shift = self._words(seed, len(rows)), _shift(loss, rows.y, rows.weight)
         ends: dict[str, Any] = {"patience": self.n_iter_no_change, "seconds": self.max_seconds}
         boost = partial(newton_trees.train, words, loss, categorical=list(self.categories_), **ends)
         try:
@@ -153,11 +152,11 @@ class NewtonBoosting(LossBooster):
         table = LearnerInput(RowsInParts(X, inside), trusted=False)
         return WeightedRows(table, rows.y[inside], rows.weight[inside], rows.given)
 
-    def _words(self, seed: int, n_threads: int, n_rows: int) -> newton_trees.Words:
+    def _words(self, seed: int, n_rows: int) -> newton_trees.Words:
         words = newton_trees.tree_words(self.get_params(deep=False)) | {
             "min_data_in_leaf": self._least_leaf(n_rows),
             "seed": seed,
-            "num_threads": n_threads,
+            "num_threads": effective_n_jobs(self.n_jobs),
             "deterministic": True,
             "force_row_wise": True,
             "feature_pre_filter": False,

@@ -1,5 +1,6 @@
 """Newton boosted trees on LightGBM: tables and parameters in its words, training, predictions."""
 
+import math
 import os
 import threading
 import time
@@ -28,15 +29,6 @@ Categories = dict[int, Array]
 # Trees that are asked about at once: so few stay in a processor's cache from row to row.
 BLOCK = 256
 CATEGORICAL = ("categor", "enum", "str", "utf8", "object")
-THEIR_WORDS = {
-    "learning_rate": "learning_rate",
-    "num_leaves": "max_leaf_nodes",
-    "lambda_l2": "reg_lambda",
-    "bagging_fraction": "subsample",
-    "feature_fraction": "max_features",
-    "min_sum_hessian_in_leaf": "min_hessian",
-    "max_bin": "max_bins",
-}
 
 
 def categorical_columns(owner: str, X: Any, wanted: Any) -> list[int]:
@@ -195,8 +187,14 @@ def tree_words(parameters: dict[str, Any]) -> Words:
 
     LightGBM's gain lacks the ½ of ours, so that its smallest gain is 2γ.
     """
-    words = {theirs: parameters[ours] for theirs, ours in THEIR_WORDS.items()}
-    return words | {
+    return {
+        "learning_rate": parameters["learning_rate"],
+        "num_leaves": parameters["max_leaf_nodes"],
+        "lambda_l2": parameters["reg_lambda"],
+        "bagging_fraction": parameters["subsample"],
+        "feature_fraction": parameters["max_features"],
+        "min_sum_hessian_in_leaf": parameters["min_hessian"],
+        "max_bin": parameters["max_bins"],
         "max_depth": parameters["max_depth"] or -1,
         "min_gain_to_split": 2 * parameters["gamma"],
         "bagging_freq": int(parameters["subsample"] < 1),
@@ -293,16 +291,14 @@ def train(
     words = words | (known or _own_objective(loss))
     data = _dataset(rows, offset, categorical, words, start=start)
     parts = [watch] if isinstance(watch, WeightedRows) else list(watch or ())
-    watching = _Watching([Patience(patience) for _ in parts])
-    callbacks: list[Any] = [lambda env: report(env.iteration + 1)]
-    extra: dict[str, Any] = {}
+    watched: dict[str, Any] = {}
     if parts:
-        extra = {"valid_sets": [_dataset(part, offset, categorical, words, data) for part in parts]}
-        extra |= {"feval": None if known is not None else _metric(loss)}
-        callbacks.append(watching)
-    if seconds is not None:
-        callbacks.append(_Until(time.monotonic() + seconds))
-    booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **extra)
+        apart = [_dataset(part, offset, categorical, words, data) for part in parts]
+        watched = {"valid_sets": apart, "feval": None if known is not None else _metric(loss)}
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    watching = _Watching([Patience(patience) for _ in parts], end)
+    callbacks = [lambda env: report(env.iteration + 1), watching]
+    booster = lightgbm.train(words, data, rounds, callbacks=callbacks, **watched)
     offset, reached = np.asarray(offset, dtype=float), booster.current_iteration()
     losses = np.array(watching.losses) if parts else None
     best = tuple(max(waiting.best_round, 1) for waiting in watching.waiting) or (1,)
@@ -311,17 +307,24 @@ def train(
 
 @dataclass(frozen=True, eq=False)
 class _Watching:
-    """Ends boosting once the loss has stopped falling on every part of the rows set apart.
+    """Ends boosting when time is up, or the loss has stopped falling on every part set apart.
 
     What is found on one part is then what would be found on it alone; LightGBM's own way ends with
     the first of them.
     """
 
     waiting: list[Patience]
+    end: float  # the point in time
     losses: list[float] = field(default_factory=list)  # on the first part
     order: int = 20  # among LightGBM's callbacks
 
     def __call__(self, env: Any) -> None:
+        over = bool(self.waiting) and self._note_losses(env)
+        if over or time.monotonic() > self.end:
+            raise lightgbm.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
+
+    def _note_losses(self, env: Any) -> bool:
+        """Note the losses of a round; tell whether they have stopped falling on every part."""
         # By the first metric: there may be several where the user asked for them.
         first: dict[str, tuple[float, float]] = {}
         for part, _, value, higher_is_better, *_ in env.evaluation_result_list:
@@ -329,23 +332,9 @@ class _Watching:
         if not first:
             raise lightgbm.basic.LightGBMError("to stop early, a metric is needed")
         self.losses.append(next(iter(first.values()))[0])
-        over = [
-            w.exhausted(loss) for w, (_, loss) in zip(self.waiting, first.values(), strict=True)
-        ]
-        if all(over):
-            raise lightgbm.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
-
-
-@dataclass(frozen=True)
-class _Until:
-    """Ends boosting after the round in which a point in time was passed."""
-
-    end: float
-    order: int = 30  # among LightGBM's callbacks: after what is noted of the round
-
-    def __call__(self, env: Any) -> None:
-        if time.monotonic() > self.end:
-            raise lightgbm.callback.EarlyStopException(env.iteration, env.evaluation_result_list)
+        lost = (loss for _, loss in first.values())
+        over = [each.exhausted(loss) for each, loss in zip(self.waiting, lost, strict=True)]
+        return all(over)
 
 
 def _labels(data: lightgbm.Dataset) -> tuple[FloatArray, FloatArray]:

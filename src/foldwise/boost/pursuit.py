@@ -126,7 +126,7 @@ def boost_additive(
     # One loss judges all rounds: under a threshold that shrinks with the residuals, losses fall
     # even while the predictions get worse.
     judge = loss.adapted(sample.y, raw, sample.weight)
-    watched = None if watch is None else model.start(len(watch.y))
+    watched = model.start(0 if watch is None else len(watch))
     no_gradient = 4 * np.finfo(float).eps * np.abs(sample.y).max()
     train_loss, validation_loss = [], []
     for m in range(rounds):
@@ -140,7 +140,7 @@ def boost_additive(
         model.stages.append(stage)
         train_loss.append(total_loss(judge, sample.y, raw, sample.weight))
         report(m + 1)
-        if watch is not None and watched is not None:
+        if watch is not None:
             watched += (pursuit.learning_rate * stage.step) * stage.direction(watch.table)
             validation_loss.append(total_loss(judge, watch.y, watched, watch.weight))
             if patience.exhausted(validation_loss[-1]):
@@ -161,18 +161,17 @@ def _best_stage(
     columns = draw_columns(sample.table.X.shape[1], n_columns, rng)
     counted = sample.weight * inside
     residuals = -loss.gradient(sample.y, raw)
-    best: tuple[float, Stage, FloatArray] | None = None
+    found = []
     for member, prototype in enumerate(pursuit.learners):
         learners = _fit_outputs(prototype, sample, residuals, inside, columns, rng)
         stage = Stage(learners, columns, 1.0, member)
-        stage, direction = _with_step(pursuit.step, stage, loss, sample, raw, counted)
-        reached = np.inf
-        if len(pursuit.learners) > 1:
-            reached = total_loss(loss, sample.y, raw + stage.step * direction, counted)
-        if best is None or reached < best[0]:
-            best = reached, stage, direction
-    assert best is not None
-    return best[1], best[2]
+        found.append(_with_step(pursuit.step, stage, loss, sample, raw, counted))
+
+    def reached(tried: tuple[Stage, FloatArray]) -> float:
+        stage, direction = tried
+        return total_loss(loss, sample.y, raw + stage.step * direction, counted)
+
+    return found[0] if len(found) == 1 else min(found, key=reached)
 
 
 def gridded(residuals: FloatArray) -> FloatArray:
@@ -217,13 +216,13 @@ def _with_step(
     if how == "leaf" or (how == "auto" and trees):
         direction = _set_leaves(stage, loss, sample, raw, weight)
         if raw.ndim == 1 and stage.learners[0].monotonic_cst is None:
-            moves = bool(direction.any())
-            return replace(stage, step=float(moves)), direction
-        return replace(stage, step=_backtracked(loss, sample.y, raw, direction, weight)), direction
-    direction = stage.direction(sample.table)
-    if how == "fixed":
-        return stage, direction
-    return replace(stage, step=line_step(loss, sample.y, raw, direction, weight)), direction
+            step = float(direction.any())
+        else:
+            step = _backtracked(loss, sample.y, raw, direction, weight)
+    else:
+        direction = stage.direction(sample.table)
+        step = 1.0 if how == "fixed" else line_step(loss, sample.y, raw, direction, weight)
+    return replace(stage, step=step), direction
 
 
 def _set_leaves(

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.boost.stumps import SortedColumns, is_plain_stump, stump_of
+from foldwise.boost.stumps import SortedColumns, is_plain_stump
 from foldwise.learners.one_learner import LearnerInput, WeightedRows, ask, fit_learner, seeded
 from foldwise.learners.watched import Patience
 
@@ -53,11 +53,8 @@ def class_margins(votes: FloatArray, codes: IntArray) -> FloatArray:
     """Return each row's margin, between −1 and 1; positive if the vote is right.
 
     Shapes: ``votes`` (n_samples, n_classes).
-
-    References
-    ----------
-    .. [1] Schapire, Freund, Bartlett, Lee (1998). Boosting the margin.
     """
+    # Schapire, Freund, Bartlett, Lee (1998). Boosting the margin.
     rows = np.arange(len(votes))
     own = votes[rows, codes]
     if votes.shape[1] == 2:
@@ -171,10 +168,8 @@ def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) 
     columns = SortedColumns(table.X, codes, max(2, int(codes.max()) + 1))
 
     def by_columns(m: int, weight: FloatArray) -> Any:
-        split = columns.best_split(gridded(weight, start))
-        if split is None:
-            return by_weights(m, weight)
-        return stump_of(split, fresh(m), table.X.shape[1])
+        stump = columns.best_stump(gridded(weight, start), fresh(m))
+        return by_weights(m, weight) if stump is None else stump
 
     return by_columns
 
@@ -182,13 +177,12 @@ def round_fitter(learner: Any, seeds: Array, rows: WeightedRows, *, draw: bool) 
 def boost_committee(
     fitter: Callable[[WeightedRows], FitRound],
     n_classes: int,
+    learning_rate: float,
+    patience: int,
     rows: WeightedRows,
     watch: WeightedRows | None,
     rounds: int,
     report: Callable[[int], None],
-    *,
-    learning_rate: float,
-    patience: int,
 ) -> Committee:
     """Return the boosted committee."""
     start, codes, fit_round = rows.weight, rows.y, fitter(rows)
@@ -200,7 +194,7 @@ def boost_committee(
     points: list[PathPoint] = []
     failed = None
     waiting = Patience(patience)
-    watched = None if watch is None else np.zeros((len(watch), n_classes))
+    watched = np.zeros((0 if watch is None else len(watch), n_classes))
     for m in range(rounds):
         learner = fit_round(m, weight)
         answers = ask(learner, rows.table).astype(np.intp)
@@ -217,7 +211,7 @@ def boost_committee(
         errors.append(error)
         points.append(path_point(votes, codes, start))
         report(m + 1)
-        if watch is not None and watched is not None:
+        if watch is not None:
             add_votes(watched, ask(learner, watch.table).astype(np.intp), say)
             missed = watched.argmax(axis=1) != watch.y
             if waiting.exhausted(float(np.average(missed, weights=watch.weight))):

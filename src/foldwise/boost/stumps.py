@@ -4,7 +4,6 @@ Growing a stump costs scikit-learn's tree one sort of every column; boosting ask
 sorts in every round. Here they are done once, and a round costs one pass over the sorted rows.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,17 +22,6 @@ def is_plain_stump(learner: Any) -> bool:
     return learner.get_params() == plain.get_params()
 
 
-@dataclass(frozen=True)
-class StumpSplit:
-    """A split of rows in two by a column."""
-
-    column: int  # the column
-    low: float  # its values on both sides of the cut
-    high: float  # its values on both sides of the cut
-    left: FloatArray  # weights of the classes on both sides
-    right: FloatArray  # weights of the classes on both sides
-
-
 class SortedColumns:
     """Rows sorted by each column, ready to be split for any weights."""
 
@@ -44,12 +32,13 @@ class SortedColumns:
         self.values = [column[order] for column, order in zip(X.T, self.orders, strict=True)]
         self.cuts = [np.flatnonzero(np.diff(values) > SAME_VALUE) for values in self.values]
 
-    def best_split(self, weight: FloatArray) -> StumpSplit | None:
-        """Return the split with the lowest weighted Gini impurity, None if there is none."""
+    def best_stump(self, weight: FloatArray, learner: DecisionTreeClassifier) -> Any:
+        """Return the learner fitted as the split of lowest Gini impurity; None if there is none."""
         shares = [np.where(self.codes == k, weight, 0.0) for k in range(self.n_classes)]
         totals = np.array([share.sum() for share in shares])
         best, found = -np.inf, None
-        for column, (order, cuts) in enumerate(zip(self.orders, self.cuts, strict=True)):
+        columns = zip(self.orders, self.values, self.cuts, strict=True)
+        for column, (order, values, cuts) in enumerate(columns):
             if not len(cuts):
                 continue
             left = np.array([np.cumsum(share[order])[cuts] for share in shares])
@@ -57,12 +46,9 @@ class SortedColumns:
             merit = _purity(left) + _purity(right)
             at = int(np.argmax(merit))
             if merit[at] > best:
-                best, found = merit[at], (column, at, left[:, at], right[:, at])
-        if found is None:
-            return None
-        column, at, left, right = found
-        low, high = self.values[column][[self.cuts[column][at], self.cuts[column][at] + 1]]
-        return StumpSplit(column, float(low), float(high), left, np.maximum(right, 0.0))
+                ends, sides = values[cuts[at] : cuts[at] + 2], [left[:, at], right[:, at]]
+                best, found = merit[at], (column, ends, np.maximum(sides, 0.0))
+        return None if found is None else _stump(learner, len(self.values), *found)
 
 
 def _purity(sides: FloatArray) -> FloatArray:
@@ -72,16 +58,19 @@ def _purity(sides: FloatArray) -> FloatArray:
     return np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
 
 
-def stump_of(split: StumpSplit, learner: DecisionTreeClassifier, n_features: int) -> Any:
-    """Return the fitted scikit-learn tree of a split."""
-    n_classes = len(split.left)
+def _stump(learner: Any, n_features: int, column: int, ends: FloatArray, sides: FloatArray) -> Any:
+    """Return the fitted scikit-learn tree of a split.
+
+    ``ends``: The values on both sides of the cut; ``sides`` (2, n_classes): weights of the classes.
+    """
+    n_classes = sides.shape[1]
     X = np.zeros((n_classes, n_features), dtype=np.float32)
-    X[:, split.column] = split.high
-    X[0, split.column] = split.low
+    X[:, column] = ends[1]
+    X[0, column] = ends[0]
     learner.fit(X, np.arange(n_classes), check_input=False)
-    sides = np.array([split.left + split.right, split.left, split.right])
-    masses = np.maximum(sides.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    learner.tree_.value[:, 0, :] = sides / masses
-    learner.tree_.impurity[:] = 1 - np.sum((sides / masses) ** 2, axis=1)
+    nodes = np.array([sides[0] + sides[1], *sides])
+    masses = np.maximum(nodes.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    learner.tree_.value[:, 0, :] = nodes / masses
+    learner.tree_.impurity[:] = 1 - np.sum((nodes / masses) ** 2, axis=1)
     learner.tree_.weighted_n_node_samples[:] = masses[:, 0]
     return learner

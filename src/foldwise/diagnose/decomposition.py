@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_word
@@ -53,9 +54,7 @@ def _divergence(centre: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def _geometric_mean(values: FloatArray, weights: FloatArray, axis: int) -> FloatArray:
-    logs = np.average(np.log(values), axis=axis, weights=weights)
-    raised = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    return raised / raised.sum(axis=-1, keepdims=True)
+    return softmax(np.average(np.log(values), axis=axis, weights=weights), axis=-1)
 
 
 SQUARED = CentroidLoss("squared", _squared, _squared, _mean)

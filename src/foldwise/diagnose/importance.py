@@ -51,9 +51,8 @@ class PermutationImportance:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a column, the most important first."""
-        frame = pd.DataFrame(
-            {"column": list(self.names), "importance": self.importance, "se": self.importance_se}
-        )
+        drops = {"importance": self.importance, "se": self.importance_se}
+        frame = pd.DataFrame({"column": list(self.names), **drops})
         return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """How much better an ensemble would look if it were judged less honestly."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import pandas as pd
@@ -49,12 +49,8 @@ class LeakAudit:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a number: the honest one first."""
-        honest = {"judged": "honestly", "score": self.score, "gap": 0.0, "gap_se": 0.0, "why": ""}
-        claims = [
-            {"judged": c.name, "score": c.score, "gap": c.gap, "gap_se": c.gap_se, "why": c.why}
-            for c in self.claims
-        ]
-        return pd.DataFrame([honest, *claims])
+        rows = [("honestly", self.score, 0.0, 0.0, ""), *map(astuple, self.claims)]
+        return pd.DataFrame(rows, columns=["judged", "score", "gap", "gap_se", "why"])
 
     def __str__(self) -> str:
         text = as_text(self.to_frame().drop(columns="why"))

@@ -31,10 +31,8 @@ def joint_shares(correct: BoolArray, share: FloatArray) -> JointShares:
     wrong = 1.0 - right
     # Each is a sum of what is not negative, so that a share of nothing is exactly zero.
     weighted_right, weighted_wrong = right * share[:, None], wrong * share[:, None]
-    first_only = right.T @ weighted_wrong
-    return JointShares(
-        right.T @ weighted_right, first_only, first_only.T.copy(), wrong.T @ weighted_wrong
-    )
+    both, first_only = right.T @ weighted_right, right.T @ weighted_wrong
+    return JointShares(both, first_only, first_only.T.copy(), wrong.T @ weighted_wrong)
 
 
 def q_statistic(shares: JointShares) -> FloatArray:

@@ -47,8 +47,7 @@ class RowEffects:
         """Return one row a column, the largest effect first."""
         cells = {"column": self.columns, "value": self.values}
         frame = pd.DataFrame({**cells, "adds": self.effects, "se": self.errors})
-        order = np.argsort(-np.abs(self.effects), kind="stable")
-        return frame.iloc[order].reset_index(drop=True)
+        return frame.sort_values("adds", key=abs, ascending=False, kind="stable", ignore_index=True)
 
     def __str__(self) -> str:
         table = as_text(self.to_frame())
@@ -104,7 +103,7 @@ def row_effects(
     (True, np.float64(0.0))
     """
     if not isinstance(row, pd.DataFrame) or len(row) != 1:
-        got = Plain(f"{type(row).__name__} of {len(row)}")
+        got = Plain(type(row).__name__ + (f" of {len(row)}" if hasattr(row, "__len__") else ""))
         must, fix = "be a DataFrame of one row", "Use X.iloc[[0]]."
         raise invalid_data("row_effects", "row", must=must, got=got, fix=fix)
     rng = np.random.default_rng(random_state)
@@ -143,7 +142,5 @@ def _predict_paths(
 
 def _sources(way: IntArray, start: int) -> IntArray:
     """Return the pool's row that each cell is taken from, shape (n_columns + 1, n_columns)."""
-    turn = np.empty(len(way), dtype=np.intp)
-    turn[way] = np.arange(len(way))
-    steps = np.arange(len(way) + 1)[:, None]
+    steps, turn = np.arange(len(way) + 1)[:, None], np.argsort(way)
     return np.where(steps > turn, 0, start)

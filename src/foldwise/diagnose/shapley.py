@@ -35,17 +35,15 @@ def exact_shapley(worth: Worth, n_players: int) -> FloatArray:
     masks = np.arange(2**n_players)
     members = (masks[:, None] >> np.arange(n_players)) & 1
     worths = np.array([worth(tuple(np.flatnonzero(row).tolist())) for row in members])
-    size = members.sum(axis=1)
-    n_orders = factorial(n_players)
-    chance = [
-        factorial(s) * factorial(n_players - s - 1) / n_orders if s < n_players else 0.0
-        for s in range(n_players + 1)
-    ]
+    size, n_orders = members.sum(axis=1), factorial(n_players)
+    chance = np.array(
+        [factorial(s) * factorial(n_players - s - 1) / n_orders for s in range(n_players)]
+    )
     values = np.empty(n_players)
     for player in range(n_players):
         without = masks[members[:, player] == 0]
         gains = worths[without | (1 << player)] - worths[without]
-        values[player] = np.asarray(chance)[size[without]] @ gains
+        values[player] = chance[size[without]] @ gains
     return values
 
 

@@ -72,17 +72,12 @@ def _place(column: Any, names: list[str], owner: str) -> int:
 
 
 class Replayed:
-    """A model that answers about one table from what it was asked before."""
+    """A model that answers about one table from what is known already."""
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._table: Any = None
-        self._known: dict[str, Any] = {}
+    def __init__(self, model: Any, table: Any) -> None:
+        self._model, self._table = model, table
+        self.known: dict[str, Any] = {}  # what its methods say about the table
         self.asked: list[str] = []
-
-    def know(self, table: Any, answers: dict[str, Any]) -> None:
-        """Take over the answers about a table."""
-        self._table, self._known = table, answers
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._model, name)
@@ -92,7 +87,7 @@ class Replayed:
         def answer(X: Any) -> Any:
             if name not in self.asked:
                 self.asked.append(name)
-            return self._known[name] if X is self._table and name in self._known else ask(X)
+            return self.known[name] if X is self._table and name in self.known else ask(X)
 
         # scikit-learn's scorers look at the name to know what they got.
         answer.__name__ = name
@@ -111,11 +106,11 @@ def scores_when_shuffled(
     tables in one call, up to four million cells: a model of many parts spends most of a small
     call on other things than rows.
     """
-    replayed = Replayed(model)
+    replayed = Replayed(model, X)
     plain = float(score(replayed, X))
     scores = []
     for answers in _answers(model, X, shuffles, replayed.asked):
-        replayed.know(X, answers)
+        replayed.known = answers
         scores.append(float(score(replayed, X)))
     return plain, np.array(scores)
 

@@ -211,9 +211,8 @@ def as_text(frame: pd.DataFrame, numbers: str = ".4g", *, index: bool = False) -
 def classes_needed(table: OutOfFoldTable, owner: str, instead: str) -> None:
     """Complain about a table of numbers where only classes make sense."""
     if table.classes is None:
-        raise unsupported(
-            owner, "source", must="predict classes", got=Plain("numbers"), fix=instead
-        )
+        must, got = "predict classes", Plain("numbers")
+        raise unsupported(owner, "source", must=must, got=got, fix=instead)
 
 
 def _codes(values: Array, labels: Array, name: str) -> IntArray:
@@ -228,9 +227,7 @@ def _codes(values: Array, labels: Array, name: str) -> IntArray:
 
 
 def _check_shape(values: FloatArray, y: Array, labels: Array | None) -> None:
-    width = 1 if y.ndim == 1 else y.shape[1]
-    if labels is not None:
-        width = len(labels)
+    width = (1 if y.ndim == 1 else y.shape[1]) if labels is None else len(labels)
     if values.ndim != 4 or values.shape[1] != len(y) or values.shape[3] != width:
         must = f"have {len(y)} rows and {width} columns a model"
         got = Plain(f"shape {values.shape[1:]}")

@@ -145,6 +145,6 @@ def naive_predictions(target: FloatArray, share: FloatArray, fold: IntArray | No
     naive = np.empty_like(target)
     for f in np.unique(folds):
         inside = folds == f
-        outside = ~inside if fold is not None and not inside.all() else np.ones_like(inside)
+        outside = inside if inside.all() else ~inside
         naive[inside] = np.average(target[outside], axis=0, weights=share[outside])
     return naive

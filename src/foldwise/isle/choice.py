@@ -52,6 +52,12 @@ class Grown:
         return replace(self, path=replace(path, coefs=everywhere))
 
 
+def fit_terms(dictionary: Any, rows: TreeData, D: Any = None, **options: Any) -> Grown:
+    """Return the path of the terms of a dictionary on some rows; ``D`` are their values there."""
+    D = dictionary.matrix(rows.table) if D is None else D
+    return Grown(rows, dictionary, terms_path(D, rows, **options))
+
+
 @dataclass(frozen=True)
 class PenaltyChoice:
     """A point of a path, and the curve it was chosen by."""

@@ -82,17 +82,7 @@ def grow_trees(data: TreeData, growth: Growth) -> Any:
     Its leaf values are shrunk by ``memory`` and leave the start out. There are fewer trees than
     asked for when no split was left to make.
     """
-    parameters = _parameters(data, growth)
-    first = np.repeat(start(data), data.table.n_rows)
-    given: dict[str, Any] = {"label": data.y, "weight": data.weight, "init_score": first}
-    given |= {"categorical_feature": sorted(data.table.columns.levels), "params": parameters}
-    rows = lightgbm.Dataset(data.table.values, **given)
-    sizes = lightgbm.reset_parameter(num_leaves=list(growth.leaves))
-    return lightgbm.train(parameters, rows, len(growth.leaves), callbacks=[sizes])
-
-
-def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
-    return {
+    parameters = {
         "objective": OBJECTIVES[data.loss],
         "num_class": data.n_outputs,
         "learning_rate": growth.memory,
@@ -117,6 +107,12 @@ def _parameters(data: TreeData, growth: Growth) -> dict[str, Any]:
         "force_row_wise": True,
         "verbosity": -1,
     }
+    first = np.repeat(start(data), data.table.n_rows)
+    given: dict[str, Any] = {"label": data.y, "weight": data.weight, "init_score": first}
+    given |= {"categorical_feature": sorted(data.table.columns.levels), "params": parameters}
+    rows = lightgbm.Dataset(data.table.values, **given)
+    sizes = lightgbm.reset_parameter(num_leaves=list(growth.leaves))
+    return lightgbm.train(parameters, rows, len(growth.leaves), callbacks=[sizes])
 
 
 def grow_sklearn_trees(owner: str, data: TreeData, growth: Growth) -> list[Any]:

@@ -1,8 +1,8 @@
 """Importance sampled learning ensembles: many trees grown or read, the few needed kept."""
 
+import timeit
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -11,23 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from foldwise.arrays import FloatArray
 from foldwise.checks import check_whole, check_word
-from foldwise.isle.choice import Grown, Rivals
+from foldwise.isle.choice import Grown, Rivals, fit_terms
 from foldwise.isle.data import CodedTable, TreeData, new_table
 from foldwise.isle.grow import Growth, fitted_ensemble, grow_sklearn_trees, grow_trees
 from foldwise.isle.linear_terms import LinearTerms, linear_terms
-from foldwise.isle.postprocess import reweigh, terms_path
+from foldwise.isle.postprocess import reweigh
 from foldwise.isle.tree_set import TreeSet, lightgbm_set, read_trees, sklearn_set
 from foldwise.isle.tree_sum import TreeSum, TreeSumClassifier, TreeSumRegressor
 from foldwise.isle.width import best_single_tree, sampling_width
 
 # Shares of rows at which the ends of linear terms are cut off, as in rule ensembles.
 TAILS = (0.025, 0.0)
-
-
-def fit_lines(rows: TreeData, tail: float) -> Grown:
-    """Return the path of the columns themselves, without any tree."""
-    lines = linear_terms(rows.table, rows.weight, tail)
-    return Grown(rows, lines, terms_path(lines.matrix(rows.table), rows))
 
 
 @dataclass(eq=False, repr=False)
@@ -78,7 +72,8 @@ class ISLEBase(TreeSum):
             path = reweigh(columns, rows, self.post, non_negative=self.non_negative)
             # Trees that saw the folds would look better there than lines that did not.
             tails = TAILS if self.linear_terms and once is None else ()
-            return (*(fit_lines(rows, tail) for tail in tails), Grown(rows, trees, path))
+            lines = [linear_terms(rows.table, rows.weight, tail) for tail in tails]
+            return (*(fit_terms(each, rows) for each in lines), Grown(rows, trees, path))
 
         choice = self._choose(owner, data, rng, fit)
         grown, X = choice.rivals[-1], data.table.values
@@ -116,7 +111,7 @@ class ISLEBase(TreeSum):
         out = np.tile(self.intercepts_, (table.n_rows, 1))
         if self.lines_ is not None:
             return out + self.lines_.matrix(table) @ self.line_coefs_.T
-        return out + self.trees_.weighted_sum(table.values) if len(self.trees_) else out
+        return out + self.trees_.weighted_sum(table.values)
 
     def summary(self) -> str:
         """Return in a few lines how much smaller the ensemble has become.
@@ -289,8 +284,4 @@ lines_, line_coefs_, intercepts_, score_, score_se_, cv_loss_, cv_se_, index_, c
 
 def _seconds(answer: Callable[[], Any]) -> float:
     """Return the shortest of three times an answer takes."""
-    clock = [perf_counter()]
-    for _ in range(3):
-        answer()
-        clock.append(perf_counter())
-    return max(float(np.diff(clock).min()), 1e-9)
+    return max(min(timeit.repeat(answer, number=1, repeat=3)), 1e-9)

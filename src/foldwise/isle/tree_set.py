@@ -162,29 +162,21 @@ def trees_of(owner: str, model: Any) -> tuple[str, Any]:
     trees = getattr(model, "booster_", model)
     library = type(trees).__module__.split(".")[0]
     if library == "lightgbm":
-        _refuse_other_lightgbm(owner, model, trees)
+        linear = "\nis_linear=1" in trees.model_to_string(num_iteration=-1)
+        if linear or trees.pandas_categorical or getattr(model, "categories_", None):
+            must = "be trees of constants" if linear else "be fitted on columns of numbers"
+            got = Plain(f"a LightGBM model with {'linear_tree' if linear else 'pandas categories'}")
+            fix = "Fit it without linear_tree." if linear else "Encode the categories first."
+            raise unsupported(owner, "ensemble", must=must, got=got, fix=fix)
         return library, trees
     if library == "xgboost":
         trees = model.get_booster() if hasattr(model, "get_booster") else model
-        _refuse_other_xgboost(owner, trees)
+        kind = json.loads(trees.save_config())["learner"]["gradient_booster"]["name"]
+        if kind != "gbtree":
+            must, fix = "be XGBoost trees that all count the same", "Fit it with booster='gbtree'."
+            raise unsupported(owner, "ensemble", must=must, got=Plain(f"booster={kind!r}"), fix=fix)
         return library, trees
     return library, decision_trees(owner, model)
-
-
-def _refuse_other_lightgbm(owner: str, model: Any, booster: Any) -> None:
-    linear = "\nis_linear=1" in booster.model_to_string(num_iteration=-1)
-    if linear or booster.pandas_categorical or getattr(model, "categories_", None):
-        must = "be trees of constants" if linear else "be fitted on columns of numbers"
-        got = Plain(f"a LightGBM model with {'linear_tree' if linear else 'pandas categories'}")
-        fix = "Fit it without linear_tree." if linear else "Encode the categories first."
-        raise unsupported(owner, "ensemble", must=must, got=got, fix=fix)
-
-
-def _refuse_other_xgboost(owner: str, booster: Any) -> None:
-    kind = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"]
-    if kind != "gbtree":
-        must, fix = "be XGBoost trees that all count the same", "Fit it with booster='gbtree'."
-        raise unsupported(owner, "ensemble", must=must, got=Plain(f"booster={kind!r}"), fix=fix)
 
 
 def decision_trees(owner: str, model: Any) -> list[Any]:
@@ -194,7 +186,11 @@ def decision_trees(owner: str, model: Any) -> list[Any]:
         must = "be an ensemble of decision trees that can be read"
         fix = "Use a forest, extra trees, GradientBoosting, LightGBM or XGBoost."
         raise unsupported(owner, "ensemble", must=must, got=type(model).__name__, fix=fix)
-    _refuse_column_samples(owner, model)
+    columns = getattr(model, "estimators_features_", None) or ()
+    every = np.arange(getattr(model, "n_features_in_", 0))
+    if not all(np.array_equal(chosen, every) for chosen in columns):
+        got, fix = "trees on random columns", "Use max_features=1.0 in the bagging, or a forest."
+        raise unsupported(owner, "ensemble", must="show every tree all columns", got=got, fix=fix)
     return trees
 
 
@@ -230,13 +226,3 @@ def xgboost_set(booster: Any) -> TreeSet:
     values = tuple(np.array(tree["split_conditions"], dtype=float)[:, None] for tree in trees)
     n_leaves = tuple(tree["left_children"].count(-1) for tree in trees)
     return TreeSet(XGBoostLeaves(booster), values, n_leaves)
-
-
-def _refuse_column_samples(owner: str, model: Any) -> None:
-    columns = getattr(model, "estimators_features_", None)
-    if columns is None:
-        return
-    everything = np.arange(model.n_features_in_)
-    if not all(np.array_equal(chosen, everything) for chosen in columns):
-        got, fix = "trees on random columns", "Use max_features=1.0 in the bagging, or a forest."
-        raise unsupported(owner, "ensemble", must="show every tree all columns", got=got, fix=fix)

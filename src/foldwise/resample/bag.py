@@ -34,7 +34,7 @@ class BagPlan:
     weight: FloatArray | None  # weights to pass on to the learners
     draws: Draws  # of the rows
     n_columns: int  # columns of each learner
-    targets: NewTargets | None  # where new targets come from
+    targets: NewTargets | None  # draws new targets
 
 
 @dataclass(frozen=True)
@@ -62,19 +62,19 @@ def fit_member(plan: BagPlan, seed: int) -> BagMember:
     """
     rng = np.random.default_rng([seed, 1])  # of columns, targets and its own seed; rows: [seed]
     columns = draw_columns(plan.table.X.shape[1], plan.n_columns, rng)
-    y = plan.y if plan.targets is None else plan.targets.draw(rng)
+    y = plan.y if plan.targets is None else plan.targets(rng)
     learner = seeded(plan.learner, int(rng.integers(2**31 - 1)))
-    table = plan.table.columns(columns)
-    if plan.draws.scheme in TARGET_SCHEMES:
-        return BagMember(fit_learner(learner, table, y, plan.weight), columns)
-    counts = plan.draws.rows(seed)
-    exact = isinstance(learner, BaseDecisionTree) and weight_keyword(learner) is not None
-    if plan.draws.scheme == "bayesian" or exact:
-        weight = counts if plan.weight is None else counts * plan.weight
-        return BagMember(fit_learner(learner, table, y, weight), columns)
-    rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
-    passed = None if plan.weight is None else plan.weight[rows]
-    return BagMember(fit_learner(learner, table.rows(rows), y[rows], passed), columns)
+    table, weight = plan.table.columns(columns), plan.weight
+    if plan.draws.scheme not in TARGET_SCHEMES:
+        counts = plan.draws.rows(seed)
+        exact = isinstance(learner, BaseDecisionTree) and weight_keyword(learner) is not None
+        if plan.draws.scheme == "bayesian" or exact:
+            weight = counts if weight is None else counts * weight
+        else:
+            rows = np.repeat(np.arange(len(counts)), counts.astype(np.intp))
+            table, y = table.rows(rows), y[rows]
+            weight = None if weight is None else weight[rows]
+    return BagMember(fit_learner(learner, table, y, weight), columns)
 
 
 def fit_members(

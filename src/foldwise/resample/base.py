@@ -145,8 +145,7 @@ class Bagging(BaseEstimator):
             self.classes_, y = np.unique(y, return_inverse=True)
         table = input_for(X, [learner])
         rng = check_random_state(self.random_state)
-        *seeds, last = (int(seed) for seed in rng.randint(2**31 - 1, size=self.n_estimators + 1))
-        self.seeds_ = seeds
+        *self.seeds_, last = rng.randint(2**31 - 1, size=self.n_estimators + 1).tolist()
         self.draws_ = self._draws(len(y), weight, groups)
         passed = None if self.draws_.probability is not None else weight
         if passed is not None:

@@ -1,5 +1,6 @@
 """What one learner is fitted on: drawn rows and columns, or new targets for the rows there are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from foldwise.arrays import FloatArray, IntArray
+from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.learners.one_learner import LearnerInput, ask, fit_learner, seeded
 
 ROW_SCHEMES = ("bootstrap", "subsample", "bayesian")
@@ -51,36 +52,8 @@ class Draws:
         return counts if self.group is None else counts[self.group]
 
 
-@dataclass(frozen=True)
-class NewNumbers:
-    """Draws y* = centre + ε."""
-
-    centre: FloatArray  # f̂(x), or y for plain noise injection
-    scale: float  # standard deviation of Gaussian ε
-    pool: FloatArray | None = None  # residuals to draw ε from instead
-    chances: FloatArray | None = None  # of the residuals; None if all have the same
-
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Return new targets."""
-        if self.pool is not None:
-            return self.centre + rng.choice(self.pool, len(self.centre), p=self.chances)
-        return self.centre + rng.normal(scale=self.scale, size=len(self.centre))
-
-
-@dataclass(frozen=True)
-class NewClasses:
-    """Draws y* ~ p̂(x)."""
-
-    cumulated: FloatArray  # (n_samples, n_classes): cumulated probabilities of the classes
-    classes: IntArray  # their codes
-
-    def draw(self, rng: np.random.Generator) -> IntArray:
-        """Return new class codes."""
-        level = rng.random(len(self.cumulated))[:, None] * self.cumulated[:, -1:]
-        return self.classes[(level > self.cumulated).sum(axis=1)]
-
-
-NewTargets = NewNumbers | NewClasses
+# Draws new targets y*.
+NewTargets = Callable[[np.random.Generator], Array]
 
 
 def new_numbers(
@@ -91,8 +64,8 @@ def new_numbers(
     weight: FloatArray | None,
     noise: float | None,
     seed: int,
-) -> NewNumbers:
-    """Fit the generating model and return the sampler of new targets.
+) -> NewTargets:
+    """Fit the generating model and return what draws y* = f̂(x) + ε, or y + ε for plain noise.
 
     ``noise``: Standard deviation of ε. None: the root mean square of out-of-fold residuals, because
     the residuals of the training rows vanish for a learner that fits them.
@@ -100,14 +73,15 @@ def new_numbers(
     centre = y
     if scheme != "noise":
         centre = ask(fit_learner(seeded(generator, seed), table, y, weight), table)
-    if noise is not None:
-        return NewNumbers(centre, float(noise))
-    residual = _held_out_residuals(seeded(generator, seed), table, y, weight, seed)
-    scale = float(np.sqrt(np.average(residual**2, weights=weight)))
-    if scheme != "residual":
-        return NewNumbers(centre, scale)
-    chances = None if weight is None else weight / weight.sum()
-    return NewNumbers(centre, scale, residual - np.average(residual, weights=weight), chances)
+    if noise is None:
+        residual = _held_out_residuals(seeded(generator, seed), table, y, weight, seed)
+        if scheme == "residual":
+            pool = residual - np.average(residual, weights=weight)
+            chances = None if weight is None else weight / weight.sum()
+            return lambda rng: centre + rng.choice(pool, len(centre), p=chances)
+        noise = float(np.sqrt(np.average(residual**2, weights=weight)))
+    scale = float(noise)
+    return lambda rng: centre + rng.normal(scale=scale, size=len(centre))
 
 
 def _held_out_residuals(
@@ -125,8 +99,14 @@ def _held_out_residuals(
 
 def new_classes(
     generator: Any, table: LearnerInput, codes: IntArray, weight: FloatArray | None, seed: int
-) -> NewClasses:
-    """Fit the generating model and return the sampler of new classes, y* ~ p̂(x)."""
+) -> NewTargets:
+    """Fit the generating model and return what draws new classes, y* ~ p̂(x)."""
     model = fit_learner(seeded(generator, seed), table, codes, weight)
     cumulated = np.cumsum(ask(model, table, "predict_proba"), axis=1)
-    return NewClasses(cumulated, np.asarray(model.classes_, dtype=np.intp))
+    classes = np.asarray(model.classes_, dtype=np.intp)
+
+    def draw(rng: np.random.Generator) -> IntArray:
+        level = rng.random(len(cumulated))[:, None] * cumulated[:, -1:]
+        return classes[(level > cumulated).sum(axis=1)]
+
+    return draw

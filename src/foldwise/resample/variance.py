@@ -140,12 +140,8 @@ def between_to_within(
 
 
 def subsample_factor(n_units: int, size: int) -> float:
-    """Return the correction for draws of ``size`` out of ``n_units`` without replacement.
-
-    References
-    ----------
-    .. [1] Wager, Athey (2018). Estimation and inference of heterogeneous treatment effects.
-    """
+    """Return the correction for draws of ``size`` out of ``n_units`` without replacement."""
+    # Wager, Athey (2018). Estimation and inference of heterogeneous treatment effects.
     return (n_units - 1) / n_units * (n_units / (n_units - size)) ** 2
 
 

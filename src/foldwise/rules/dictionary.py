@@ -114,7 +114,7 @@ def sparse_matrix(bits: Bits, terms: FloatArray) -> Any:
 
 
 def grow_dictionary(
-    owner: str, data: TreeData, growth: Growth, linear_tail: float | None, ensemble: Any = None
+    owner: str, data: TreeData, growth: Growth, tail: float | None, ensemble: Any = None
 ) -> tuple[TermDictionary, Bits]:
     """Return the rules of trees grown on some rows, and the linear terms of their columns."""
     table = data.table
@@ -124,16 +124,16 @@ def grow_dictionary(
         trees = read_splits(owner, model, Cuts(table))
     elif growth.leaves and table.can_be_split():
         trees = lightgbm_trees(grow_trees(data, growth), Cuts(table))
-    return term_dictionary(data, linear_tail, trees)
+    return term_dictionary(data, tail, trees)
 
 
 def term_dictionary(
-    data: TreeData, linear_tail: float | None, trees: Iterable[TreeSplit | None] = ()
+    data: TreeData, tail: float | None, trees: Iterable[TreeSplit | None] = ()
 ) -> tuple[TermDictionary, Bits]:
     """Return the rules of trees, those of single levels, the linear terms; and the rules' bits."""
     table, weight = data.table, data.weight
-    terms = linear_terms(table, weight, linear_tail or 0.0)
-    if linear_tail is None:
+    terms = linear_terms(table, weight, tail or 0.0)
+    if tail is None:
         terms = terms[np.empty(0, dtype=np.intp)]
     number = np.isnan(terms.level)
     levels = zip(terms.features[~number].tolist(), terms.level[~number].tolist(), strict=True)

@@ -16,12 +16,8 @@ SHOWN = 10
 
 
 def term_importances(model: RuleModel) -> FloatArray:
-    """Return the importance of each term: |coefficient| times the term's standard deviation.
-
-    References
-    ----------
-    .. [1] Friedman and Popescu (2008). Predictive learning via rule ensembles. Section 6.
-    """
+    """Return the importance of each term: |coefficient| times the term's standard deviation."""
+    # Friedman and Popescu (2008). Predictive learning via rule ensembles. Section 6.
     deviations = np.sqrt(model.supports * (1 - model.supports))
     rules = np.abs(model.rule_coefs).mean(axis=0) * deviations
     lines = np.abs(model.linear_coefs).mean(axis=0) * TYPICAL_RULE_DEVIATION
@@ -92,8 +88,7 @@ def explain_row(model: RuleModel, row: CodedTable, output: int) -> Explanation:
     held = ["holds" if rule.holds(row)[0] else "does not hold" for rule in model.rules]
     values = [number_text(row.column(int(feature))[0]) for feature in model.linear.features]
     words = {"text": term_texts(model, row.columns), "value": [*held, *values]}
-    terms = pd.DataFrame({**words, "contribution": contributions})
-    terms = terms[contributions != 0]
-    order = np.argsort(-terms["contribution"].abs().to_numpy(), kind="stable")
+    terms = pd.DataFrame({**words, "contribution": contributions})[contributions != 0]
+    terms = terms.sort_values("contribution", key=abs, ascending=False, kind="stable")
     base = float(model.intercepts[output] + model.rule_coefs[output] @ model.supports)
-    return Explanation(base + float(contributions.sum()), base, terms.iloc[order])
+    return Explanation(base + float(contributions.sum()), base, terms)

@@ -1,16 +1,13 @@
-"""The terms of a rule ensemble: their path, and the sum of those that are kept."""
+"""The sum of the terms that a rule ensemble keeps; model files know it by this module's name."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.isle.choice import Grown
-from foldwise.isle.data import CodedTable, TreeData
+from foldwise.isle.data import CodedTable
 from foldwise.isle.linear_terms import LinearTerms
-from foldwise.isle.postprocess import terms_path
-from foldwise.rules.dictionary import Bits, TermDictionary
+from foldwise.rules.dictionary import TermDictionary
 from foldwise.rules.rule import Rule
 
 
@@ -50,11 +47,3 @@ def kept_terms(dictionary: TermDictionary, coefs: FloatArray, intercepts: FloatA
     kept = tuple(dictionary.rules[k] for k in rules), dictionary.supports[rules]
     by_kind = coefs[:, rules], coefs[:, n_rules + lines]
     return RuleModel(*kept, dictionary.linear[lines], *by_kind, intercepts)
-
-
-def fit_terms(
-    dictionary: TermDictionary, rows: TreeData, bits: Bits | None = None, **options: Any
-) -> Grown:
-    """Return the path of the terms of a dictionary on some rows; ``bits`` are its rules' there."""
-    D = dictionary.matrix(rows.table, bits)
-    return Grown(rows, dictionary, terms_path(D, rows, **options))

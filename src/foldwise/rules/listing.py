@@ -37,6 +37,7 @@ def rule_frame(model: RuleModel, columns: Columns, outputs: Sequence[Any]) -> pd
     n_rules, n_lines = len(model.rules), len(model.linear)
     coefs = np.hstack([model.rule_coefs, model.slopes])
     names = ["coef"] if len(coefs) == 1 else [f"coef_{output}" for output in outputs]
+    queries = [*(rule_query(rule, columns) for rule in model.rules), *[""] * n_lines]
     frame = pd.DataFrame(
         {
             "rule": pd.Series(term_texts(model, columns), dtype=object),
@@ -45,14 +46,10 @@ def rule_frame(model: RuleModel, columns: Columns, outputs: Sequence[Any]) -> pd
             "support": np.concatenate([model.supports, np.ones(n_lines)]),
             "importance": term_importances(model),
             "n_conditions": [*map(len, model.rules), *[0] * n_lines],
-            "query": pd.Series(
-                [*(rule_query(rule, columns) for rule in model.rules), *[""] * n_lines],
-                dtype=object,
-            ),
+            "query": pd.Series(queries, dtype=object),
         }
     )
-    order = np.argsort(-frame["importance"].to_numpy(), kind="stable")
-    return frame.iloc[order].reset_index(drop=True)
+    return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
 
 
 def rules_text(frame: pd.DataFrame, intercepts: Sequence[float], n_terms: int | None) -> str:

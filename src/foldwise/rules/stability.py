@@ -99,9 +99,8 @@ def rule_stability(
 
 def _selections(model: RuleModel, table: CodedTable) -> FloatArray:
     """Return the rules' standardised selections, shape (n_rules, n_rows)."""
-    if not model.rules:
-        return np.empty((0, table.n_rows))
     masks = np.array([rule.holds(table) for rule in model.rules], dtype=float)
+    masks = masks.reshape(len(model.rules), table.n_rows)
     masks -= masks.mean(axis=1, keepdims=True)
     size = np.sqrt((masks**2).sum(axis=1, keepdims=True))
     return np.divide(masks, size, out=np.zeros_like(masks), where=size > 0)

@@ -116,16 +116,20 @@ class Wording:
 
     def of(self, condition: Condition, columns: Columns) -> str:
         """Return one condition in words."""
-        name = _quoted(columns.names[condition.feature])
+        feature = condition.feature
+        name = _quoted(columns.names[feature])
         absent, present = self.absent.format(name), self.present.format(name)
-        if _only_missing(condition):
+        none = frozenset[int]()
+        missing = Interval(feature, math.inf, missing=True), Members(feature, none, missing=True)
+        known = Interval(feature), Members(feature, none, excluded=True)
+        if condition in missing:
             return absent
-        if _all_but_missing(condition):
+        if condition in known:
             return present
         if isinstance(condition, Interval):
             atom = _range(name, condition)
         else:
-            levels = columns.levels[condition.feature]
+            levels = columns.levels[feature]
             shown = ", ".join(repr(levels[code]) for code in sorted(condition.codes))
             listed = self.listed.format(shown)
             atom = f"{name} {'not ' if condition.excluded else ''}in {listed}"
@@ -136,18 +140,6 @@ class Wording:
 
 TEXT = Wording("{0} is missing", "{0} is not missing", "{{{0}}}", missing_is_not_in=False)
 QUERY = Wording("{0} != {0}", "{0} == {0}", "[{0}]", missing_is_not_in=True)
-
-
-def _only_missing(condition: Condition) -> bool:
-    if isinstance(condition, Members):
-        return condition.missing and not condition.excluded and not condition.codes
-    return condition.missing and condition.low == math.inf
-
-
-def _all_but_missing(condition: Condition) -> bool:
-    if isinstance(condition, Members):
-        return not condition.missing and condition.excluded and not condition.codes
-    return not condition.missing and condition.low == -math.inf and condition.high == math.inf
 
 
 def _range(name: str, condition: Interval) -> str:
@@ -169,9 +161,16 @@ def _quoted(name: str) -> str:
 
 def _parse_condition(found: re.Match[str], missing: bool, columns: Columns) -> Condition:
     feature = _position(found["name"], columns)
+    ranged = found["low"] or found["high"] or found["above"]
+    if (ranged and feature in columns.levels) or (found["codes"] and feature not in columns.levels):
+        must = "ask for ranges of numbers and lists of levels"
+        raise _unreadable(found[0], must=must, fix="See columns.levels.")
     if found["codes"]:
         levels = columns.levels[feature]
-        values = ast.literal_eval("[" + found["codes"][1:-1] + "]")
+        try:
+            values = ast.literal_eval("[" + found["codes"][1:-1] + "]")
+        except (SyntaxError, ValueError) as error:
+            raise _unreadable(found["codes"]) from error
         codes = frozenset(_code(levels, value, found["codes"]) for value in values)
         return Members(feature, codes, found["no"] is not None, missing)
     if found[0].endswith(" missing"):

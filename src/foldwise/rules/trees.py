@@ -37,20 +37,22 @@ class Cuts:
 
     def __init__(self, table: CodedTable) -> None:
         self._table = table
-        self._sorted = cache(self._sorted_values)
+        self._known = cache(self._values_of)
         self.move = cache(self._move)
-        self.has_missing = cache(self._has_missing)
 
-    def _sorted_values(self, feature: int) -> tuple[FloatArray, bool]:
-        values = np.unique(self._table.column(feature))
-        values = values[~np.isnan(values)]
-        return values, bool(np.all(values == np.round(values)))
+    def _values_of(self, feature: int) -> tuple[FloatArray, bool, bool]:
+        """Return a column's values, sorted, whether all are whole, and whether some are missing."""
+        column = self._table.column(feature)
+        missing = np.isnan(column)
+        values = np.unique(column[~missing])
+        return values, bool(np.all(values == np.round(values))), bool(missing.any())
 
-    def _has_missing(self, feature: int) -> bool:
-        return bool(np.isnan(self._table.column(feature)).any())
+    def has_missing(self, feature: int) -> bool:
+        """Tell whether a column has missing values."""
+        return self._known(feature)[2]
 
     def _move(self, feature: int, threshold: float) -> float:
-        values, whole = self._sorted(feature)
+        values, whole, _ = self._known(feature)
         above = int(np.searchsorted(values, threshold, side="right"))
         if above == len(values):
             return math.inf
