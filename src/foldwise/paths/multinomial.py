@@ -91,7 +91,6 @@ class JointNewton:
         return lam * float(each.sum())
 
 
-LOGISTIC = Logistic()
 # Up to here the curvature between all classes is worth its price.
 MOST_JOINT_COEFFICIENTS = 800
 CYCLES_BEFORE_JOINT = 4
@@ -101,15 +100,15 @@ class Classes(Predictors):
     """One predictor per class; the loss of each is logistic with the others as an offset."""
 
     def __init__(self, solver: NewtonSolver, codes: IntArray, offset: FloatArray) -> None:
-        super().__init__(solver, offset)
-        self.targets = [(codes == k).astype(float) for k in range(len(offset))]
+        targets = (codes == np.arange(len(offset))[:, None]).astype(float)
+        super().__init__(solver, Logistic(), targets, offset)
         self.eta = offset.copy()
 
     def step(self, k: int, lam: float, columns: IntArray) -> float:
         """Move class ``k`` by one Newton step; return what it promised."""
         at, others = self.predictors[k], self._others(k)
         at.eta = self.eta[k] - others
-        promised = self.solver.step(at, LOGISTIC, self.targets[k], lam, columns)
+        promised = self.solver.step(at, lam, columns)
         self.eta[k] = at.eta + others
         return promised
 
@@ -121,7 +120,7 @@ class Classes(Predictors):
         self.eta -= middle
         for k, at in enumerate(self.predictors):
             at.eta = self.eta[k] - self._others(k)
-            self.solver.refresh(at, LOGISTIC, self.targets[k])
+            self.solver.refresh(at)
 
     def settle(self, lam: float, working: list[BoolArray]) -> None:
         """Step until no step promises anything: in turn, and jointly if that takes long."""
@@ -133,7 +132,8 @@ class Classes(Predictors):
         self.refresh()
 
     def _settle_jointly(self, lam: float, columns: IntArray) -> None:
-        joint = JointNewton(self.solver, np.array(self.targets), columns)
+        targets = np.array([at.y for at in self.predictors])
+        joint = JointNewton(self.solver, targets, columns)
         theta = np.array([np.r_[at.intercept, at.w[columns]] for at in self.predictors])
         theta, self.eta = joint.settle(theta, self.eta, lam)
         for at, each in zip(self.predictors, theta, strict=True):
