@@ -39,7 +39,7 @@ def test_one_seed_gives_one_walk():
     found = []
     for _ in range(2):
         goal = WithinWindow(len(task.cross), task.total, score, 5, 6.0, 100)
-        shares = list(walk(task, score, goal, 5, 200, np.random.default_rng(1)))
+        shares = list(walk(task, goal, 200, np.random.default_rng(1)))
         assert shares[-1] == 1.0
         found.append(goal.kept)
     assert_array_equal(*found)
