@@ -89,8 +89,6 @@ def log_score_weights(
     densities = np.exp(log_densities[possible] - highest[possible])
     n_models = densities.shape[1]
     weights = np.full(n_models, 1.0 / n_models)
-    if n_models == 1 or not len(densities):
-        return weights
     pull = pull_to_mean(n_models, 2 * alpha)
 
     def slopes(weights: FloatArray) -> tuple[FloatArray, float]:
