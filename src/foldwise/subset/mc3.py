@@ -52,6 +52,8 @@ def walk(
     floors = ALIASED * np.diagonal(problem.gram)
     inside = _start(problem, goal)
     swept = _swept(problem, inside)
+    # Later models are neighbours of the one before; where no step is taken this is the only one.
+    goal.offer(np.array([max(swept[-1, -1], 0.0)]), inside[None])
     accepted, fresh = 0, True
     for step in range(n_steps):
         if fresh:
