@@ -1,5 +1,7 @@
 """Paths of the multinomial loss: all classes at once, or class after class where they are many."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 from scipy.special import softmax
@@ -25,7 +27,9 @@ class JointNewton:
         D = solver.dictionary[:, columns]
         D = D.toarray() if sparse.issparse(D) else D
         self.X = np.column_stack([np.ones(len(D)), D])
-        self.factor = np.r_[0.0, solver.penalty.factor[columns]]
+        factor = np.tile(np.r_[0.0, solver.penalty.factor[columns]], len(targets))
+        every = np.ones(len(factor), dtype=bool)
+        self.penalty = replace(solver.penalty, factor=factor, allowed=every)
 
     def settle(
         self, theta: FloatArray, eta: FloatArray, lam: float
@@ -48,32 +52,31 @@ class JointNewton:
         weights, flat = self.solver.weights, theta.ravel()
         error = softmax(eta, axis=0) - self.targets
         gradient = ((weights * error) @ self.X).ravel()
-        moved = self._minimise(Q, flat, gradient, error, lam).reshape(theta.shape)
-        direction = (moved - theta) @ self.X.T
-        promised = float(gradient @ (moved.ravel() - flat))
-        promised += self._penalty(moved, lam) - self._penalty(theta, lam)
+        moved = self._minimise(Q, flat, gradient, error, lam)
+        change = moved - flat
+        direction = change.reshape(theta.shape) @ self.X.T
+        promised = float(gradient @ change)
+        promised += self.penalty.value(moved, lam) - self.penalty.value(flat, lam)
 
         def objective(size: float) -> float:
             there = eta + size * direction
             losses = _log_sum(there) - (self.targets * there).sum(axis=0)
-            return float(weights @ losses) + self._penalty(theta + size * (moved - theta), lam)
+            return float(weights @ losses) + self.penalty.value(flat + size * change, lam)
 
         size = damping(objective, promised)
-        theta = moved if size == 1 else theta + size * (moved - theta)
-        return theta, eta + size * direction, -promised, size
+        moved = moved if size == 1 else flat + size * change
+        return moved.reshape(theta.shape), eta + size * direction, -promised, size
 
     def _minimise(
         self, Q: FloatArray, theta: FloatArray, gradient: FloatArray, error: FloatArray, lam: float
     ) -> FloatArray:
-        penalty, n_classes = self.solver.penalty, len(self.targets)
         # The squared norm of the working response: its part outside the columns is bounded by
         # the squared errors over the probabilities.
         outside = np.sum(error**2 / (np.abs(error + self.targets) + LEAST_CURVATURE), axis=0)
         norm = theta @ Q @ theta - 2 * theta @ gradient + self.solver.weights @ outside
-        l1 = np.tile(lam * penalty.l1_ratio * self.factor, n_classes)
-        l2 = np.tile(lam * (1.0 - penalty.l1_ratio) * self.factor, n_classes)
         q, gap = Q @ theta - gradient, INNER * self.solver.gap
-        return PenalisedQuadratic(Q, q, float(norm), penalty.non_negative, gap).solve(l1, l2, theta)
+        problem = PenalisedQuadratic(Q, q, float(norm), self.penalty.non_negative, gap)
+        return problem.solve(self.penalty.l1(lam), self.penalty.l2(lam), theta)
 
     def _curvature(self, eta: FloatArray) -> FloatArray:
         p, size = softmax(eta, axis=0), self.X.shape[1]
@@ -84,11 +87,6 @@ class JointNewton:
                 block = self.X.T @ ((self.solver.weights * shared)[:, None] * self.X)
                 Q[k, :, other], Q[other, :, k] = block, block.T
         return Q.reshape(len(p) * size, -1)
-
-    def _penalty(self, theta: FloatArray, lam: float) -> float:
-        ratio = self.solver.penalty.l1_ratio
-        each = self.factor * (ratio * np.abs(theta) + 0.5 * (1.0 - ratio) * theta**2)
-        return lam * float(each.sum())
 
 
 # Up to here the curvature between all classes is worth its price.

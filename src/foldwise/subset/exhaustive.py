@@ -55,10 +55,8 @@ def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, *sinks: Sink)
     and count as 1e-13 of it, so that perfect fits are ties. Memory is O(LENGTH * q ** 3),
     whatever the number of subsets; time about 24 flops a subset and fold.
 
-    ``train, test``: Products of the columns over the training and the test rows of each fold; the
-    last column is the target.
-
-    Shapes: ``train, test`` (n_folds, q, q).
+    ``train, test``: Products (n_folds, q, q) of the columns over the training and the test rows of
+    each fold; the last column is the target.
     """
     free = [column for unit in choice.units for column in unit]
     order = [*choice.forced, *free, train.shape[1] - 1]
