@@ -42,7 +42,7 @@ class StagewisePath(Path):
     def at(self, lengths: FloatArray) -> Path:
         """Return the coefficients at some arc lengths, linear between the stored points."""
         inside = np.clip(lengths, 0.0, self.arc_length[-1])
-        # A point that is all there is is its own neighbour on both sides, at 0 and at -1.
+        # A path of one point has it as the neighbour on both sides, at 0 and at -1.
         right = np.clip(np.searchsorted(self.arc_length, inside), 1, len(self.arc_length) - 1)
         left = right - 1
         span = self.arc_length[right] - self.arc_length[left]

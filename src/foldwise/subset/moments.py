@@ -84,7 +84,7 @@ def by_split(
 ) -> tuple[ScaledGram, ScaledGram]:
     """Return the moments of the training rows and of the test rows of every split.
 
-    Where every row is in one of the two, the training moments are the total less the test
+    Where every row is in just one of the two, the training moments are the total less the test
     moments, so that K folds cost one pass over the rows.
     """
     columns, centre, scale = bordered(rows, centred=centred)

@@ -193,8 +193,8 @@ def _simplest_good(
     place = np.arange(len(share)) if unit is None else np.unique(unit, return_inverse=True)[1]
     n = int(place.max()) + 1
     for name, loss in losses.items():
-        rows = share * (each[name] - each[best] - (loss - losses[best]))
-        difference = np.bincount(place, weights=rows)
+        by_row = share * (each[name] - each[best] - (loss - losses[best]))
+        difference = np.bincount(place, weights=by_row)
         error = np.sqrt(np.sum(difference**2) * n / (n - 1)) if n > 1 else np.inf
         if loss - losses[best] <= error:
             return name
