@@ -22,9 +22,9 @@ def solved(D, y, loss, lam, l1_ratio=0.0, tol=1e-14):
     problem = NewtonSolver(
         by_column(D), np.full(n, 1 / n), Penalty.uniform(l1_ratio, p, False), tol
     )
-    one = OnePredictor(problem, loss, y, np.zeros(n))
+    one = OnePredictor(problem, loss, [y], np.zeros((1, n)))
     at = one.predictors[0]
-    problem.refresh(at, loss, y)
+    problem.refresh(at)
     one.solve(lam, lam)
     return at
 
@@ -57,11 +57,11 @@ def test_every_step_lowers_the_objective_even_from_far_away(make_problem):
     problem = NewtonSolver(
         by_column(D), np.full(n, 1 / n), Penalty.uniform(1.0, D.shape[1], False), 1e-12
     )
-    at = Predictor.zero(np.full(n, -8.0), D.shape[1])
+    at = Predictor.zero(loss, y, np.full(n, -8.0), D.shape[1])
     values = []
     for _ in range(15):
         values.append(loss.value(y, at.eta).mean() + problem.penalty.value(at.w, 0.01))
-        problem.step(at, loss, y, 0.01, np.arange(D.shape[1]))
+        problem.step(at, 0.01, np.arange(D.shape[1]))
     assert (np.diff(values) <= 1e-12).all()
     assert values[-1] < values[0]
 

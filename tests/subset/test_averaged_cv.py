@@ -202,6 +202,8 @@ def test_paths_of_the_lasso_obey_the_time_limit(kind):
     assert not acv.complete_
     assert len(acv.fold_coef_) == 1
     assert np.isfinite(acv.predict(X)).all()
+    assert acv.coef_sd_.shape == acv.coef_.shape
+    assert np.isnan(acv.coef_sd_).all()
 
 
 @pytest.mark.parametrize("kind", [AveragedCVRegressor, AveragedCVClassifier])

@@ -1,6 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
+from foldwise import BayesianModelAveragingRegressor
 from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow
 from foldwise.subset.criteria import TargetSummary, criterion
 from foldwise.subset.mc3 import neighbour_rss, sweep_pivot, walk
@@ -39,7 +40,15 @@ def test_one_seed_gives_one_walk():
     found = []
     for _ in range(2):
         goal = WithinWindow(len(task.cross), task.total, score, 5, 6.0, 100)
-        shares = list(walk(task, score, goal, 5, 200, np.random.default_rng(1)))
+        shares = list(walk(task, goal, 200, np.random.default_rng(1)))
         assert shares[-1] == 1.0
         found.append(goal.kept)
     assert_array_equal(*found)
+
+
+def test_a_walk_that_cannot_leave_its_first_model_keeps_it():
+    X, _, _ = problem()
+    y = 10 * X[:, 0] + 0.1 * X[:, 1]
+    how = {"method": "mc3", "max_size": 1, "n_steps": 50, "random_state": 0}
+    bma = BayesianModelAveragingRegressor(**how).fit(X, y)
+    assert_array_equal(bma.inclusion_probability_, [1, 0, 0, 0, 0])

@@ -99,28 +99,21 @@ def logit_pool(
     codes, tolerance = np.asarray(y, dtype=np.intp), TOLERANCE * float(weight.sum())
     if shared and (logits.ndim == 2 or logits.shape[2] == 1):
         centre = np.r_[np.full(n_models, 1.0 / n_models), 0.0]
-        theta = centre
-        if start is not None:
-            theta = np.r_[start.weights, start.intercepts[1] - start.intercepts[0]]
+        first = centre if start is None else np.r_[start.weights, np.diff(start.intercepts)]
+        columns = np.column_stack([logits.reshape(-1, n_models), np.ones(len(logits))])
+        # Two intercepts of opposite signs have half the square of their difference.
+        ridge = np.r_[np.ones(n_models), 0.5] / C
         theta = logistic_coefficients(
-            np.column_stack([logits.reshape(-1, n_models), np.ones(len(logits))]),
-            codes,
-            weight,
-            centre,
-            # Two intercepts of opposite signs have half the square of their difference.
-            ridge=np.r_[np.ones(n_models), 0.5] / C,
-            start=theta,
-            tolerance=tolerance,
+            columns, codes, weight, centre, ridge=ridge, start=first, tolerance=tolerance
         )
         return LogitPool(theta[:-1], np.array([-theta[-1] / 2, theta[-1] / 2]))
     sides = _two_sided(logits)
     n_classes = sides.shape[2]
     shape = (n_models,) if shared else (n_classes, n_models)
-    theta = np.r_[np.full(int(np.prod(shape)), 1.0 / n_models), np.zeros(n_classes)]
-    goal = _several_classes(sides, codes, weight, C, theta)
-    if start is not None:
-        theta = np.r_[start.weights.ravel(), start.intercepts]
-    theta = newton_minimum(theta, *goal, tolerance)
+    centre = np.r_[np.full(int(np.prod(shape)), 1.0 / n_models), np.zeros(n_classes)]
+    first = centre if start is None else np.r_[start.weights.ravel(), start.intercepts]
+    value, newton = _several_classes(sides, codes, weight, C, centre)
+    theta = newton_minimum(first, value, newton, tolerance)
     return LogitPool(theta[:-n_classes].reshape(shape), theta[-n_classes:])
 
 

@@ -32,9 +32,9 @@ class Sums(Protocol):
 
 
 class SquaredSums:
-    """Squared error from the Gram matrix of the models' errors: O(n_models) a step.
+    """Squared error from the mean products of the models' errors: O(n_models) a step.
 
-    ``gram``: Mean products of the models' errors. Shape (n_models, n_models).
+    Shapes: ``gram`` (n_models, n_models).
     """
 
     def __init__(self, gram: FloatArray) -> None:
@@ -153,11 +153,9 @@ def _sum_of_logs(values: FloatArray) -> float:
 
 
 class AnySums:
-    """Any loss of the mean prediction, asked for every model at every step.
+    """Any loss of the mean prediction, asked for every model at every step; NaN never wins.
 
-    ``predictions``: Predictions. Shape (n_samples, n_models) or (n_samples, n_models, width).
-
-    ``loss``: Maps a combined prediction to a number to be made small; NaN never wins.
+    Shapes: ``predictions`` (n_samples, n_models) or (n_samples, n_models, width).
     """
 
     def __init__(self, predictions: FloatArray, loss: Callable[[FloatArray], float]) -> None:

@@ -39,6 +39,14 @@ def triangle(rows: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
+def error_triangle(
+    predictions: FloatArray, y: Array, sample_weight: FloatArray | None
+) -> FloatArray:
+    """Return a small matrix: ``|rows @ w|**2`` is the mean squared error of convex weights w."""
+    columns, target, shares = one_column_a_model(predictions, y, sample_weight)
+    return triangle((columns - target[:, None]) * np.sqrt(shares)[:, None])
+
+
 def pull_to_mean(n_models: int, strength: float) -> FloatArray:
     """Return rows with ``|rows @ w|**2 = strength * |w - mean weights|**2`` on the simplex."""
     return np.sqrt(strength) * (np.eye(n_models) - 1.0 / n_models)
@@ -89,8 +97,6 @@ def log_score_weights(
     densities = np.exp(log_densities[possible] - highest[possible])
     n_models = densities.shape[1]
     weights = np.full(n_models, 1.0 / n_models)
-    if n_models == 1 or not len(densities):
-        return weights
     pull = pull_to_mean(n_models, 2 * alpha)
 
     def slopes(weights: FloatArray) -> tuple[FloatArray, float]:
@@ -198,8 +204,7 @@ def simplex_weights(
     if loss == "log":
         truth = truth_probabilities(predictions, y)
         return log_score_weights(np.log(truth), sample_weight, alpha=alpha)
-    columns, target, shares = one_column_a_model(predictions, y, sample_weight)
-    errors = triangle((columns - target[:, None]) * np.sqrt(shares)[:, None])
+    errors = error_triangle(predictions, y, sample_weight)
     if alpha > 0:
         unit = float(np.sum(errors.mean(axis=1) ** 2))
         errors = np.vstack([errors, pull_to_mean(errors.shape[1], alpha * unit)])

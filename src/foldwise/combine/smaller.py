@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.combine.shapes import one_column_a_model, truth_probabilities
-from foldwise.combine.simplex import simplex_minimum, triangle
+from foldwise.combine.shapes import truth_probabilities
+from foldwise.combine.simplex import error_triangle, simplex_minimum
 
 EPS = 1e-12
 
@@ -61,18 +61,15 @@ def elimination_order(
     array([2, 0, 1])
     """
     if classes:
-        columns = truth_probabilities(predictions, y)
-        columns, target, shares = one_column_a_model(columns, np.ones(len(y)), sample_weight)
-    else:
-        columns, target, shares = one_column_a_model(predictions, y, sample_weight)
-    errors = triangle((columns - target[:, None]) * np.sqrt(shares)[:, None])
+        predictions, y = truth_probabilities(predictions, y), np.ones(len(y))
+    errors = error_triangle(predictions, y, sample_weight)
 
     def loss(models: Sequence[int]) -> float:
         rows = errors[:, list(models)]
         return float(np.sum((rows @ simplex_minimum(rows)) ** 2))
 
     exact = max(float(np.sum(errors**2)) * EPS**2, np.finfo(float).tiny)
-    left, order = list(range(columns.shape[1])), []
+    left, order = list(range(errors.shape[1])), []
     while len(left) > 1:
         smaller = [[m for m in left if m != gone] for gone in left]
         now, whole = loss(left), cost(left)

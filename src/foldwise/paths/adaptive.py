@@ -1,5 +1,6 @@
 """The adaptive lasso: columns that mattered in a first fit pay less in the second."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -104,14 +105,14 @@ tol, huber_delta
         owner, must = "cross_validated_adaptive_path", "name at least three folds"
         got, fix = list(held_out(folds)), "Inside a fold the first fit is chosen by the others."
         raise invalid_parameter(owner, "fold_of", must=must, got=got, fix=fix)
-    first = Grid.checked(None, n_lambdas, lambda_min_ratio, None, tol)
-    second = Grid.checked(None, n_lambdas, lambda_min_ratio, max_nonzero, tol)
+    first = Grid(None, n_lambdas, lambda_min_ratio, tol=tol).checked()
+    second = replace(first, max_nonzero=max_nonzero)
     whole = _two_steps(rows, folds, power, non_negative, first, second)
-    parts = []
-    for k in held_out(folds):
-        train, others = rows.take(folds != k), folds[folds != k]
-        fixed = second.fixed(whole.lambdas)
-        parts.append(_two_steps(train, others, power, non_negative, first, fixed))
+    fixed = second.fixed(whole.lambdas)
+    parts = [
+        _two_steps(rows.take(folds != k), folds[folds != k], power, non_negative, first, fixed)
+        for k in held_out(folds)
+    ]
     return judged(whole, parts, rows, folds)
 
 

@@ -101,7 +101,7 @@ non_negative, penalty_factor, max_nonzero, tol, huber_delta
     rows = checked_rows(D, y, loss, sample_weight, offset, huber_delta)
     penalty = checked_penalty(l1_ratio, penalty_factor, non_negative, rows.D.shape[1])
     folds = checked_folds(fold_of, len(rows.y))
-    grid = Grid.checked(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol)
+    grid = Grid(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol).checked()
     return judged_path(rows, penalty, folds, grid)
 
 

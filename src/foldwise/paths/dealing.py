@@ -1,6 +1,5 @@
 """Dealing rows into the folds by which a penalty is chosen."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -30,16 +29,12 @@ def deal_folds(
         splits = own_splits(cv, len(y), classes, groups, int(rng.integers(2**31)), 0, 0, owner)
     else:
         splits = users_splits(owner, cv, (np.zeros((len(y), 1)), y, groups), kept, groups)
-    return _from_splits(owner, cv, splits, len(y))
-
-
-def _from_splits(owner: str, cv: Any, splits: Iterable[Any], n_rows: int) -> IntArray:
-    folds, tested = np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=int)
+    folds, tested = np.zeros(len(y), dtype=np.intp), np.zeros(len(y), dtype=int)
     gaps = False
     for number, (train, test) in enumerate(splits):
         folds[test] = number
         tested[test] += 1
-        used = np.zeros(n_rows, dtype=bool)
+        used = np.zeros(len(y), dtype=bool)
         used[train] = used[test] = True
         gaps |= not used.all()
     # A gap between the two parts could not be kept: whatever is not tested is trained on.

@@ -118,9 +118,8 @@ def moved_to_zero(D: Any) -> tuple[Any, FloatArray]:
     base[columns] = _dense_row(D.tocsr()[[0]] if sparse.issparse(D) else D[:1])[columns]
     if not sparse.issparse(D):
         return D - base, base
-    rows, n = np.tile(np.arange(D.shape[0]), len(columns)), D.shape[0]
-    moves = np.repeat(base[columns], n), (rows, np.repeat(columns, n))
-    return (D - sparse.csr_array(moves, shape=D.shape)).tocsr(), base
+    moves = sparse.csr_array(np.ones((D.shape[0], 1))) @ sparse.csr_array(base[None])
+    return (D - moves).tocsr(), base
 
 
 def _dense_row(row: Any) -> FloatArray:
@@ -133,17 +132,6 @@ def mean_and_variance(D: Any, share: FloatArray) -> tuple[FloatArray, FloatArray
     if sparse.issparse(D):
         return mean, np.asarray(D.multiply(D).T @ share) - mean**2
     return mean, share @ (D - mean) ** 2
-
-
-def gram(D: Any, y: FloatArray, weights: FloatArray, shift: FloatArray, shift_y: float) -> Gram:
-    """Return the moments of the given rows. Shapes: ``D`` (n, p)."""
-    moved_y = y - shift_y
-    sum_d = np.asarray(D.T @ weights, dtype=float).ravel() - weights.sum() * shift
-    dy = np.asarray(D.T @ (weights * moved_y), dtype=float).ravel()
-    dy -= shift * (weights @ moved_y)
-    dd = weighted_products(D, weights, shift)
-    yy = float(weights @ moved_y**2)
-    return Gram(float(weights.sum()), shift, shift_y, sum_d, float(weights @ moved_y), dd, dy, yy)
 
 
 def weighted_products(D: Any, weights: FloatArray, shift: FloatArray) -> FloatArray:
@@ -238,8 +226,12 @@ def _iterate_fold_grams(
     D, base = moved_to_zero(D)
     shift = np.asarray(D.T @ weights, dtype=float).ravel() / weights.sum()
     shift_y = float(weights @ y / weights.sum())
-    rows_first = D.tocsr() if sparse.issparse(D) else D
+    D = D.tocsr() if sparse.issparse(D) else D
     for fold in np.unique(fold_of):
         rows = fold_of == fold
-        part = gram(rows_first[rows], y[rows], weights[rows], shift, shift_y)
-        yield replace(part, shift=shift + base)
+        part, w, moved_y = D[rows], weights[rows], y[rows] - shift_y
+        sum_d = np.asarray(part.T @ w, dtype=float).ravel() - w.sum() * shift
+        sum_y, yy = float(w @ moved_y), float(w @ moved_y**2)
+        dd = weighted_products(part, w, shift)
+        dy = np.asarray(part.T @ (w * moved_y), dtype=float).ravel() - shift * sum_y
+        yield Gram(float(w.sum()), shift + base, shift_y, sum_d, sum_y, dd, dy, yy)

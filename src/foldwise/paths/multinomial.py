@@ -1,5 +1,7 @@
 """Paths of the multinomial loss: all classes at once, or class after class where they are many."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 from scipy.special import softmax
@@ -25,7 +27,9 @@ class JointNewton:
         D = solver.dictionary[:, columns]
         D = D.toarray() if sparse.issparse(D) else D
         self.X = np.column_stack([np.ones(len(D)), D])
-        self.factor = np.r_[0.0, solver.penalty.factor[columns]]
+        factor = np.tile(np.r_[0.0, solver.penalty.factor[columns]], len(targets))
+        every = np.ones(len(factor), dtype=bool)
+        self.penalty = replace(solver.penalty, factor=factor, allowed=every)
 
     def settle(
         self, theta: FloatArray, eta: FloatArray, lam: float
@@ -48,32 +52,31 @@ class JointNewton:
         weights, flat = self.solver.weights, theta.ravel()
         error = softmax(eta, axis=0) - self.targets
         gradient = ((weights * error) @ self.X).ravel()
-        moved = self._minimise(Q, flat, gradient, error, lam).reshape(theta.shape)
-        direction = (moved - theta) @ self.X.T
-        promised = float(gradient @ (moved.ravel() - flat))
-        promised += self._penalty(moved, lam) - self._penalty(theta, lam)
+        moved = self._minimise(Q, flat, gradient, error, lam)
+        change = moved - flat
+        direction = change.reshape(theta.shape) @ self.X.T
+        promised = float(gradient @ change)
+        promised += self.penalty.value(moved, lam) - self.penalty.value(flat, lam)
 
         def objective(size: float) -> float:
             there = eta + size * direction
             losses = _log_sum(there) - (self.targets * there).sum(axis=0)
-            return float(weights @ losses) + self._penalty(theta + size * (moved - theta), lam)
+            return float(weights @ losses) + self.penalty.value(flat + size * change, lam)
 
         size = damping(objective, promised)
-        theta = moved if size == 1 else theta + size * (moved - theta)
-        return theta, eta + size * direction, -promised, size
+        moved = moved if size == 1 else flat + size * change
+        return moved.reshape(theta.shape), eta + size * direction, -promised, size
 
     def _minimise(
         self, Q: FloatArray, theta: FloatArray, gradient: FloatArray, error: FloatArray, lam: float
     ) -> FloatArray:
-        penalty, n_classes = self.solver.penalty, len(self.targets)
         # The squared norm of the working response: its part outside the columns is bounded by
         # the squared errors over the probabilities.
         outside = np.sum(error**2 / (np.abs(error + self.targets) + LEAST_CURVATURE), axis=0)
         norm = theta @ Q @ theta - 2 * theta @ gradient + self.solver.weights @ outside
-        l1 = np.tile(lam * penalty.l1_ratio * self.factor, n_classes)
-        l2 = np.tile(lam * (1.0 - penalty.l1_ratio) * self.factor, n_classes)
         q, gap = Q @ theta - gradient, INNER * self.solver.gap
-        return PenalisedQuadratic(Q, q, float(norm), penalty.non_negative, gap).solve(l1, l2, theta)
+        problem = PenalisedQuadratic(Q, q, float(norm), self.penalty.non_negative, gap)
+        return problem.solve(self.penalty.l1(lam), self.penalty.l2(lam), theta)
 
     def _curvature(self, eta: FloatArray) -> FloatArray:
         p, size = softmax(eta, axis=0), self.X.shape[1]
@@ -85,13 +88,7 @@ class JointNewton:
                 Q[k, :, other], Q[other, :, k] = block, block.T
         return Q.reshape(len(p) * size, -1)
 
-    def _penalty(self, theta: FloatArray, lam: float) -> float:
-        ratio = self.solver.penalty.l1_ratio
-        each = self.factor * (ratio * np.abs(theta) + 0.5 * (1.0 - ratio) * theta**2)
-        return lam * float(each.sum())
 
-
-LOGISTIC = Logistic()
 # Up to here the curvature between all classes is worth its price.
 MOST_JOINT_COEFFICIENTS = 800
 CYCLES_BEFORE_JOINT = 4
@@ -101,15 +98,15 @@ class Classes(Predictors):
     """One predictor per class; the loss of each is logistic with the others as an offset."""
 
     def __init__(self, solver: NewtonSolver, codes: IntArray, offset: FloatArray) -> None:
-        super().__init__(solver, offset)
-        self.targets = [(codes == k).astype(float) for k in range(len(offset))]
+        targets = (codes == np.arange(len(offset))[:, None]).astype(float)
+        super().__init__(solver, Logistic(), targets, offset)
         self.eta = offset.copy()
 
     def step(self, k: int, lam: float, columns: IntArray) -> float:
         """Move class ``k`` by one Newton step; return what it promised."""
         at, others = self.predictors[k], self._others(k)
         at.eta = self.eta[k] - others
-        promised = self.solver.step(at, LOGISTIC, self.targets[k], lam, columns)
+        promised = self.solver.step(at, lam, columns)
         self.eta[k] = at.eta + others
         return promised
 
@@ -121,7 +118,7 @@ class Classes(Predictors):
         self.eta -= middle
         for k, at in enumerate(self.predictors):
             at.eta = self.eta[k] - self._others(k)
-            self.solver.refresh(at, LOGISTIC, self.targets[k])
+            self.solver.refresh(at)
 
     def settle(self, lam: float, working: list[BoolArray]) -> None:
         """Step until no step promises anything: in turn, and jointly if that takes long."""
@@ -133,7 +130,8 @@ class Classes(Predictors):
         self.refresh()
 
     def _settle_jointly(self, lam: float, columns: IntArray) -> None:
-        joint = JointNewton(self.solver, np.array(self.targets), columns)
+        targets = np.array([at.y for at in self.predictors])
+        joint = JointNewton(self.solver, targets, columns)
         theta = np.array([np.r_[at.intercept, at.w[columns]] for at in self.predictors])
         theta, self.eta = joint.settle(theta, self.eta, lam)
         for at, each in zip(self.predictors, theta, strict=True):

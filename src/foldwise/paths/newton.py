@@ -25,10 +25,10 @@ class Curvature:
 
     columns: IntArray  # which columns of the dictionary, ascending
     D: Any  # those columns
-    weights: FloatArray  # the curvatures and their sum
-    mass: float  # the curvatures and their sum
-    centre: FloatArray  # weighted means, and second moments about them
-    Q: FloatArray  # weighted means, and second moments about them
+    weights: FloatArray  # the curvatures
+    mass: float  # their sum
+    centre: FloatArray  # weighted means
+    Q: FloatArray  # second moments about them
 
     @classmethod
     def at(cls, dictionary: Any, weights: FloatArray, columns: IntArray) -> "Curvature":
@@ -83,19 +83,21 @@ def damping(objective: Callable[[float], float], promised: float) -> float:
 
 @dataclass
 class Predictor:
-    """One linear predictor: its coefficients, intercept and value on every row."""
+    """One linear predictor of a target: its loss, coefficients and value on every row."""
 
-    w: FloatArray
-    intercept: float
+    loss: Loss
+    y: FloatArray
     eta: FloatArray
+    w: FloatArray
     gradient: FloatArray
+    intercept: float = 0.0
     curvature: Curvature | None = field(default=None, repr=False)
     promised: float = 0.0
 
     @classmethod
-    def zero(cls, offset: FloatArray, n_columns: int) -> "Predictor":
+    def zero(cls, loss: Loss, y: FloatArray, offset: FloatArray, n_columns: int) -> "Predictor":
         """Return the predictor that is the offset alone."""
-        return cls(np.zeros(n_columns), 0.0, offset.copy(), np.zeros(n_columns))
+        return cls(loss, y, offset.copy(), np.zeros(n_columns), np.zeros(n_columns))
 
 
 @dataclass
@@ -107,20 +109,23 @@ class NewtonSolver:
     penalty: Penalty
     gap: float
 
-    def refresh(self, at: Predictor, loss: Loss, y: FloatArray) -> None:
+    def refresh(self, at: Predictor) -> None:
         """Recompute the gradient of the mean loss over all columns."""
-        at.gradient = np.asarray(self.dictionary.T @ (self.weights * loss.gradient(y, at.eta)))
+        slope = self.weights * at.loss.gradient(at.y, at.eta)
+        at.gradient = np.asarray(self.dictionary.T @ slope)
 
-    def step(
-        self, at: Predictor, loss: Loss, y: FloatArray, lam: float, columns: IntArray
-    ) -> float:
+    def step(self, at: Predictor, lam: float, columns: IntArray) -> float:
         """Move ``at`` by one damped Newton step over ``columns``; return what it promised.
 
         The intercept is free and is minimised out of the quadratic. Curvatures of an earlier
         step serve again while the steps shrink quickly: any curvature gives the same optimum.
         """
-        model = self._model(at, loss, y, columns)
-        slope = self.weights * loss.gradient(y, at.eta)
+        if at.curvature is None:
+            at.promised = np.inf
+            weights = self.weights * at.loss.curvature(at.y, at.eta)
+            at.curvature = Curvature.at(self.dictionary, weights, columns)
+        model = at.curvature = at.curvature.moved_to(self.dictionary, columns)
+        slope = self.weights * at.loss.gradient(at.y, at.eta)
         gradient = np.asarray(model.D.T @ slope)
         moved = self._minimise(model, at.w[columns], slope, gradient, lam)
         change = moved - at.w[columns]
@@ -133,7 +138,7 @@ class NewtonSolver:
 
         def objective(size: float) -> float:
             w = at.w + size * (new - at.w)
-            losses = loss.value(y, at.eta + size * direction)
+            losses = at.loss.value(at.y, at.eta + size * direction)
             return float(self.weights @ losses) + self.penalty.value(w, lam)
 
         size = damping(objective, promised)
@@ -144,14 +149,6 @@ class NewtonSolver:
         at.eta = at.eta + size * direction
         at.promised = -promised
         return -promised
-
-    def _model(self, at: Predictor, loss: Loss, y: FloatArray, columns: IntArray) -> Curvature:
-        if at.curvature is None:
-            at.promised = np.inf
-            weights = self.weights * loss.curvature(y, at.eta)
-            at.curvature = Curvature.at(self.dictionary, weights, columns)
-        at.curvature = at.curvature.moved_to(self.dictionary, columns)
-        return at.curvature
 
     def _minimise(
         self, model: Curvature, w: FloatArray, slope: FloatArray, gradient: FloatArray, lam: float
@@ -167,11 +164,14 @@ class NewtonSolver:
 
 
 class Predictors:
-    """Linear predictors that are brought to their optimum together."""
+    """Linear predictors, one a target, that are brought to their optimum together."""
 
-    def __init__(self, solver: NewtonSolver, offsets: FloatArray) -> None:
-        self.solver = solver
-        self.predictors = [Predictor.zero(row, solver.dictionary.shape[1]) for row in offsets]
+    def __init__(
+        self, solver: NewtonSolver, loss: Loss, targets: FloatArray, offsets: FloatArray
+    ) -> None:
+        self.solver, n_columns = solver, solver.dictionary.shape[1]
+        pairs = zip(targets, offsets, strict=True)
+        self.predictors = [Predictor.zero(loss, y, offset, n_columns) for y, offset in pairs]
 
     def settle(self, lam: float, working: list[BoolArray]) -> None:
         """Step each over its working columns until steps promise next to nothing."""
@@ -193,11 +193,7 @@ class Predictors:
 
 
 class OnePredictor(Predictors):
-    """One linear predictor of a target, and its loss."""
-
-    def __init__(self, solver: NewtonSolver, loss: Loss, y: FloatArray, offset: FloatArray) -> None:
-        super().__init__(solver, offset[None])
-        self.loss, self.y = loss, y
+    """One linear predictor of one target."""
 
     @property
     def eta(self) -> FloatArray:
@@ -209,6 +205,6 @@ class OnePredictor(Predictors):
         at, columns = self.predictors[0], np.flatnonzero(working[0])
         at.promised = np.inf
         for _ in range(MAX_STEPS):
-            if self.solver.step(at, self.loss, self.y, lam, columns) <= self.solver.gap:
+            if self.solver.step(at, lam, columns) <= self.solver.gap:
                 break
-        self.solver.refresh(at, self.loss, self.y)
+        self.solver.refresh(at)

@@ -29,43 +29,34 @@ LEAST_NULL = 1e-9
 class Grid:
     """Which lambdas a path visits, where it ends, and how precise it is."""
 
-    lambdas: FloatArray | None
-    n_lambdas: int
-    lambda_min_ratio: float
-    max_nonzero: int | None
-    tol: float
+    lambdas: Any = None
+    n_lambdas: int = 0
+    lambda_min_ratio: float = 0.0
+    max_nonzero: int | None = None
+    tol: float = 1e-4
 
-    @classmethod
-    def checked(
-        cls,
-        lambdas: Any,
-        n_lambdas: int,
-        lambda_min_ratio: float,
-        max_nonzero: int | None,
-        tol: float,
-    ) -> "Grid":
+    def checked(self) -> "Grid":
         """Return the grid, its lambdas sorted from the largest, or say what is wrong with it."""
-        if lambdas is not None:
-            lambdas = np.sort(np.asarray(lambdas, dtype=float).ravel())[::-1]
-            if not len(lambdas) or not (lambdas > 0).all():
-                must, got = "be numbers above zero", lambdas
-                fix = "Leave them out to have a grid made."
-                raise invalid_parameter("penalised_path", "lambdas", must=must, got=got, fix=fix)
-        else:
-            owner, ratio = "penalised_path", lambda_min_ratio
-            check_whole(owner, "n_lambdas", n_lambdas, 1, try_=100)
+        owner, ratio = "penalised_path", self.lambda_min_ratio
+        if self.lambdas is None:
+            check_whole(owner, "n_lambdas", self.n_lambdas, 1, try_=100)
             check_number(owner, "lambda_min_ratio", ratio, above=0, most=1, try_=0.001)
-        return cls(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol)
+            return self
+        lambdas = np.sort(np.asarray(self.lambdas, dtype=float).ravel())[::-1]
+        if not len(lambdas) or not (lambdas > 0).all():
+            must, fix = "be numbers above zero", "Leave them out to have a grid made."
+            raise invalid_parameter(owner, "lambdas", must=must, got=lambdas, fix=fix)
+        return replace(self, lambdas=lambdas)
 
     def falling_from(self, largest: float) -> FloatArray:
         """Return the lambdas, made from the largest that matters if none were given."""
         if self.lambdas is not None:
-            return self.lambdas
+            return np.asarray(self.lambdas)
         return largest * np.geomspace(1.0, self.lambda_min_ratio, self.n_lambdas)
 
     def fixed(self, lambdas: FloatArray) -> "Grid":
         """Return the grid that visits exactly these lambdas."""
-        return Grid(lambdas, 0, 0.0, None, self.tol)
+        return Grid(lambdas, tol=self.tol)
 
 
 def path_of_rows(rows: PathRows, penalty: Penalty, grid: Grid) -> Path:
@@ -76,9 +67,38 @@ def path_of_rows(rows: PathRows, penalty: Penalty, grid: Grid) -> Path:
     rows = rows.take(rows.weights > 0) if not rows.weights.all() else rows
     weights = rows.weights / rows.weights.sum()
     D, base = moved_to_zero(rows.D)
-    follower = Follower(rows, NewtonSolver(by_column(D), weights, penalty, grid.tol))
-    path = follower.follow(grid.falling_from(follower.largest), grid.max_nonzero)
-    return replace(path, intercepts=path.intercepts - path.coefs @ base)
+    at = _null_model(rows, NewtonSolver(by_column(D), weights, penalty, grid.tol))
+    last = max(penalty.largest_lambda(each.gradient) for each in at.predictors)
+    lambdas, coefs, intercepts = grid.falling_from(last), [], []
+    for lam in lambdas:
+        at.solve(lam, max(last, lam))
+        last = lam
+        w = np.array([each.w for each in at.predictors])
+        if grid.max_nonzero is not None and w.any(axis=0).sum() > grid.max_nonzero:
+            break
+        coefs.append(w)
+        intercepts.append([each.intercept for each in at.predictors])
+    shape = (len(coefs), len(at.predictors), D.shape[1])
+    W, b = np.array(coefs).reshape(shape), np.array(intercepts).reshape(shape[:2])
+    if rows.loss != "multinomial":
+        W, b = W[:, 0], b[:, 0]
+    return Path(lambdas[: len(coefs)], W, b - W @ base)
+
+
+def _null_model(rows: PathRows, solver: NewtonSolver) -> Classes | OnePredictor:
+    """Fit intercept and free columns alone, and take their loss as the unit of precision."""
+    at: Classes | OnePredictor = (
+        Classes(solver, rows.y, rows.offset)
+        if rows.loss == "multinomial"
+        else OnePredictor(solver, rows.scale, rows.y[None], rows.offset[None])
+    )
+    free = solver.penalty.free
+    unit = float(solver.weights @ np.abs(rows.losses(at.eta)))
+    tol, solver.gap = solver.gap, (FREE_GAP if free.any() else NULL_GAP) * unit
+    at.settle(0.0, [free] * len(at.predictors))
+    losses = rows.losses(at.eta) - rows.scale.least(rows.y)
+    solver.gap = tol * max(float(solver.weights @ losses), LEAST_NULL * unit)
+    return at
 
 
 def path_of_moments(moments: CentredMoments, penalty: Penalty, grid: Grid) -> Path:
@@ -87,49 +107,6 @@ def path_of_moments(moments: CentredMoments, penalty: Penalty, grid: Grid) -> Pa
     lambdas = grid.falling_from(follower.largest)
     coefs = follower.follow(lambdas, grid.max_nonzero)
     return Path(lambdas[: len(coefs)], coefs, moments.mean_y - coefs @ moments.mean_d)
-
-
-class Follower:
-    """Follows a path of one or several predictors from the null model down."""
-
-    def __init__(self, rows: PathRows, solver: NewtonSolver) -> None:
-        self.rows, self.several = rows, rows.loss == "multinomial"
-        self.at: Classes | OnePredictor = (
-            Classes(solver, rows.y, rows.offset)
-            if self.several
-            else OnePredictor(solver, rows.scale, rows.y, rows.offset)
-        )
-        self._find_null(solver)
-        self.penalty = solver.penalty
-
-    @property
-    def largest(self) -> float:
-        """The smallest lambda at which only free columns are used."""
-        return max(self.penalty.largest_lambda(at.gradient) for at in self.at.predictors)
-
-    def follow(self, lambdas: FloatArray, max_nonzero: int | None) -> Path:
-        """Return the coefficients at each lambda, ending before they are too many."""
-        coefs, intercepts, last = [], [], self.largest
-        for lam in lambdas:
-            self.at.solve(lam, max(last, lam))
-            last = lam
-            w = np.array([at.w for at in self.at.predictors])
-            if max_nonzero is not None and w.any(axis=0).sum() > max_nonzero:
-                break
-            coefs.append(w)
-            intercepts.append([at.intercept for at in self.at.predictors])
-        shape = (len(coefs), len(self.at.predictors), self.rows.D.shape[1])
-        W, b = np.array(coefs).reshape(shape), np.array(intercepts).reshape(shape[:2])
-        return Path(lambdas[: len(coefs)], *((W, b) if self.several else (W[:, 0], b[:, 0])))
-
-    def _find_null(self, solver: NewtonSolver) -> None:
-        """Fit intercept and free columns, and take their loss as the unit of precision."""
-        rows, free = self.rows, solver.penalty.free
-        unit = float(solver.weights @ np.abs(rows.losses(self.at.eta)))
-        tol, solver.gap = solver.gap, (FREE_GAP if free.any() else NULL_GAP) * unit
-        self.at.settle(0.0, [free] * len(self.at.predictors))
-        losses = rows.losses(self.at.eta) - rows.scale.least(rows.y)
-        solver.gap = tol * max(float(solver.weights @ losses), LEAST_NULL * unit)
 
 
 @one_thread("blas")
@@ -204,7 +181,7 @@ def penalised_path(
     """
     rows = checked_rows(D, y, loss, sample_weight, offset, huber_delta)
     penalty = checked_penalty(l1_ratio, penalty_factor, non_negative, rows.D.shape[1])
-    grid = Grid.checked(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol)
+    grid = Grid(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol).checked()
     return path_of_rows(rows, penalty, grid)
 
 

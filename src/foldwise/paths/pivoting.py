@@ -31,17 +31,13 @@ class ActiveSet:
 
     def __init__(self, Q: FloatArray, q: FloatArray, non_negative: bool) -> None:
         self.Q, self.q, self.non_negative = Q, q, non_negative
-        self.clear()
+        self.start_from(np.zeros(len(q)))
 
-    def clear(self) -> None:
-        """Let all columns go."""
+    def start_from(self, w: FloatArray) -> None:
+        """Take in the columns that ``w`` uses, but for those made of others, and no more."""
         self.columns: IntArray = np.zeros(0, dtype=np.intp)
         self.signs: FloatArray = np.zeros(0)
         self.inverse: FloatArray = np.zeros((0, 0))
-
-    def start_from(self, w: FloatArray) -> None:
-        """Take in the columns that ``w`` uses, but for those made of others."""
-        self.clear()
         used = np.flatnonzero(w)
         self.add(used, np.sign(w[used]))
 

@@ -139,7 +139,7 @@ penalty_factor, max_nonzero, tol, huber_delta
     rows = checked_rows(D, y, loss, sample_weight, offset, huber_delta)
     penalty = checked_penalty(l1_ratio, penalty_factor, False, rows.D.shape[1])
     folds = checked_folds(fold_of, len(rows.y))
-    grid = Grid.checked(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol)
+    grid = Grid(lambdas, n_lambdas, lambda_min_ratio, max_nonzero, tol).checked()
     whole = path_of_rows(rows, penalty, grid)
     pairs = [(whole, _refitted(rows, whole))]
     for k in held_out(folds):
@@ -166,10 +166,8 @@ def _refitted(rows: PathRows, path: Path) -> Path:
     for i, w in enumerate(path.coefs):
         used = w.reshape(-1, w.shape[-1]).any(axis=0)
         if before is None or (used != before).any():
-            coefs[i], intercepts[i] = _refit(rows, moments, used)
-        else:
-            coefs[i], intercepts[i] = coefs[i - 1], intercepts[i - 1]
-        before = used
+            refit, before = _refit(rows, moments, used), used
+        coefs[i], intercepts[i] = refit
     return Path(path.lambdas, coefs, intercepts)
 
 
@@ -178,7 +176,7 @@ def _refit(
 ) -> tuple[FloatArray, FloatArray]:
     if moments is None:
         penalty = Penalty(0.0, np.ones(len(used)), used, False)
-        path = path_of_rows(rows, penalty, Grid(np.array([LEAST_RIDGE]), 0, 0.0, None, 1e-8))
+        path = path_of_rows(rows, penalty, Grid(np.array([LEAST_RIDGE]), tol=1e-8))
         return path.coefs[0], path.intercepts[0]
     w = np.zeros(len(used))
     if used.any():

@@ -72,8 +72,7 @@ class MomentsPath:
     def _in_own_units(self, scaled: FloatArray) -> FloatArray:
         w = np.zeros(self.n_columns)
         w[self.paying] = scaled / self.factor
-        if self.free.any():
-            w[self.free] = self.refit[:, -1] - self.refit[:, :-1] @ w[self.paying]
+        w[self.free] = self.refit[:, -1] - self.refit[:, :-1] @ w[self.paying]
         return w
 
     def _ridge(self, lambdas: FloatArray) -> FloatArray:
@@ -89,7 +88,11 @@ class MomentsPath:
             ahead = LOOK_AHEAD * lam
             self._work_on(self.penalty.may_enter(self.w, self.gradient, ahead, max(self.last, lam)))
         while True:
-            self._solve_working(lam)
+            if self.working.any():
+                w = np.zeros_like(self.w)
+                exact = self.penalty.l1_ratio == 1
+                w[self.columns] = self._lasso(lam) if exact else self._elastic_net(lam)
+                self._use(w)
             slack = KKT_SLACK * lam
             violated = self.penalty.violated(self.gradient, lam, slack) & ~self.working
             if not violated.any():
@@ -100,14 +103,6 @@ class MomentsPath:
     def _work_on(self, working: BoolArray) -> None:
         self.working, self.columns = working, np.flatnonzero(working)
         self.Q_working = self.Q[np.ix_(self.columns, self.columns)]
-
-    def _solve_working(self, lam: float) -> None:
-        if not self.working.any():
-            return
-        w = np.zeros_like(self.w)
-        exact = self.penalty.l1_ratio == 1
-        w[self.columns] = self._lasso(lam) if exact else self._elastic_net(lam)
-        self._use(w)
 
     def _lasso(self, lam: float) -> FloatArray:
         found = self.active.solve(lam, self.columns, self.Q_working)

@@ -1,6 +1,6 @@
 """Forward stagewise: many tiny steps, the limit of ever smaller ones, and where to stop."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,21 +42,17 @@ class StagewisePath(Path):
     def at(self, lengths: FloatArray) -> Path:
         """Return the coefficients at some arc lengths, linear between the stored points."""
         inside = np.clip(lengths, 0.0, self.arc_length[-1])
+        # A path of one point has it as the neighbour on both sides, at 0 and at -1.
         right = np.clip(np.searchsorted(self.arc_length, inside), 1, len(self.arc_length) - 1)
-        if len(self.arc_length) == 1:
-            return Path(*(np.repeat(x, len(inside), axis=0) for x in self._columns()))
         left = right - 1
         span = self.arc_length[right] - self.arc_length[left]
         share = (inside - self.arc_length[left]) / np.where(span > 0, span, 1.0)
-        return Path(*(_between(x[left], x[right], share) for x in self._columns()))
 
-    def _columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return self.lambdas, self.coefs, self.intercepts
+        def between(values: FloatArray) -> FloatArray:
+            shares = share.reshape((-1,) + (1,) * (values.ndim - 1))
+            return values[left] + shares * (values[right] - values[left])
 
-
-def _between(left: FloatArray, right: FloatArray, share: FloatArray) -> FloatArray:
-    shape = (-1,) + (1,) * (left.ndim - 1)
-    return left + share.reshape(shape) * (right - left)
+        return Path(between(self.lambdas), between(self.coefs), between(self.intercepts))
 
 
 def arc_length(coefs: FloatArray) -> FloatArray:
@@ -162,9 +158,8 @@ class MomentsWalker:
     def __init__(self, moments: CentredMoments, epsilon: float) -> None:
         self.moments, self.epsilon, self.steps = moments, epsilon, 0
         diagonal = moments.Q.diagonal()
-        self.per_size = np.where(diagonal > 0, 1.0, 0.0) / np.sqrt(
-            np.where(diagonal > 0, diagonal, 1.0)
-        )
+        useful = diagonal > 0
+        self.per_size = useful / np.sqrt(np.where(useful, diagonal, 1.0))
         self.enough = 0.5 * epsilon * diagonal
         self.left, self.w = moments.q.copy(), np.zeros(len(moments.q))
 
@@ -384,12 +379,12 @@ def _non_negative(Q: FloatArray) -> FloatArray:
 
 def _next_tie(left: FloatArray, fall: FloatArray, level: float) -> float:
     """Return by how much the level can fall until another column is tied with it."""
-    steps = np.full(2 * len(left), np.inf)
-    for half, sign in enumerate((1.0, -1.0)):
+    nearest = np.inf
+    for sign in (1.0, -1.0):
         gain, slack = 1.0 - sign * fall, level - sign * left
         below = (slack > TIE * level) & (gain > TIE)
-        steps[half * len(left) : (half + 1) * len(left)][below] = slack[below] / gain[below]
-    return float(steps.min(initial=np.inf))
+        nearest = float((slack[below] / gain[below]).min(initial=nearest))
+    return nearest
 
 
 @dataclass(frozen=True)
@@ -458,25 +453,26 @@ def cross_validated_stagewise_path(
         raise unsupported(owner, "epsilon", must=must, got=epsilon, fix=fix)
     rows = checked_rows(D, y, loss, sample_weight, offset, None)
     folds = checked_folds(fold_of, len(rows.y))
-    whole, *parts = _walks(rows, folds, epsilon, max_steps, n_points, lambda_min_ratio)
-    lengths = whole.arc_length
     if epsilon == 0:
-        lengths = np.linspace(0.0, lengths[-1], n_points)
+        every = rows.moments_without(folds)
+        walks = [monotone_path_of_moments(each, lambda_min_ratio, max_steps) for each in every]
+        lengths = np.linspace(0.0, walks[0].arc_length[-1], n_points)
+    else:
+        walks = [walk(along, max_steps, n_points) for along in _walkers(rows, folds, epsilon)]
+        lengths = walks[0].arc_length
+    whole, *parts = walks
     path = judged(whole.at(lengths), [part.at(lengths) for part in parts], rows, folds)
     return CVStagewisePath(**vars(path), arc_length=lengths)
 
 
-def _walks(
-    rows: PathRows, folds: IntArray, epsilon: float, max_steps: int, n_points: int, end: float
-) -> list[StagewisePath]:
-    """Return the path of all rows, then those without each fold."""
-    walkers: Iterable[MomentsWalker | RowsWalker]
-    if rows.loss != "squared":
-        trains = [rows, *(rows.take(folds != k) for k in held_out(folds))]
-        walkers = (RowsWalker(train, epsilon) for train in trains)
-    elif epsilon == 0:
-        moments = rows.moments_without(folds)
-        return [monotone_path_of_moments(each, end, max_steps) for each in moments]
-    else:
-        walkers = (MomentsWalker(each, epsilon) for each in rows.moments_without(folds))
-    return [walk(along, max_steps, n_points) for along in walkers]
+def _walkers(
+    rows: PathRows, folds: IntArray, epsilon: float
+) -> Iterator[MomentsWalker | RowsWalker]:
+    """Yield what walks along all rows, then along all rows but each held-out fold."""
+    if rows.loss == "squared":
+        for moments in rows.moments_without(folds):
+            yield MomentsWalker(moments, epsilon)
+        return
+    yield RowsWalker(rows, epsilon)
+    for k in held_out(folds):
+        yield RowsWalker(rows.take(folds != k), epsilon)

@@ -109,8 +109,8 @@ class AveragedCV(LinearModel):
         self.intercept_ = float(self.fold_intercept_.mean())
         self.selection_frequency_ = found.support.mean(axis=0)
         # One fold alone, where time or patience ran out, has no spread.
-        alone = len(self.fold_coef_) == 1
-        self.coef_sd_ = np.nan if alone else self.fold_coef_.std(axis=0, ddof=1)
+        alone, unknown = len(self.fold_coef_) == 1, np.full(self.n_features_in_, np.nan)
+        self.coef_sd_ = unknown if alone else self.fold_coef_.std(axis=0, ddof=1)
         return self
 
     def _which(self, choice: Choice, n_folds: int, n_rows: int) -> str:

@@ -269,11 +269,6 @@ def spread(problem: LeastSquares, width: int, goal: WithinWindow) -> Iterator[fl
     Starts from the models with all columns and with none. The window is found as far as its
     models hang together, one column more or less at a time. ``width`` is the number of
     coefficients of each column; they lie together.
-
-    References
-    ----------
-    .. [1] Madigan and Raftery (1994). Model selection and accounting for model uncertainty in
-       graphical models using Occam's window.
     """
     everything = np.ones(len(problem.cross) // width, dtype=bool)
     # Windows that take no large model are entered from the small ones.

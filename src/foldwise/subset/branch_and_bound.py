@@ -261,22 +261,19 @@ class WithinWindow:
     def __init__(
         self, n_columns: int, total: float, score: Score, max_size: int, slack: float, at_most: int
     ) -> None:
-        self.score = score
-        self.slack = slack
-        self.at_most = at_most
+        self.score, self.max_size = score, max_size
+        self.slack, self.at_most = slack, at_most
         self._seen: set[bytes] = set()
         self._sizes = np.arange(n_columns + 1)
-        self._wanted = self._sizes <= max_size
         self._total = total  # the residual sum of squares of no column
-        self.scores = np.empty(0)
-        self.rss = np.empty(0)
+        self.scores, self.rss = np.empty(0), np.empty(0)
         self.kept = np.empty((0, n_columns), dtype=bool)
-        self.limits = np.where(self._wanted, np.inf, 0.0)
+        self.limits = np.where(self._sizes <= max_size, np.inf, 0.0)
 
     def offer(self, rss: FloatArray, kept: BoolArray) -> None:
         """Keep what falls into the window, and narrow it."""
         # Searches start from models of all sizes, to know their residual sums of squares.
-        wanted = self._wanted[kept.sum(axis=1)]
+        wanted = kept.sum(axis=1) <= self.max_size
         rss, kept = rss[wanted], kept[wanted]
         new = self._unseen(kept)
         if not len(new):
@@ -295,7 +292,7 @@ class WithinWindow:
         if len(order) == self.at_most:
             bound = min(bound, self.scores[-1])
         limits = largest_rss(self.score, self._sizes, bound + self._rounding(scores), self._total)
-        self.limits = np.where(self._wanted, limits, 0.0)
+        self.limits = np.where(self._sizes <= self.max_size, limits, 0.0)
 
     def _unseen(self, kept: BoolArray) -> IntArray:
         """Return the rows that were never offered before."""

@@ -103,9 +103,20 @@ def choose_from(
     intercept: bool = True,
 ) -> Choice:
     """Return the choice that the parameters ``forced`` and ``column_groups`` describe."""
+    known = [] if names is None else list(names)
 
     def position(parameter: str, column: Any) -> int:
-        return _position(owner, parameter, column, n_columns, names)
+        if isinstance(column, str):
+            if column in known:
+                return known.index(column)
+            must = "name columns of X"
+            fix = did_you_mean(column, known) if known else "X had no names: use positions."
+        elif isinstance(column, int | np.integer) and 0 <= column < n_columns:
+            return int(column)
+        else:
+            must = f"hold names or positions from 0 to {n_columns - 1}"
+            fix = "Count columns from 0."
+        raise invalid_parameter(owner, parameter, must=must, got=column, fix=fix)
 
     def each(parameter: str, values: Any) -> Iterable[Any]:
         values = () if values is None else values
@@ -119,25 +130,10 @@ def choose_from(
     taken = [*always, *(column for group in together for column in group)]
     for column in taken:
         if taken.count(column) > 1:
-            got = names[column] if names is not None else column
+            got = known[column] if known else column
             must, fix = "name each column once, and no forced one", "Take it out of one place."
             raise invalid_parameter(owner, "column_groups", must=must, got=got, fix=fix)
     alone = [[column] for column in range(n_columns) if column not in set(taken)]
     units = sorted([c + 1 for c in sorted(unit)] for unit in [*together, *alone] if unit)
     forced_columns = [0] * intercept + sorted(column + 1 for column in always)
     return Choice(units, forced_columns, max_size=sum(map(len, units)))
-
-
-def _position(
-    owner: str, parameter: str, column: Any, n_columns: int, names: Sequence[str] | None
-) -> int:
-    if isinstance(column, str):
-        known = list(names) if names is not None else []
-        if column not in known:
-            fix = did_you_mean(column, known) if known else "X had no names: use positions."
-            raise invalid_parameter(owner, parameter, must="name columns of X", got=column, fix=fix)
-        return known.index(column)
-    if not isinstance(column, int | np.integer) or not 0 <= column < n_columns:
-        must, fix = f"hold names or positions from 0 to {n_columns - 1}", "Count columns from 0."
-        raise invalid_parameter(owner, parameter, must=must, got=column, fix=fix)
-    return int(column)

@@ -7,7 +7,7 @@ squared test error of the subset. Each product is one vector over subsets and fo
 NumPy does the work.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -55,10 +55,8 @@ def sweep_all(train: FloatArray, test: FloatArray, choice: Choice, *sinks: Sink)
     and count as 1e-13 of it, so that perfect fits are ties. Memory is O(LENGTH * q ** 3),
     whatever the number of subsets; time about 24 flops a subset and fold.
 
-    ``train, test``: Products of the columns over the training and the test rows of each fold; the
-    last column is the target.
-
-    Shapes: ``train, test`` (n_folds, q, q).
+    ``train, test``: Products (n_folds, q, q) of the columns over the training and the test rows of
+    each fold; the last column is the target.
     """
     free = [column for unit in choice.units for column in unit]
     order = [*choice.forced, *free, train.shape[1] - 1]
@@ -124,22 +122,25 @@ class State(NamedTuple):
 
     def pick(self, subsets: slice | IntArray) -> "State":
         """Return the state of some of the subsets."""
-        train, test = (
-            [[entry[:, subsets] for entry in row] for row in rows]
-            for rows in (self.train, self.test)
-        )
-        return State(train, test, self.floors)
+
+        def part(entry: FloatArray) -> FloatArray:
+            return entry[:, subsets]
+
+        return State(_mapped(part, self.train), _mapped(part, self.test), self.floors)
 
     def beside(self, other: "State") -> "State":
         """Return the state of these subsets and those of another state."""
-        train, test = (
-            [
-                [np.concatenate(pair, axis=1) for pair in zip(*pair_of_rows, strict=True)]
-                for pair_of_rows in zip(mine, theirs, strict=True)
-            ]
-            for mine, theirs in ((self.train, other.train), (self.test, other.test))
-        )
-        return State(train, test, self.floors)
+
+        def joined(*pair: FloatArray) -> FloatArray:
+            return np.concatenate(pair, axis=1)
+
+        train = _mapped(joined, self.train, other.train)
+        return State(train, _mapped(joined, self.test, other.test), self.floors)
+
+
+def _mapped(function: Callable[..., FloatArray], *triangles: Triangle) -> Triangle:
+    """Return what a function makes of the entries that stand in one place of the triangles."""
+    return [list(map(function, *rows)) for rows in zip(*triangles, strict=True)]
 
 
 def include(state: State, careful: bool) -> State:
@@ -189,22 +190,19 @@ class _Walk:
         """Decide the first units both ways, as long as all subsets make one short block."""
         # Numbers of more than 63 bits are Python's own: slower, but there are few of them.
         kind = np.int64 if len(self.widths) < 63 else object
-        ids, sizes, depth = np.zeros(1, dtype=kind), np.zeros(1, dtype=np.intp), 0
-        while depth < len(self.widths) and 2 * len(ids) * both.shape[3] <= LENGTH:
+        block, depth = SubsetBlock(np.zeros(1, dtype=kind), np.zeros(1, dtype=np.intp)), 0
+        while depth < len(self.widths) and 2 * len(block.ids) * both.shape[3] <= LENGTH:
             width = self.widths[depth]
-            fits = sizes <= self.max_size - width
-            with_it = both if fits.all() else both[..., fits]
+            fits = self._fits(block, width)
+            with_it = both[..., :fits]
             for v in range(width):
                 with_it = regress_out(with_it, floors[v] if self.careful else None)
-            both = np.concatenate([both[width:, width:], with_it], axis=-1)
-            ids = np.concatenate([ids, ids[fits] | self._bit(depth)])
-            sizes = np.concatenate([sizes, sizes[fits] + width])
+            block, order = self._join(block, fits, depth)
+            both = np.concatenate([both[width:, width:], with_it], axis=-1)[..., order]
             floors, depth = floors[width:], depth + 1
-        order = np.argsort(sizes, kind="stable")
-        both = both[..., order]
         test = [list(both[i, i:, 1]) for i in range(len(both))]
         train = [list(both[i, i:, 0]) for i in range(len(both) - 1)]
-        return State(train, test, list(floors)), SubsetBlock(ids[order], sizes[order]), depth
+        return State(train, test, list(floors)), block, depth
 
     def descend(self, state: State, block: SubsetBlock, depth: int) -> Iterator[int]:
         """Decide the units from ``depth`` on for a block of subsets; yield how many are done."""
@@ -216,7 +214,7 @@ class _Walk:
             return
         width = self.widths[depth]
         without = state.without(width)
-        fits = np.searchsorted(block.sizes, self.max_size - block.more - width, side="right")
+        fits = self._fits(block, width)
         if fits == 0:
             yield from self.descend(without, block, depth + 1)
             return
@@ -225,7 +223,7 @@ class _Walk:
             with_it = include(with_it, self.careful)
         if (len(block.ids) + fits) * len(state.floors[0]) <= LENGTH:
             # Both ways in one block: long vectors hide NumPy's overhead.
-            block, order = self._join(block, int(fits), depth)
+            block, order = self._join(block, fits, depth)
             yield from self.descend(without.beside(with_it).pick(order), block, depth + 1)
             return
         yield from self.descend(without, block, depth + 1)
@@ -233,6 +231,11 @@ class _Walk:
         more, more_id = block.more + width, block.more_id | self._bit(depth)
         larger = SubsetBlock(block.ids[:fits], block.sizes[:fits], more, more_id)
         yield from self.descend(with_it, larger, depth + 1)
+
+    def _fits(self, block: SubsetBlock, width: int) -> int:
+        """Return how many subsets of a block, the first ones, have room for so many columns."""
+        room = self.max_size - block.more - width
+        return int(np.searchsorted(block.sizes, room, side="right"))
 
     def _join(self, block: SubsetBlock, fits: int, depth: int) -> tuple[SubsetBlock, IntArray]:
         """Return a block with and without a unit, and the order of its subsets by size."""

@@ -223,10 +223,7 @@ def _damped(
     losses: FloatArray,
     ridge: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return how much of each step to take, halved until the penalised loss does not rise.
-
-    And the losses there.
-    """
+    """Return the share of each step that does not raise the penalised loss, and its losses."""
     before = losses + 0.5 * ridge * (beta**2).sum(axis=1)
     size: FloatArray = np.ones(len(beta))
     change = rows.predictors(step)

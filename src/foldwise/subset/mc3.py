@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from foldwise.arrays import FloatArray
-from foldwise.subset.branch_and_bound import Goal, LeastSquares, forward
-from foldwise.subset.criteria import Score
+from foldwise.arrays import BoolArray, FloatArray, IntArray
+from foldwise.subset.branch_and_bound import LeastSquares, WithinWindow, forward
 from foldwise.subset.moments import ALIASED
 
 # Accepted steps after which the swept products are computed anew, to shed rounding.
@@ -26,7 +25,7 @@ def sweep_pivot(swept: FloatArray, v: int) -> FloatArray:
     return result
 
 
-def neighbour_rss(swept: FloatArray, inside: np.ndarray, floors: FloatArray) -> FloatArray:
+def neighbour_rss(swept: FloatArray, inside: BoolArray, floors: FloatArray) -> FloatArray:
     """Return the residual sums of squares when each column in turn is put in or taken out.
 
     Columns that are aliased with those inside change nothing.
@@ -38,12 +37,7 @@ def neighbour_rss(swept: FloatArray, inside: np.ndarray, floors: FloatArray) -> 
 
 
 def walk(
-    problem: LeastSquares,
-    score: Score,
-    goal: Goal,
-    max_size: int,
-    n_steps: int,
-    rng: np.random.Generator,
+    problem: LeastSquares, goal: WithinWindow, n_steps: int, rng: np.random.Generator
 ) -> Iterator[float]:
     """Walk over the models, and offer every visited one with all its neighbours to ``goal``.
 
@@ -56,15 +50,17 @@ def walk(
     """
     p = len(problem.cross)
     floors = ALIASED * np.diagonal(problem.gram)
-    inside = _start(problem, score, max_size)
+    inside = _start(problem, goal)
     swept = _swept(problem, inside)
+    # Later models are neighbours of the one before; where no step is taken this is the only one.
+    goal.offer(np.array([max(swept[-1, -1], 0.0)]), inside[None])
     accepted, fresh = 0, True
     for step in range(n_steps):
         if fresh:
             rss = np.maximum(neighbour_rss(swept, inside, floors), 0.0)
             sizes = inside.sum() + np.where(inside, -1, 1)
-            scores = np.where(sizes <= max_size, score(rss, sizes), np.inf)
-            here = score(np.array([max(swept[-1, -1], 0.0)]), np.array([inside.sum()]))[0]
+            scores = np.where(sizes <= goal.max_size, goal.score(rss, sizes), np.inf)
+            here = goal.score(np.array([max(swept[-1, -1], 0.0)]), np.array([inside.sum()]))[0]
             _offer(goal, inside, rss, sizes)
             fresh = False
         v = int(rng.integers(p))
@@ -78,17 +74,17 @@ def walk(
         yield (step + 1) / n_steps
 
 
-def _start(problem: LeastSquares, score: Score, max_size: int) -> np.ndarray:
+def _start(problem: LeastSquares, goal: WithinWindow) -> BoolArray:
     """Return the best model of forward selection."""
     rss, kept = forward(problem)
     sizes = kept.sum(axis=1)
-    scores = np.where(sizes <= max_size, score(rss, sizes), np.inf)
+    scores = np.where(sizes <= goal.max_size, goal.score(rss, sizes), np.inf)
     if not len(rss) or not np.isfinite(scores).any():
         return np.zeros(len(problem.cross), dtype=bool)
     return kept[int(np.argmin(scores))]
 
 
-def _swept(problem: LeastSquares, inside: np.ndarray) -> FloatArray:
+def _swept(problem: LeastSquares, inside: BoolArray) -> FloatArray:
     cross = problem.cross[:, None]
     swept = np.block([[problem.gram, cross], [cross.T, np.array([[problem.total]])]])
     for v in np.flatnonzero(inside):
@@ -96,7 +92,7 @@ def _swept(problem: LeastSquares, inside: np.ndarray) -> FloatArray:
     return swept
 
 
-def _offer(goal: Goal, inside: np.ndarray, rss: FloatArray, sizes: np.ndarray) -> None:
+def _offer(goal: WithinWindow, inside: BoolArray, rss: FloatArray, sizes: IntArray) -> None:
     wanted = np.flatnonzero(rss <= goal.limits[np.minimum(sizes, len(goal.limits) - 1)])
     kept = np.repeat(inside[None], len(wanted), axis=0)
     kept[np.arange(len(wanted)), wanted] ^= True

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foldwise.arrays import BoolArray, FloatArray, IntArray
+from foldwise.arrays import FloatArray, IntArray
 
 Split = tuple[IntArray, IntArray]
 
@@ -84,43 +84,17 @@ def by_split(
 ) -> tuple[ScaledGram, ScaledGram]:
     """Return the moments of the training rows and of the test rows of every split.
 
-    Where train and test are complements the training moments are the total less the test
+    Where every row is in just one of the two, the training moments are the total less the test
     moments, so that K folds cost one pass over the rows.
     """
     columns, centre, scale = bordered(rows, centred=centred)
     weights = rows.weights
     total = products(columns, weights)
-    tests = _products_by_part(columns, weights, [test for _, test in splits])
-    trains = total - tests
-    again = ~_are_complements(splits, len(weights)) | _digits_lost(trains, total)
-    for split in np.flatnonzero(again):
-        train, _ = splits[split]
-        trains[split] = products(columns[train], weights[train])
+    tests = np.array([products(columns[test], weights[test]) for _, test in splits])
+    trains, floors = total - tests, 1e-4 * np.diagonal(total)
+    for moments, (train, test) in zip(trains, splits, strict=True):
+        once = np.bincount(np.concatenate([train, test]), minlength=len(weights)) == 1
+        # Training rows with next to nothing of some column would have lost its digits.
+        if not once.all() or (np.diagonal(moments) < floors).any():
+            moments[:] = products(columns[train], weights[train])
     return ScaledGram(trains, centre, scale), ScaledGram(tests, centre, scale)
-
-
-def _products_by_part(
-    columns: FloatArray, weights: FloatArray, parts: list[IntArray]
-) -> FloatArray:
-    """Return the products over each part of the rows; parts of one length in one go."""
-    if len({len(rows) for rows in parts}) > 1:
-        return np.array([products(columns[rows], weights[rows]) for rows in parts])
-    rows = np.array(parts)
-    taken = columns[rows]
-    return taken.transpose(0, 2, 1) @ (weights[rows][..., None] * taken)
-
-
-def _are_complements(splits: list[Split], n_rows: int) -> BoolArray:
-    """Return for each split whether every row is in exactly one of its two parts."""
-    seen = np.zeros((len(splits), n_rows), dtype=bool)
-    once = np.zeros(len(splits), dtype=bool)
-    for split, (train, test) in enumerate(splits):
-        seen[split, train] = seen[split, test] = True
-        once[split] = len(train) + len(test) == n_rows
-    return once & seen.all(axis=1)
-
-
-def _digits_lost(left: FloatArray, total: FloatArray) -> BoolArray:
-    """Tell of each split whether its training rows hold next to nothing of some column."""
-    squares = np.diagonal(left, axis1=-2, axis2=-1)
-    return np.asarray((squares < 1e-4 * np.diagonal(total)).any(axis=-1))

@@ -156,7 +156,7 @@ def best_within(
         # Drawn only here: searches without chance leave NumPy's global generator alone.
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         rng = np.random.default_rng(seed)
-        complete = searcher.drive(walk(problem, scaled, goal, choice.max_size, n_steps, rng))
+        complete = searcher.drive(walk(problem, goal, n_steps, rng))
     return Found(goal.kept, exact_rss(moments, choice, goal.kept), complete)
 
 

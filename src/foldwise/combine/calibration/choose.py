@@ -190,12 +190,11 @@ def _simplest_good(
     losses: dict[str, float], each: dict[str, FloatArray], share: FloatArray, unit: IntArray | None
 ) -> str:
     best = min(losses, key=lambda name: losses[name])
+    place = np.arange(len(share)) if unit is None else np.unique(unit, return_inverse=True)[1]
+    n = int(place.max()) + 1
     for name, loss in losses.items():
-        difference = share * (each[name] - each[best] - (loss - losses[best]))
-        if unit is not None:
-            place = np.unique(unit, return_inverse=True)[1]
-            difference = np.bincount(place, weights=difference).astype(np.float64)
-        n = len(difference)
+        by_row = share * (each[name] - each[best] - (loss - losses[best]))
+        difference = np.bincount(place, weights=by_row)
         error = np.sqrt(np.sum(difference**2) * n / (n - 1)) if n > 1 else np.inf
         if loss - losses[best] <= error:
             return name

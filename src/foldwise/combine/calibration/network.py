@@ -110,10 +110,6 @@ def fit_network(
 
 
 def _parts(flat: FloatArray, k: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    first, second = k * HIDDEN, k * HIDDEN + HIDDEN
-    return (
-        flat[:first].reshape(k, HIDDEN),
-        flat[first:second],
-        flat[second : second + first].reshape(HIDDEN, k),
-        flat[second + first :],
-    )
+    ends = np.cumsum([k * HIDDEN, HIDDEN, HIDDEN * k])
+    into, thresholds, out, shift = np.split(flat, ends)
+    return into.reshape(k, HIDDEN), thresholds, out.reshape(HIDDEN, k), shift
