@@ -74,12 +74,13 @@ def _read(
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     infos = archive.infolist()
     _check_members(infos, size)
-    manifest = checked_manifest(_content(archive, MANIFEST), newest)
-    listed = manifest["members"]
-    _check_names({info.filename for info in infos} - {MANIFEST}, set(listed))
-    return manifest, {
-        name: _checked(_content(archive, name), name, listed[name]) for name in listed
-    }
+    manifest = checked_manifest(archive.read(MANIFEST), newest)
+    listed, found = manifest["members"], {info.filename for info in infos} - {MANIFEST}
+    if unknown := found - listed.keys():
+        raise refused("list every member in its manifest", listing(unknown))
+    if missing := listed.keys() - found:
+        raise refused("hold every member of its manifest", listing(missing))
+    return manifest, {name: _checked(archive.read(name), name, listed[name]) for name in listed}
 
 
 def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
@@ -102,11 +103,6 @@ def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
     # Members that share their bytes add up to more than there are.
     if sum(info.compress_size for info in infos) > file_size:
         raise refused("not hold members that overlap", Plain("more bytes than the file has"))
-
-
-def _content(archive: zipfile.ZipFile, name: str) -> bytes:
-    with archive.open(name) as member:
-        return member.read()
 
 
 def checked_manifest(content: bytes, newest: int) -> dict[str, Any]:
@@ -132,13 +128,6 @@ def parsed(content: bytes, name: str) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise refused("hold valid JSON", name) from error
-
-
-def _check_names(found: set[str], listed: set[str]) -> None:
-    if found - listed:
-        raise refused("list every member in its manifest", listing(found - listed))
-    if listed - found:
-        raise refused("hold every member of its manifest", listing(listed - found))
 
 
 def _checked(content: bytes, name: str, entry: dict[str, Any]) -> bytes:
