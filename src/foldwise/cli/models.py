@@ -70,14 +70,12 @@ def predict(
     predictions = predicted(fitted, X, proba=proba, interval=interval, by=levels)
     if as_json:
         print_json({"predictions": predictions.to_dict("records")})
-    if out is None and as_json:
-        return
-    if out is None:
+    elif out is None:
         with standard_output() as screen:
             harmless(predictions).to_csv(screen, index=False)
-        return
-    write_predictions(predictions, out)
-    note(f"Written: {out}, {len(predictions):,} predictions in the order of the table's rows.")
+    if out is not None:
+        write_predictions(predictions, out)
+        note(f"Written: {out}, {len(predictions):,} predictions in the order of the table's rows.")
 
 
 def write_predictions(predictions: Any, out: Path) -> None:
