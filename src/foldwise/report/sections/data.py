@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from foldwise._sklearn import take
 from foldwise.arrays import Array
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Section, Terms
 from foldwise.report.drawing.bars import bars, histogram
@@ -75,12 +76,8 @@ def _table(rows: list[list[str]], last: str, n_columns: int) -> PageTable:
 
 def column_of(X: Any, j: int) -> Array:
     """Return a column of anything two-dimensional as an array."""
-    if sparse.issparse(X):
-        return np.asarray(X[:, [j]].toarray())[:, 0]
-    if hasattr(X, "columns"):
-        column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
-        return np.asarray(column.to_numpy())
-    return np.asarray(X)[:, j]
+    column = take(X, j, axis=1)
+    return np.ravel(column.toarray()) if sparse.issparse(column) else np.asarray(column)
 
 
 def describe_column(values: Array) -> list[str]:
