@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
+from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -154,6 +155,8 @@ def _checked_rows(X: Any, y: Any) -> tuple[Any, Any]:
         raise invalid_parameter("write_report", "X and y", must=must, got=got, fix=fix)
     if X is None:
         return None, None
+    # Not every sparse format can be asked for some rows or columns.
+    X = X.tocsr() if sparse.issparse(X) else X
     X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
     if X.shape[0] != len(y) or not len(y):
         got = Plain(f"{len(y)} for {X.shape[0]}")
