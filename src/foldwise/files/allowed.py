@@ -21,7 +21,7 @@ from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
 import foldwise
 from foldwise.errors import Plain
-from foldwise.files.refuse import refused
+from foldwise.files.refuse import refused, without_library
 
 OURS = re.compile(r"foldwise(\.\w+)+\.\w+")
 THEIRS = re.compile(r"(sklearn(\.\w+)+|lightgbm\.sklearn|xgboost\.sklearn|catboost\.core)\.\w+")
@@ -113,9 +113,7 @@ def _imported(module: str) -> Any:
     except ModuleNotFoundError as error:
         root = module.partition(".")[0]
         if error.name == root:
-            raise refused(
-                "find the library it needs", root, "Install it and load again."
-            ) from error
+            raise without_library(root) from error
         return None
 
 
@@ -124,9 +122,10 @@ def function_name(function: Any, trusted: Sequence[Any] = ()) -> str | None:
     if any(function is known for known in trusted):
         return name_of(function)
     own = getattr(function, "__name__", "")
-    return next(
-        (f"{home}.{own}" for home in FUNCTION_HOMES if _public(home, own) is function), None
-    )
+    for home in FUNCTION_HOMES:
+        if _public(home, own) is function:
+            return f"{home}.{own}"
+    return None
 
 
 def _public(home: str, own: str) -> Any:

@@ -116,6 +116,10 @@ class Decoder:
             raise refused("hold no more than it has bytes", Plain(f"something {length:,d} long"))
         return length
 
+    def array(self, name: str) -> Any:
+        """Return the array of a member."""
+        return array_from(self.members[name], name)
+
     def object(self, name: str, given: Any) -> Any:
         """Return an object of an allowed class with its state, its ``__init__`` never called."""
         cls: Any = class_named(name, self.trusted)
@@ -198,6 +202,10 @@ def _unpacked(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
 
+def _scalar(_: Decoder, text: str) -> Any:
+    return array_from(_unpacked(text), "a number")[()]
+
+
 def _spline(decoder: Decoder, values: Any) -> Any:
     t, c, k, extrapolate, axis = decoder.values(values)
     return BSpline(t, c, k, extrapolate=extrapolate, axis=axis)
@@ -226,6 +234,10 @@ def _check_array(decoder: Decoder, given: Any) -> Any:
     return partial(check_array, **how)
 
 
+def _booster(decoder: Decoder, name: str, state: Any) -> Any:
+    return booster_from(name, decoder.members[name], decoder.pairs(state))
+
+
 _KINDS: dict[str, Callable[..., Any]] = {
     "list": lambda d, values: d.values(values),
     "tuple": lambda d, values: tuple(d.values(values)),
@@ -238,10 +250,10 @@ _KINDS: dict[str, Callable[..., Any]] = {
     "defaultdict": lambda d, kind, pairs: defaultdict(FACTORIES[kind], d.pairs(pairs)),
     "slice": lambda d, values: slice(*d.values(values)),
     "range": _range,
-    "array": lambda d, name: array_from(d.members[name], name),
+    "array": Decoder.array,
     "small array": lambda _, text: array_from(_unpacked(text), "a small array"),
     "objects": Decoder.objects,
-    "scalar": lambda _, text: array_from(_unpacked(text), "a number")[()],
+    "scalar": _scalar,
     "dtype": _dtype,
     "type": lambda _, name: TYPES[name],
     "function": lambda d, name: function_named(name, d.trusted),
@@ -251,7 +263,7 @@ _KINDS: dict[str, Callable[..., Any]] = {
     "column": lambda d, kind, parts: column_from(kind, d.values(parts), d.length),
     "frame": Decoder.frame,
     "series": Decoder.series,
-    "booster": lambda d, name, state: booster_from(name, d.members[name], d.pairs(state)),
+    "booster": _booster,
     "check_array": _check_array,
     "compiled": lambda d, name, parts: rebuilt(name, d.values(parts)),
     "named": Decoder.named,

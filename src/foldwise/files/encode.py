@@ -101,9 +101,8 @@ class Encoder:
         if not is_allowed(cls, self.trusted):
             must = "hold only types that foldwise can load again without running their code"
             got = name_of(thing if callable(thing) and hasattr(thing, "__qualname__") else cls)
-            raise not_saved(
-                must, got, "If it is yours, give it in trusted=[...], here and to load."
-            )
+            fix = "If it is yours, give it in trusted=[...], here and to load."
+            raise not_saved(must, got, fix)
         if isinstance(thing, tuple):
             return ["named", name_of(cls), self.values(thing)]
         state = thing.__getstate__()

@@ -95,9 +95,8 @@ def _numbers(X: Any) -> Any:
         must, fix = "hold numbers only", "Encode the other columns before the stack."
         raise invalid_data("export_onnx", "X", must=must, got=Plain(str(error)), fix=fix) from error
     if rows.ndim != 2 or not len(rows):
-        raise invalid_data(
-            "export_onnx", "X", must="be a table with rows", got=rows.shape, fix="Give some rows."
-        )
+        must, fix = "be a table with rows", "Give some rows."
+        raise invalid_data("export_onnx", "X", must=must, got=rows.shape, fix=fix)
     return rows
 
 
