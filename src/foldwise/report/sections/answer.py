@@ -166,9 +166,8 @@ def given_answer_section(
         naive = naive_response(given.target, metric, len(given.target.y))
         rival = compared([(own, metric.evaluate(naive, given.target))], metric)
         name, value, error = metric_name(metric.name), metric.natural(own.score), own.standard_error
-        label = f"{name} on the rows given"
         ends = score_interval(own.score, error, degrees_of_freedom(own.contributions), metric.best)
-        tile = _score_tile(label, value, error, ends, metric)
+        tile = _score_tile(f"{name} on the rows given", value, error, ends, metric)
         shown = _share_of_loss(rival, metric) or with_error(abs(rival.gain), rival.gain_error)
         meaning = f"{_how_sure(rival)}: {GUESS} has {with_error(rival.value, rival.error)}."
         tiles = [tile, Tile(f"Against {GUESS}", shown, meaning, _tone(rival)), *tiles]

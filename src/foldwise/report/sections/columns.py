@@ -131,10 +131,8 @@ def _lead(top: list[str], rows: ReportRows, n_columns: int, n_shuffled: int) -> 
     kind = "training rows, so this shows what the model uses" if rows.seen else "rows given"
     said += f", by shuffling columns of {counted(rows.X.shape[0], 'row')} of the {kind}."
     if n_shuffled < n_columns:
-        said += (
-            f" Of {n_columns:,} columns the {n_shuffled} that follow the predictions most were "
-            "shuffled."
-        )
+        followed = f"the {n_shuffled} that follow the predictions most"
+        said += f" Of {n_columns:,} columns {followed} were shuffled."
     return said + " Columns that say the same hide each other."
 
 
@@ -219,9 +217,8 @@ def _representatives(column: Array) -> tuple[IntArray, list[Any]]:
             order = order[places.round().astype(int)]
         values, first = np.unique(column[order], return_index=True)
         return order[first], [float(v) for v in values]
-    words, first, counts = np.unique(
-        [str(v) for v in column.tolist()], return_index=True, return_counts=True
-    )
+    levels = [str(v) for v in column.tolist()]
+    words, first, counts = np.unique(levels, return_index=True, return_counts=True)
     common = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
     return first[common], [str(words[i]) for i in common]
 

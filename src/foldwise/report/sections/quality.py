@@ -68,15 +68,13 @@ def _spread(y: Array, predicted: Array) -> Figure:
 
 
 def _reliability(shown: Predictions, classes: Array) -> list[Figure]:
-    if shown.probabilities is None:
+    y, weight, probabilities = shown.target.y, shown.target.weight, shown.probabilities
+    if probabilities is None:
         return []
     what = "probability of the predicted class"
     if len(classes) == 2:
         what = f"probability of {shortened(classes[1], 20)}"
-    target = shown.target
-    curve = reliability_curve(
-        shown.probabilities, target.y, n_bins=N_BINS, sample_weight=target.weight
-    )
+    curve = reliability_curve(probabilities, y, n_bins=N_BINS, sample_weight=weight)
     band = Line(curve.observed, low=curve.lower, high=curve.upper)
     axes, title = (what, "how often it was so"), "reliability of the probabilities"
     drawing = lines(curve.predicted, [band], axes=axes, title=title, diagonal=True, unit=True)
