@@ -77,7 +77,9 @@ def _table(rows: list[list[str]], last: str, n_columns: int) -> PageTable:
 def column_of(X: Any, j: int) -> Array:
     """Return a column of anything two-dimensional as an array."""
     column = take(X, j, axis=1)
-    return np.ravel(column.toarray()) if sparse.issparse(column) else np.asarray(column)
+    column = column.toarray() if sparse.issparse(column) else column
+    # NumPy by itself would give each text of polars the room of the longest.
+    return np.ravel(column.to_numpy() if hasattr(column, "to_numpy") else column)
 
 
 def describe_column(values: Array) -> list[str]:
