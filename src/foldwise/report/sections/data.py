@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from foldwise._sklearn import take
@@ -95,7 +96,7 @@ def describe_column(values: Array) -> list[str]:
         said, n_distinct = " to ".join(str(v)[:10] for v in ends), len(np.unique(seen))
     else:
         kind = "yes or no" if values.dtype.kind == "b" else "text"
-        seen = [str(v) for v in values.tolist() if v is not None and v == v]
+        seen = [str(v) for v in values[~pd.isna(values)].tolist()]
         words, counts = np.unique(seen, return_counts=True)
         order, n_distinct = np.argsort(-counts, kind="stable")[:3], len(words)
         said = ", ".join(
