@@ -70,9 +70,8 @@ def check_number(
     words = " and ".join(f"{word} {bound:g}" for bound, word, _ in rules if bound is not None)
     number = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
     if not number or not all(holds(value, bound) for bound, _, holds in rules if bound is not None):
-        raise invalid_parameter(
-            owner, name, must=f"be a number {words}", got=value, fix=fix or f"Try {try_:g}."
-        )
+        must, fix = f"be a number {words}", fix or f"Try {try_:g}."
+        raise invalid_parameter(owner, name, must=must, got=value, fix=fix)
 
 
 def check_type(owner: str, name: str, value: Any, kind: type, must: str, fix: str) -> None:

@@ -103,11 +103,10 @@ def unsupported(owner: str, name: str, *, must: str, got: Any, fix: str) -> Unsu
 
 def listing(values: Iterable[Any]) -> Plain:
     """Return the values as text, sorted, the list cut at ten."""
-    shown = [repr(value) for value in values]
     try:
         shown = [repr(value) for value in sorted(values)]
     except TypeError:
-        shown = sorted(shown)
+        shown = sorted(map(repr, values))
     more = f" and {len(shown) - 10} more" if len(shown) > 10 else ""
     return Plain(", ".join(shown[:10]) + more)
 

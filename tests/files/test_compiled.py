@@ -125,10 +125,10 @@ def test_losses_have_their_parameters(name: str, parts: list) -> None:
 )
 def test_a_tree_that_loops_or_reads_beyond_is_refused(field: str, value: int) -> None:
     nodes = TREE.__getstate__()["nodes"].copy()
-    assert check_grown(nodes, 4, len(nodes)) == TREE.max_depth
+    assert check_grown(nodes, 4) == TREE.max_depth
     nodes[field][0] = value
     with pytest.raises(InvalidDataError) as error:
-        check_grown(nodes, 4, len(nodes))
+        check_grown(nodes, 4)
     assert str(error.value).startswith(
         "load: file must hold trees whose branches lead forward; got one that does not."
     )

@@ -20,5 +20,5 @@ def test_picked_columns_are_found_however_they_are_named(columns) -> None:
     line = LinearRegression().fit(rows, rows @ [1.0, 2.0] + 3)
     model = Pipeline([("columns", PickColumns(columns)), ("learner", line)])
     graph = Graph(3)
-    out = add_learner(graph, model, NAMES, probabilities=False, width=1, label="line")
+    out = add_learner(graph, model, NAMES, None, "line")
     np.testing.assert_allclose(run(graph, out, 1)[:, 0], X[:, [0, 2]] @ [1, 2] + 3, rtol=1e-6)

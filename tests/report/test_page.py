@@ -157,6 +157,14 @@ def test_other_models_have_a_shorter_report() -> None:
     assert read(page).ids == ["answer", "quality", "columns", "known", "data", "reproduce"]
 
 
+@pytest.mark.parametrize("form", ["bsr", "coo", "csc", "dia", "dok", "lil"])
+def test_sparse_rows_of_any_format_may_be_given(form: str) -> None:
+    X, y = friedman(210)
+    rows = sparse.csr_matrix(np.floor(X.to_numpy()))
+    model = Ridge().fit(rows, y)
+    assert read(render(model, rows.asformat(form), y)).text == read(render(model, rows, y)).text
+
+
 def test_errors_say_what_to_do(regression: StackingRegressor, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError) as error:
         write_report(regression, tmp_path / "no" / "report.html")

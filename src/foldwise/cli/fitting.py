@@ -3,8 +3,6 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -141,10 +139,10 @@ def fit_request(request: Request, *, as_json: bool, same: bool) -> None:
     show(fitted)
     if folder is None:
         note("Nothing was written. Give --out DIR to keep the model and its report.")
+        return
     for path in fitted.written:
         say(f"Written: {path}")
-    if folder is not None:
-        say_what_next(folder, fitted)
+    say_what_next(folder, fitted)
 
 
 def say_what_next(folder: Path, fitted: Fitted) -> None:
@@ -183,9 +181,12 @@ def fit_and_keep(request: Request, read: Read, folder: Path, *, quiet: bool) -> 
     from foldwise.files import save
 
     clock = Clock(request.time_budget)
-    with continued_by(f"foldwise resume {folder}"):
+    try:
         model = fit_model(request, read, folder / RUN, after=True, quiet=quiet)
         save(model, folder / RUN / MODEL)
+    except KeyboardInterrupt:
+        remedy = f"Continue with: foldwise resume {folder}"
+        raise Failure(f"Interrupted before there was a model. {remedy}") from None
     try:
         report_in_time(model, folder / RUN / REPORT, request.title, clock)
     except BaseException:
@@ -195,27 +196,20 @@ def fit_and_keep(request: Request, read: Read, folder: Path, *, quiet: bool) -> 
     return Fitted(model, read, finish(folder), clock.spent)
 
 
-@contextmanager
-def continued_by(command: str) -> Iterator[None]:
-    """Say how to go on after Ctrl-C."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Failure(f"Interrupted before there was a model. Continue with: {command}") from None
-
-
 def fit_model(
     request: Request, read: Read, run_dir: Path | None, *, after: bool, quiet: bool
 ) -> Any:
     """Fit in the time asked for, less what is kept for what comes ``after``."""
-    if after and request.time_budget is not None:
-        left = request.time_budget - seconds_after(request.time_budget)
-        request = replace(request, time_budget=left)
+    from foldwise.auto import AutoStackClassifier, AutoStackRegressor
     from foldwise.auto.base import fit_problem
 
-    problem = read.problem
-    model = new_model(request, problem.task, run_dir, quiet=quiet)
-    return fit_problem(model, problem)
+    asked = {name: getattr(request, name) for name in PARAMETERS}
+    if after and request.time_budget is not None:
+        asked["time_budget"] -= seconds_after(request.time_budget)
+    asked["kinds"] = options.kinds_of(request.kinds) or None
+    asked["run_dir"] = None if run_dir is None else str(run_dir)
+    kind = AutoStackRegressor if read.problem.task == "regression" else AutoStackClassifier
+    return fit_problem(kind(**asked, verbose=0 if quiet else 1, on_interrupt="keep"), read.problem)
 
 
 def seconds_after(budget: float) -> float:
@@ -229,17 +223,6 @@ def report_in_time(model: Any, path: Path, title: str, clock: Any) -> None:
 
     left = None if clock.budget is None else max(clock.left(), 0.0)
     write_report(model, path, title=title, time_budget=left)
-
-
-def new_model(request: Request, task: str, run_dir: Path | None, *, quiet: bool) -> Any:
-    """Return the unfitted model that a request asks for."""
-    from foldwise.auto import AutoStackClassifier, AutoStackRegressor
-
-    kind = AutoStackRegressor if task == "regression" else AutoStackClassifier
-    asked = {name: getattr(request, name) for name in PARAMETERS}
-    asked["kinds"] = options.kinds_of(request.kinds) or None
-    folder = None if run_dir is None else str(run_dir)
-    return kind(**asked, run_dir=folder, verbose=0 if quiet else 1, on_interrupt="keep")
 
 
 def describe_columns(problem: Any) -> str:
@@ -372,10 +355,9 @@ def demo(out: Path, time_budget: float | None, as_json: bool) -> None:
         request = Request(str(table), "rent", preset="fast", time_budget=time_budget)
         if not as_json:
             note(
-                "800 flats that do not exist: what should each cost a month? Their rents were made"
-            )
-            note(
-                "of a part that lines see best and a part that trees see best, so a mix should win."
+                "800 flats that do not exist: what should each cost a month? Their rents were "
+                "made\nof a part that lines see best and a part that trees see best, so a mix "
+                "should win."
             )
         read = read_problem(request, quiet=as_json)
         clock = Clock(time_budget)

@@ -138,12 +138,12 @@ def finish(folder: Path) -> list[str]:
 
 def pending_in(folder: Path) -> tuple[Request, dict[str, Any]]:
     """Return what was begun last in a folder, and what its table was."""
-    return _read_note(*_notes(folder))
+    return _read_note(folder, _notes(folder))
 
 
 def request_in(folder: Path) -> tuple[Request, dict[str, Any]]:
     """Return what the model in a folder was asked for, and what its table was."""
-    return _read_note(*reversed(_notes(folder)))
+    return _read_note(folder, _notes(folder)[::-1])
 
 
 def _notes(folder: Path) -> list[Path]:
@@ -151,10 +151,9 @@ def _notes(folder: Path) -> list[Path]:
     return [folder / RUN / REQUEST, folder / REQUEST]
 
 
-def _read_note(first: Path, second: Path) -> tuple[Request, dict[str, Any]]:
-    note = first if first.is_file() else second
-    if not note.is_file():
-        folder = min(first.parent, second.parent)
+def _read_note(folder: Path, notes: list[Path]) -> tuple[Request, dict[str, Any]]:
+    note = next((note for note in notes if note.is_file()), None)
+    if note is None:
         raise Misuse(
             f"DIR must be a folder given to foldwise fit as --out; got {folder}, which has no "
             f"{REQUEST}. Run foldwise fit with --out first."

@@ -70,14 +70,12 @@ def predict(
     predictions = predicted(fitted, X, proba=proba, interval=interval, by=levels)
     if as_json:
         print_json({"predictions": predictions.to_dict("records")})
-    if out is None and as_json:
-        return
-    if out is None:
+    elif out is None:
         with standard_output() as screen:
             harmless(predictions).to_csv(screen, index=False)
-        return
-    write_predictions(predictions, out)
-    note(f"Written: {out}, {len(predictions):,} predictions in the order of the table's rows.")
+    if out is not None:
+        write_predictions(predictions, out)
+        note(f"Written: {out}, {len(predictions):,} predictions in the order of the table's rows.")
 
 
 def write_predictions(predictions: Any, out: Path) -> None:
@@ -223,9 +221,8 @@ def report(model: Path, out: Path | None, table: Path | None, as_json: bool) -> 
     asked = table is not None or (model / REQUEST).is_file()
     request = request_in(model)[0] if asked else None
     if table is not None and request is not None:
-        problem = table_problem(
-            read_table(table, like=_read_as(fitted)), request.target, task=request.task
-        )
+        frame = read_table(table, like=_read_as(fitted))
+        problem = table_problem(frame, request.target, task=request.task)
         X, y = rows_for(fitted, problem.X), problem.y
     title = None if request is None else request.title
     written = write_report(fitted, out or model / REPORT, X, y, title=title)
@@ -270,10 +267,8 @@ def explain(model: Path, table: Path, row: int, as_json: bool) -> None:
     respond, what = _response(fitted, chosen)
     found = row_effects(respond, chosen, _typical_rows(respond, X), n_orders=ORDERS)
     if as_json:
-        effects = found.to_frame().to_dict("records")
-        print_json(
-            {"what": what, "prediction": found.prediction, "base": found.base, "columns": effects}
-        )
+        told = {"what": what, "prediction": found.prediction, "base": found.base}
+        print_json({**told, "columns": found.to_frame().to_dict("records")})
         return
     say(f"{what}: {number(found.prediction)} in row {row}, {number(found.base)} on average.")
     say("What each column adds to the average (se: standard error, as orders are sampled):")

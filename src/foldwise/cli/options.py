@@ -13,7 +13,6 @@ FILE = click.Path(path_type=Path)
 TASKS = click.Choice(["auto", "regression", "classification"])
 POSITIVE, WHOLE = click.FloatRange(min=0, min_open=True), click.IntRange(min=0)
 
-debug = click.option("--debug", is_flag=True, help="Show where an error arose.")
 kind = click.option(
     "--kind",
     "kinds",
@@ -50,7 +49,7 @@ def kinds_of(said: tuple[str, ...]) -> dict[str, str]:
 def told_in_words(command: Callable[..., None]) -> Callable[..., None]:
     """Tell what goes wrong in a command in one sentence; its new option --debug shows where."""
 
-    @debug
+    @click.option("--debug", is_flag=True, help="Show where an error arose.")
     @wraps(command)
     def told(debug: bool, **said: Any) -> None:
         with errors_as_messages(debug):

@@ -7,7 +7,7 @@ checked before anything is imported, and what is found is checked again.
 import inspect
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any
@@ -21,7 +21,7 @@ from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
 import foldwise
 from foldwise.errors import Plain
-from foldwise.files.refuse import refused
+from foldwise.files.refuse import refused, without_library
 
 OURS = re.compile(r"foldwise(\.\w+)+\.\w+")
 THEIRS = re.compile(r"(sklearn(\.\w+)+|lightgbm\.sklearn|xgboost\.sklearn|catboost\.core)\.\w+")
@@ -113,9 +113,7 @@ def _imported(module: str) -> Any:
     except ModuleNotFoundError as error:
         root = module.partition(".")[0]
         if error.name == root:
-            raise refused(
-                "find the library it needs", root, "Install it and load again."
-            ) from error
+            raise without_library(root) from error
         return None
 
 
@@ -124,16 +122,18 @@ def function_name(function: Any, trusted: Sequence[Any] = ()) -> str | None:
     if any(function is known for known in trusted):
         return name_of(function)
     own = getattr(function, "__name__", "")
-    for home, module in FUNCTION_HOMES.items():
-        if _is_public(getattr(module, own, None), home, own) and getattr(module, own) is function:
+    for home in FUNCTION_HOMES:
+        if _public(home, own) is function:
             return f"{home}.{own}"
     return None
 
 
-def _is_public(found: Any, home: str, own: str) -> bool:
+def _public(home: str, own: str) -> Any:
+    """Return the public function of that name in one of the homes, None if there is none."""
+    found = getattr(FUNCTION_HOMES.get(home), own, None)
     if home in ("numpy", "scipy.special"):
-        return isinstance(found, np.ufunc)
-    return inspect.isfunction(found) and own in FUNCTION_HOMES[home].__all__
+        return found if isinstance(found, np.ufunc) else None
+    return found if inspect.isfunction(found) and own in FUNCTION_HOMES[home].__all__ else None
 
 
 def function_named(name: Any, trusted: Sequence[Any] = ()) -> Callable[..., Any]:
@@ -142,8 +142,8 @@ def function_named(name: Any, trusted: Sequence[Any] = ()) -> Callable[..., Any]
         if not isinstance(known, type) and name == name_of(known):
             return known
     home, _, own = str(name).rpartition(".")
-    found: Any = getattr(FUNCTION_HOMES.get(home), own, None)
-    if found is None or not _is_public(found, home, own):
+    found = _public(home, own)
+    if found is None:
         raise refused("hold only functions that foldwise allows", Plain(f"{name!r}"))
     return found
 
@@ -167,22 +167,19 @@ def trusted_types() -> list[str]:
     True
     """
     found = {*EXTRA}
-    for module in [*_modules_of(foldwise), *_other_modules()]:
+    for module in _modules():
         for value in vars(module).values():
             if isinstance(value, type) and value.__module__ == module.__name__:
                 found |= {name_of(value)} if is_allowed(value) else set()
     return sorted(found)
 
 
-def _modules_of(package: Any) -> Iterator[Any]:
-    for found in walk_packages(package.__path__, f"{package.__name__}."):
-        if not CLOSED & set(found.name.split(".")):
-            yield import_module(found.name)
-
-
-def _other_modules() -> Iterable[Any]:
+def _modules() -> list[Any]:
+    """Import every module that allowed classes may be in."""
     from sklearn.utils.discovery import all_estimators
 
-    homes = {cls.__module__ for _, cls in all_estimators()} | {"lightgbm.sklearn"}
+    homes = {found.name for found in walk_packages(foldwise.__path__, "foldwise.")}
+    homes = {home for home in homes if not CLOSED & set(home.split("."))}
+    homes |= {cls.__module__ for _, cls in all_estimators()} | {"lightgbm.sklearn"}
     homes |= {*EXTRA_MODULES, "sklearn.gaussian_process.kernels", "sklearn.model_selection._split"}
     return [import_module(home) for home in sorted(homes)]

@@ -22,6 +22,7 @@ from foldwise.files.refuse import refused
 
 MANIFEST = "manifest.json"
 FORMAT = "foldwise model"
+SCHEMA = 1  # the newest there is
 MOST_GROWTH = 100
 MOST_BYTES = 2**34
 KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -55,12 +56,12 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(info, content, kind, compresslevel=3)
 
 
-def read_archive(path: Path, newest: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the manifest and the members of a model file, every byte accounted for."""
     with path.open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                return _read(archive, path.stat().st_size, newest)
+                return _read(archive, path.stat().st_size)
         except FoldwiseError:
             raise
         # What a damaged zip can raise is not one class; none of it is ours to pass on.
@@ -69,17 +70,16 @@ def read_archive(path: Path, newest: int) -> tuple[dict[str, Any], dict[str, byt
             raise refused("be a whole model file", Plain(what)) from error
 
 
-def _read(
-    archive: zipfile.ZipFile, size: int, newest: int
-) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _read(archive: zipfile.ZipFile, size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     infos = archive.infolist()
     _check_members(infos, size)
-    manifest = checked_manifest(_content(archive, MANIFEST), newest)
-    listed = manifest["members"]
-    _check_names({info.filename for info in infos} - {MANIFEST}, set(listed))
-    return manifest, {
-        name: _checked(_content(archive, name), name, listed[name]) for name in listed
-    }
+    manifest = checked_manifest(archive.read(MANIFEST))
+    listed, found = manifest["members"], {info.filename for info in infos} - {MANIFEST}
+    if unknown := found - listed.keys():
+        raise refused("list every member in its manifest", listing(unknown))
+    if missing := listed.keys() - found:
+        raise refused("hold every member of its manifest", listing(missing))
+    return manifest, {name: _checked(archive.read(name), name, listed[name]) for name in listed}
 
 
 def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
@@ -104,20 +104,15 @@ def _check_members(infos: list[zipfile.ZipInfo], file_size: int) -> None:
         raise refused("not hold members that overlap", Plain("more bytes than the file has"))
 
 
-def _content(archive: zipfile.ZipFile, name: str) -> bytes:
-    with archive.open(name) as member:
-        return member.read()
-
-
-def checked_manifest(content: bytes, newest: int) -> dict[str, Any]:
+def checked_manifest(content: bytes) -> dict[str, Any]:
     """Return the manifest, or refuse."""
     manifest = parsed(content, MANIFEST)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise refused(f"say that it is a {FORMAT}", Plain("another manifest"))
     schema = manifest.get("schema")
-    if not isinstance(schema, int) or not 1 <= schema <= newest:
+    if not isinstance(schema, int) or not 1 <= schema <= SCHEMA:
         fix = f"Update foldwise: it was saved by version {str(manifest.get('foldwise'))[:20]}."
-        raise refused(f"have a schema from 1 to {newest}", schema, fix)
+        raise refused(f"have a schema from 1 to {SCHEMA}", schema, fix)
     members = manifest.get("members")
     if not isinstance(members, dict) or not all(
         isinstance(entry, dict) and {"size", "sha256"} <= set(entry) for entry in members.values()
@@ -132,13 +127,6 @@ def parsed(content: bytes, name: str) -> Any:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise refused("hold valid JSON", name) from error
-
-
-def _check_names(found: set[str], listed: set[str]) -> None:
-    if found - listed:
-        raise refused("list every member in its manifest", listing(found - listed))
-    if listed - found:
-        raise refused("hold every member of its manifest", listing(listed - found))
 
 
 def _checked(content: bytes, name: str, entry: dict[str, Any]) -> bytes:

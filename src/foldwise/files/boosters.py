@@ -4,7 +4,7 @@ from typing import Any
 
 from foldwise.errors import FoldwiseError, Plain
 from foldwise.files import lightgbm_text, xgboost_text
-from foldwise.files.refuse import not_saved, refused
+from foldwise.files.refuse import not_saved, refused, without_library
 
 HOMES = {"lightgbm.basic": "txt", "xgboost.core": "json"}
 
@@ -60,8 +60,6 @@ def booster_from(name: str, content: bytes, state: dict[str, Any]) -> Any:
         light.__setstate__({**state, "_handle": content.decode()})
         return light
     except ImportError as error:
-        raise refused(
-            "find the library it needs", Plain(str(error)), "Install it and load again."
-        ) from error
+        raise without_library(Plain(str(error))) from error
     except Exception as error:
         raise refused("hold boosters that can be read", Plain(f"{name!r} ({error})")) from error

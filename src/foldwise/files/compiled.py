@@ -82,7 +82,7 @@ def _decision_tree(n_features: int, n_classes: Any, nodes: Any, values: Any) -> 
         raise refused("hold trees with a value for every leaf", Plain("one without"))
     if not np.isfinite(numbers).all():
         raise refused("hold trees whose values are finite", Plain("one that is not"))
-    depth = check_grown(nodes, n_features, len(nodes))
+    depth = check_grown(nodes, n_features)
     tree = Tree(n_features, n_classes, len(n_classes))
     own = np.zeros(len(nodes), dtype=tree.__getstate__()["nodes"].dtype)
     for field in own.dtype.names:
@@ -92,12 +92,12 @@ def _decision_tree(n_features: int, n_classes: Any, nodes: Any, values: Any) -> 
     return tree
 
 
-def check_grown(nodes: Any, n_features: int, n_nodes: int) -> int:
+def check_grown(nodes: Any, n_features: int) -> int:
     """Return the depth of a decision tree; refuse one that loops or reads what is not there."""
     left, right = nodes["left_child"], nodes["right_child"]
     inner = left != -1
-    own = np.arange(len(nodes))
-    good = nodes.ndim == 1 and len(nodes) == n_nodes and n_nodes > 0 and 0 < n_features < 2**31
+    own, n_nodes = np.arange(len(nodes)), len(nodes)
+    good = nodes.ndim == 1 and n_nodes > 0 and 0 < n_features < 2**31
     for children in (left[inner], right[inner]):
         good = good and bool((children > own[inner]).all() and (children < n_nodes).all())
     features = nodes["feature"][inner]

@@ -178,7 +178,7 @@ class Decoder:
             if not 0 <= position <= most:
                 raise ValueError("a generator beyond its numbers")
         source = getattr(np.random, name)()
-        source.state = state if kind == "Generator" else {**state, "state": state["state"]}
+        source.state = state
         if kind == "Generator":
             return np.random.Generator(source)
         old = np.random.RandomState(source)

@@ -27,13 +27,8 @@ from foldwise.files.frames import column_parts
 from foldwise.files.refuse import not_saved
 
 INLINE = 256
-SEQUENCES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
-MAPPINGS: dict[type, str] = {
-    dict: "dict",
-    OrderedDict: "OrderedDict",
-    Counter: "Counter",
-    Bunch: "Bunch",
-}
+SEQUENCES = (list, tuple, set, frozenset)
+MAPPINGS = (dict, OrderedDict, Counter, Bunch)
 SPARSE = ("csr", "csc", "coo")
 
 
@@ -89,9 +84,9 @@ class Encoder:
     def _entry(self, thing: Any) -> list[Any]:
         cls = type(thing)
         if cls in SEQUENCES:
-            return [SEQUENCES[cls], self.values(_in_order(thing))]
+            return [cls.__name__, self.values(_in_order(thing))]
         if cls in MAPPINGS:
-            return [MAPPINGS[cls], self.pairs(thing)]
+            return [cls.__name__, self.pairs(thing)]
         for known, describe in _RULES:
             if isinstance(thing, known):
                 return describe(self, thing)
@@ -106,9 +101,8 @@ class Encoder:
         if not is_allowed(cls, self.trusted):
             must = "hold only types that foldwise can load again without running their code"
             got = name_of(thing if callable(thing) and hasattr(thing, "__qualname__") else cls)
-            raise not_saved(
-                must, got, "If it is yours, give it in trusted=[...], here and to load."
-            )
+            fix = "If it is yours, give it in trusted=[...], here and to load."
+            raise not_saved(must, got, fix)
         if isinstance(thing, tuple):
             return ["named", name_of(cls), self.values(thing)]
         state = thing.__getstate__()
@@ -125,8 +119,7 @@ def _in_order(things: Any) -> Any:
 
 
 def _array(encoder: Encoder, array: Any) -> list[Any]:
-    if type(array) is not np.ndarray:
-        array = np.asarray(array)
+    array = np.asarray(array)
     if array.dtype == object:
         return ["objects", list(array.shape), encoder.values(array.ravel().tolist())]
     content = array_bytes(array)
@@ -177,10 +170,6 @@ def _frame(encoder: Encoder, frame: pd.DataFrame) -> list[Any]:
     return ["frame", encoder.values([frame.index, frame.columns, *columns])]
 
 
-def _series(encoder: Encoder, series: Any) -> list[Any]:
-    return ["series", encoder.values([series.index, series.name, series.array])]
-
-
 def _partial(encoder: Encoder, function: partial) -> list[Any]:
     if function.func is not check_array or function.args:
         must = "hold no functions with arguments fixed"
@@ -206,7 +195,7 @@ _RULES: list[tuple[Any, Callable[[Encoder, Any], list[Any]]]] = [
     ((sparse.sparray, sparse.spmatrix), _sparse),
     (BSpline, _spline),
     (pd.DataFrame, _frame),
-    (pd.Series, _series),
+    (pd.Series, lambda encoder, s: ["series", encoder.values([s.index, s.name, s.array])]),
     ((pd.Index, pd.api.extensions.ExtensionArray), _column),
     (type, _type),
     (partial, _partial),

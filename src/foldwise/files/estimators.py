@@ -46,12 +46,12 @@ def check_predictor(state: State) -> None:
     """Refuse a histogram tree that loops or reads what is not there."""
     nodes, bits = state["nodes"], np.asarray(state["raw_left_cat_bitsets"])
     inner = nodes["is_leaf"] == 0
-    plain = np.zeros(len(nodes), dtype=[(n, np.int64) for n in ("left_child", "right_child")]
-                     + [("feature", np.int64)])  # fmt: skip
+    fields = ("left_child", "right_child", "feature")
+    plain = np.zeros(len(nodes), dtype=[(field, np.int64) for field in fields])
     plain["left_child"] = np.where(inner, nodes["left"].astype(np.int64), -1)
     plain["right_child"] = np.where(inner, nodes["right"].astype(np.int64), -1)
     plain["feature"] = nodes["feature_idx"]
-    check_grown(plain, np.iinfo(np.int32).max, len(nodes))
+    check_grown(plain, np.iinfo(np.int32).max)
     asked = nodes["bitset_idx"][inner & (nodes["is_categorical"] != 0)]
     whole = bits.ndim == 2 and bits.shape[1] == BITS and bits.dtype == np.uint32
     if not whole or (len(asked) and int(asked.max()) >= len(bits)):

@@ -80,9 +80,9 @@ def _fields(block: str, number: int | None = None) -> dict[str, str]:
     return found
 
 
-def _whole(text: str, length: int | None = None) -> Array:
+def _whole(text: str, length: int) -> Array:
     numbers = np.array(text.split(), dtype=np.int64)
-    expect(length is None or len(numbers) == length, "an array of another length")
+    expect(len(numbers) == length, "an array of another length")
     return numbers
 
 

@@ -16,13 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from foldwise import __version__
 from foldwise.errors import warn
 from foldwise.files.allowed import name_of
-from foldwise.files.archive import FORMAT, parsed, read_archive, write_archive
+from foldwise.files.archive import FORMAT, SCHEMA, parsed, read_archive, write_archive
 from foldwise.files.decode import Decoder
 from foldwise.files.encode import Encoder
 from foldwise.files.refuse import refused
 from foldwise.files.rows import learners_with_rows
 
-SCHEMA = 1
 _LOADING = threading.RLock()
 DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "pandas", "lightgbm")
 OPTIONAL = {"xgboost": ("xgboost", "xgboost-cpu")}
@@ -139,7 +138,7 @@ def load(path: Any, *, trusted: Sequence[Any] = ()) -> Any:
     >>> line.predict([[2.0]]).round(6)
     array([2.])
     """
-    manifest, members = read_archive(Path(path), SCHEMA)
+    manifest, members = read_archive(Path(path))
     if "model.json" not in members:
         raise refused("hold a model", "no model.json")
     # Two threads that catch warnings would catch them for ever.
@@ -184,4 +183,4 @@ def read_manifest(path: Any) -> dict[str, Any]:
     >>> manifest["n_features"]
     1
     """
-    return read_archive(Path(path), SCHEMA)[0]
+    return read_archive(Path(path))[0]

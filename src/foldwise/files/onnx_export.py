@@ -69,10 +69,7 @@ def export_onnx(model: Any, path: Any, X: Any, *, tolerance: float = 1e-4) -> fl
     _check_installed()
     rows = _numbers(X)
     graph = Graph(rows.shape[1])
-    if is_classifier(model):
-        _add_classes(graph, _response(graph, model), model.classes_)
-    else:
-        _add_values(graph, _response(graph, model))
+    _add_outputs(graph, _response(graph, model), model.classes_ if is_classifier(model) else None)
     content = graph.proto(type(model).__name__).SerializeToString()
     difference = _difference(model, content, rows, X)
     if not difference <= tolerance:
@@ -98,20 +95,17 @@ def _numbers(X: Any) -> Any:
         must, fix = "hold numbers only", "Encode the other columns before the stack."
         raise invalid_data("export_onnx", "X", must=must, got=Plain(str(error)), fix=fix) from error
     if rows.ndim != 2 or not len(rows):
-        raise invalid_data(
-            "export_onnx", "X", must="be a table with rows", got=rows.shape, fix="Give some rows."
-        )
+        must, fix = "be a table with rows", "Give some rows."
+        raise invalid_data("export_onnx", "X", must=must, got=rows.shape, fix=fix)
     return rows
 
 
 def _response(graph: Graph, model: Any) -> str:
     """Return the name of the values, or of the probabilities of all classes."""
-    classify = is_classifier(model)
     names = getattr(model, "feature_names_in_", None)
     if not isinstance(model, BaseStacking):
-        label = type(model).__name__
-        width = len(model.classes_) if classify else 1
-        return add_learner(graph, model, names, probabilities=classify, width=width, label=label)
+        n_classes = len(model.classes_) if is_classifier(model) else None
+        return add_learner(graph, model, names, n_classes, type(model).__name__)
     each = [_stacked(graph, deal, names) for deal in model.deals_]
     return graph.weighted_sum(each, [1.0 / len(each)] * len(each))
 
@@ -149,16 +143,7 @@ def _mean_of_models(graph: Graph, deal: FittedStack, entry: Entry, names: Any) -
             got = Plain(f"{entry.name!r} without some")
             fix = "Fit on more rows, or use foldwise.save."
             raise not_exported("hold models that have seen every class", got, fix)
-        parts.append(
-            add_learner(
-                graph,
-                model,
-                names,
-                probabilities=n_classes is not None,
-                width=n_classes or 1,
-                label=entry.name,
-            )
-        )
+        parts.append(add_learner(graph, model, names, n_classes, entry.name))
     mean = graph.weighted_sum(parts, [times / cells.total() for times in cells.values()])
     return graph.columns(mean, [1]) if n_classes == 2 else mean
 
@@ -203,25 +188,21 @@ def _logistic(
     return graph.node("Softmax", scores, axis=1)
 
 
-def _add_values(graph: Graph, values: str) -> None:
+def _add_outputs(graph: Graph, response: str, classes: Any) -> None:
     from onnx import TensorProto
 
-    flat = graph.node("Reshape", values, graph.constant([-1], np.int64))
-    graph.output(flat, "predictions", TensorProto.FLOAT, [None])
-
-
-def _add_classes(graph: Graph, probabilities: str, classes: Any) -> None:
-    from onnx import TensorProto
-
-    best = graph.node("ArgMax", probabilities, axis=1, keepdims=0)
+    if classes is None:
+        flat = graph.node("Reshape", response, graph.constant([-1], np.int64))
+        graph.output(flat, "predictions", TensorProto.FLOAT, [None])
+        return
+    best = graph.node("ArgMax", response, axis=1, keepdims=0)
     text = np.asarray(classes).dtype.kind in "OUS"
     kind = TensorProto.STRING if text else TensorProto.INT64
     table = graph.constant(
         [str(c) for c in classes] if text else classes, object if text else np.int64
     )
     graph.output(graph.node("Gather", table, best), "labels", kind, [None])
-    shape = [None, len(classes)]
-    graph.output(probabilities, "probabilities", TensorProto.FLOAT, shape)
+    graph.output(response, "probabilities", TensorProto.FLOAT, [None, len(classes)])
 
 
 def _difference(model: Any, content: bytes, rows: Any, X: Any) -> float:

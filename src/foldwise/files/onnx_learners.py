@@ -17,10 +17,8 @@ def not_exported(must: str, got: Any, fix: str) -> Exception:
     return unsupported("export_onnx", "model", must=must, got=got, fix=fix)
 
 
-def add_learner(
-    graph: Graph, model: Any, names: Any, *, probabilities: bool, width: int, label: str
-) -> str:
-    """Add a fitted model to a graph and return the name of its response."""
+def add_learner(graph: Graph, model: Any, names: Any, n_classes: int | None, label: str) -> str:
+    """Add a fitted model to a graph and return the name of its values or probabilities."""
     source, n_features = INPUT, graph.n_features
     if isinstance(model, Pipeline) and isinstance(model.steps[0][1], PickColumns):
         places = _places(model.steps[0][1].columns, names, n_features)
@@ -28,8 +26,8 @@ def add_learner(
         model = model.steps[1][1] if len(model.steps) == 2 else Pipeline(model.steps[1:])
     if isinstance(model, Net):
         return add_net(graph, model, source)
-    converted = _converted(model, n_features, probabilities, label)
-    return graph.model(converted, 1 if probabilities else 0, source, width)
+    converted = _converted(model, n_features, n_classes, label)
+    return graph.model(converted, 0 if n_classes is None else 1, source, n_classes or 1)
 
 
 def _places(columns: Any, names: Any, n_features: int) -> list[int]:
@@ -43,7 +41,7 @@ def _places(columns: Any, names: Any, n_features: int) -> list[int]:
     return [known.index(c) if isinstance(c, str) else every[c] for c in picked.tolist()]
 
 
-def _converted(model: Any, n_features: int, probabilities: bool, label: str) -> Any:
+def _converted(model: Any, n_features: int, n_classes: int | None, label: str) -> Any:
     from skl2onnx import convert_sklearn
     from skl2onnx.common.data_types import FloatTensorType
 
@@ -53,7 +51,7 @@ def _converted(model: Any, n_features: int, probabilities: bool, label: str) -> 
         return convert_sklearn(
             model,
             initial_types=[(INPUT, FloatTensorType([None, n_features]))],
-            options={id(last): {"zipmap": False}} if probabilities else None,
+            options=None if n_classes is None else {id(last): {"zipmap": False}},
             target_opset=OPSET,
         )
     except Exception as error:
@@ -69,32 +67,22 @@ def _know_boosters() -> None:
     from lightgbm import LGBMClassifier, LGBMRegressor
     from onnxmltools.convert.lightgbm.operator_converters.LightGbm import convert_lightgbm
     from skl2onnx import update_registered_converter
-    from skl2onnx.common.shape_calculator import (
-        calculate_linear_classifier_output_shapes,
-        calculate_linear_regressor_output_shapes,
-    )
+    from skl2onnx.common import shape_calculator
 
-    known = [
-        (LGBMRegressor, "LightGbmLGBMRegressor", convert_lightgbm, {"split": None}),
-        (LGBMClassifier, "LightGbmLGBMClassifier", convert_lightgbm, None),
+    of_values = shape_calculator.calculate_linear_regressor_output_shapes
+    of_classes = shape_calculator.calculate_linear_classifier_output_shapes
+    choices = {"nocl": [True, False], "zipmap": [True, False, "columns"]}
+    known: list[tuple[Any, ...]] = [
+        (LGBMRegressor, "LightGbmLGBMRegressor", of_values, convert_lightgbm, {"split": None}),
+        (LGBMClassifier, "LightGbmLGBMClassifier", of_classes, convert_lightgbm, choices),
     ]
     if sys.modules.get("xgboost"):
         from onnxmltools.convert.xgboost.operator_converters.XGBoost import convert_xgboost
         from xgboost import XGBClassifier, XGBRegressor
 
         known += [
-            (XGBRegressor, "XGBoostXGBRegressor", convert_xgboost, {}),
-            (XGBClassifier, "XGBoostXGBClassifier", convert_xgboost, None),
+            (XGBRegressor, "XGBoostXGBRegressor", of_values, convert_xgboost, {}),
+            (XGBClassifier, "XGBoostXGBClassifier", of_classes, convert_xgboost, choices),
         ]
-    choices = {"nocl": [True, False], "zipmap": [True, False, "columns"]}
-    for cls, alias, convert, options in known:
-        regresses = options is not None
-        update_registered_converter(
-            cls,
-            alias,
-            calculate_linear_regressor_output_shapes
-            if regresses
-            else calculate_linear_classifier_output_shapes,
-            convert,
-            options=options if regresses else choices,
-        )
+    for cls, alias, shapes, convert, options in known:
+        update_registered_converter(cls, alias, shapes, convert, options=options)

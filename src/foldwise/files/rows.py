@@ -30,10 +30,10 @@ def learners_with_rows(model: Any) -> list[str]:
     >>> learners_with_rows(KNeighborsRegressor(1).fit([[1.0], [2.0]], [1.0, 2.0]))
     ['KNeighborsRegressor']
     """
-    return sorted({name or cls for name, cls in _holders(model, "", set())})
+    return sorted(set(_holders(model, "", set())))
 
 
-def _holders(thing: Any, name: str, seen: set[int]) -> Iterator[tuple[str, str]]:
+def _holders(thing: Any, name: str, seen: set[int]) -> Iterator[str]:
     if isinstance(thing, ATOMS) or id(thing) in seen:
         return
     seen.add(id(thing))
@@ -47,7 +47,7 @@ def _holders(thing: Any, name: str, seen: set[int]) -> Iterator[tuple[str, str]]
     elif hasattr(thing, "__dict__"):
         state = vars(thing)
         if any(_is_rows(state.get(attribute)) for attribute in HOLDING):
-            yield name, type(thing).__name__
+            yield name or type(thing).__name__
         for value in state.values():
             yield from _holders(value, name, seen)
 

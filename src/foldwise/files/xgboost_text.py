@@ -30,10 +30,8 @@ def understood(text: str) -> str:
     """Return the JSON of the same booster in known fields only; raise ValueError otherwise."""
     document = json.loads(text)
     learner = document["learner"]
-    shape = {
-        name: _number(learner["learner_model_param"][f"num_{name}"])
-        for name in ("class", "target", "feature")
-    }
+    sizes = learner["learner_model_param"]
+    shape = {name: _number(sizes[f"num_{name}"]) for name in ("class", "target", "feature")}
     n_outputs = max(shape["class"], shape["target"], 1)
     expect(n_outputs <= MOST_OUTPUTS and shape["feature"] > 0, "sizes that cannot be")
     known = {
@@ -42,9 +40,7 @@ def understood(text: str) -> str:
         "feature_types": _names(learner.get("feature_types", []), shape["feature"]),
         "gradient_booster": _booster(learner["gradient_booster"], shape["feature"], n_outputs),
         "learner_model_param": {
-            "base_score": _numbers_in_words(
-                learner["learner_model_param"]["base_score"], n_outputs
-            ),
+            "base_score": _numbers_in_words(sizes["base_score"], n_outputs),
             "boost_from_average": "1",
             **{f"num_{name}": str(number) for name, number in shape.items()},
         },
@@ -88,9 +84,8 @@ def _objective(given: Any, shape: dict[str, int]) -> dict[str, Any]:
         known[name] = _words(parameters)
         classes = known[name].get("num_class", str(shape["class"]))
         expect(classes == str(shape["class"]), "an objective for other classes")
-        for key, value in known[name].items():
-            if key == "quantile_alpha":
-                _numbers_in_words(value, shape["target"])
+        if "quantile_alpha" in known[name]:
+            _numbers_in_words(known[name]["quantile_alpha"], shape["target"])
     multi = given["name"].startswith("multi:")
     expect(not multi or shape["class"] > 1, "an objective for other classes")
     return known
@@ -121,7 +116,7 @@ def _trees(model: Any, n_features: int, n_outputs: int) -> dict[str, Any]:
     expect(whole and (np.diff(bounds) >= 0).all(), "rounds of other trees")
     expect(_number(sizes["num_trees"]) == len(trees), "another number of trees")
     return {
-        "cats": _recoding(model["cats"], n_features) if "cats" in model else _recoding({}, 0),
+        "cats": _recoding(model.get("cats", {}), n_features),
         "gbtree_model_param": {
             "num_parallel_tree": str(_number(sizes["num_parallel_tree"])),
             "num_trees": str(len(trees)),
@@ -158,10 +153,9 @@ def _tree(tree: Any, number: int, n_features: int) -> dict[str, Any]:
     expect(((features >= 0) & (features < n_features))[inner].all(), "a split by other columns")
     expect(np.isin(found["split_type"], (0, 1)).all(), "a split of another kind")
     expect(np.isin(found["default_left"], (0, 1)).all(), "a way of another kind")
-    parents = found["parents"]
-    for children in (left, right):
-        nodes = np.flatnonzero(inner)
-        expect((parents[children[nodes]] == nodes).all(), "children of others")
+    parents, nodes = found["parents"], np.flatnonzero(inner)
+    for children in (left[inner], right[inner]):
+        expect((parents[children] == nodes).all(), "children of others")
     expect(parents[0] == NO_PARENT, "children of others")
     return {
         **{name: found[name].tolist() for name in ARRAYS},
@@ -194,18 +188,13 @@ def _recoding(given: Any, n_features: int) -> dict[str, Any]:
         expect(not segments and not order, "other categories")
         return {"enc": [], "feature_segments": [], "sorted_idx": []}
     expect(len(columns) == n_features, "other categories")
-    known = [_levels(column) for column in columns]
-    counts = [n for _, n in known]
+    levels, counts = zip(*map(_levels, columns), strict=True)
     bounds = np.concatenate([[0], np.cumsum(counts)])
     expect(segments == bounds.tolist() and len(order) == bounds[-1], "other categories")
     for start, count in zip(bounds[:-1], counts, strict=True):
         part = order[start : start + count]
         expect(sorted(part) == list(range(count)), "other categories")
-    return {
-        "enc": [levels for levels, _ in known],
-        "feature_segments": segments,
-        "sorted_idx": order,
-    }
+    return {"enc": list(levels), "feature_segments": segments, "sorted_idx": order}
 
 
 def _levels(column: Any) -> tuple[dict[str, Any], int]:

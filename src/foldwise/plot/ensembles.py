@@ -47,9 +47,8 @@ def plot_diversity(source: Any, measure: str = "error_correlation", *, ax: Any =
     ax = plt.subplots()[1] if ax is None else ax
     signed = measure not in ("disagreement", "double_fault")
     most = 1.0 if signed else max(float(values.max()), 1e-12)
-    image = ax.imshow(
-        values, cmap="RdBu_r" if signed else "Blues", vmin=-most if signed else 0.0, vmax=most
-    )
+    colours, least = ("RdBu_r", -most) if signed else ("Blues", 0.0)
+    image = ax.imshow(values, cmap=colours, vmin=least, vmax=most)
     for i in range(len(values)):
         for k in range(len(values)):
             dark = abs(values[i, k]) > 0.6 * most

@@ -186,9 +186,8 @@ def plot_paths_side_by_side(
     """
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(
-        1, len(paths), figsize=(5.2 * len(paths), 4.2), sharey=True, layout="constrained"
-    )
+    size = (5.2 * len(paths), 4.2)
+    figure, axes = plt.subplots(1, len(paths), figsize=size, sharey=True, layout="constrained")
     if until is None:
         until = min(float(_walked(path)[-1]) for path in paths.values())
     for ax, (title, path) in zip(np.atleast_1d(axes), paths.items(), strict=True):

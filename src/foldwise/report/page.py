@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
+from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,7 +31,7 @@ from foldwise.report.sections.learners import learners_section
 from foldwise.report.sections.model import model_section, rules_section, stack_rules_section
 from foldwise.report.sections.quality import quality_section
 from foldwise.report.sections.run import reproduce_section, time_section, warnings_section
-from foldwise.report.stack_values import StackValues, stack_in, stack_values
+from foldwise.report.stack_values import stack_in, stack_values
 from foldwise.scores.metric import as_metric
 from foldwise.stack.results.notebook import REPORTS
 from foldwise.wording import clean, shortened
@@ -154,6 +155,8 @@ def _checked_rows(X: Any, y: Any) -> tuple[Any, Any]:
         raise invalid_parameter("write_report", "X and y", must=must, got=got, fix=fix)
     if X is None:
         return None, None
+    # Not every sparse format can be asked for some rows or columns.
+    X = X.tocsr() if sparse.issparse(X) else X
     X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
     if X.shape[0] != len(y) or not len(y):
         got = Plain(f"{len(y)} for {X.shape[0]}")
@@ -164,26 +167,12 @@ def _checked_rows(X: Any, y: Any) -> tuple[Any, Any]:
 
 def sections_of(model: Any, X: Any, y: Any, rules: bool, clock: Clock = ENDLESS) -> list[Section]:
     """Return the sections of the report on any fitted model."""
-    stack = stack_in(model)
-    if stack is None:
+    fitted = stack_in(model)
+    if fitted is None:
         return model_sections(model, X, y)
-    shown = rules or getattr(model, "interpretable", False)
+    stack, names = stack_values(fitted), getattr(fitted, "feature_names_in_", None)
     # Rows that are given are for the model as its user knows it, its own rows for the stack.
-    asked, rows = (stack, None) if X is None else (model, ReportRows(X, np.asarray(y)))
-    return stack_sections(model, stack_values(stack), asked, rows, rules=shown, clock=clock)
-
-
-def stack_sections(
-    model: Any,
-    stack: StackValues,
-    asked: Any,
-    rows: ReportRows | None,
-    *,
-    rules: bool,
-    clock: Clock,
-) -> list[Section]:
-    """Return the sections of the report on a stack, or on a model that holds one."""
-    rows, names = rows or training_rows(stack), getattr(stack.fitted, "feature_names_in_", None)
+    asked, rows = (fitted, training_rows(stack)) if X is None else (model, ReportRows(X, y))
     found = [
         stack_answer_section(stack),
         leaderboard_section(stack),
@@ -194,7 +183,7 @@ def stack_sections(
         None
         if rows is None
         else columns_section(asked, rows, stack.metric, stack.seconds_a_row, clock),
-        stack_rules_section(stack) if rules else None,
+        stack_rules_section(stack) if rules or getattr(model, "interpretable", False) else None,
         folds_section(stack),
         warnings_section(stack, getattr(model, "skipped_", {})),
         data_section(stack.target, stack.X, names, getattr(model, "kinds_", ())),
@@ -219,7 +208,7 @@ def model_sections(model: Any, X: Any, y: Any) -> list[Section]:
         found = [
             given_answer_section(model, given, metric),
             quality_section(given),
-            columns_section(model, ReportRows(X, np.asarray(y)), metric),
+            columns_section(model, ReportRows(X, y), metric),
             listed,
             known,
             data_section(given.target, X, getattr(model, "feature_names_in_", None)),

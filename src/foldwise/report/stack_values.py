@@ -90,7 +90,6 @@ class StackValues:
     audit: RowAudit  # of all repeats
     misfits: Sequence[Array]  # a fold each: how far off hold-out predictions were, in terms of
     expected: Sequence[Array]  # how far off they were expected to be; ones if that is not known
-    n_repeats: int
     seconds_a_row: float  # to predict one, by the times measured while fitting
     target: Target  # of the training rows
     X: Any  # training rows; not kept when a stack is pickled
@@ -135,7 +134,6 @@ def stack_values(stack: Any) -> StackValues:
         audit=sum(map(audit_rows, stack.deals_), RowAudit()),
         misfits=[fold.relative for fold in folds],
         expected=[np.ones(len(f.misfits)) if f.expected is None else f.expected for f in folds],
-        n_repeats=len(stack.deals_),
         seconds_a_row=sum(_seconds_by_learner(stack).values()) * len(stack.deals_),
         target=_target(deal),
         X=getattr(stack, "_X", None),

@@ -28,6 +28,7 @@ def of(y: np.ndarray, labels: Any = None, weight: Any = None) -> Target:
         (np.array([np.nan, np.nan]), ["number", "100 %", "0", ""]),
         (np.array([True, False, True]), ["yes or no", "0 %", "2", "True (67 %), False (33 %)"]),
         (np.array(["a", None, "a"], dtype=object), ["text", "33 %", "1", "a (100 %)"]),
+        (np.array(["a", pd.NA, np.nan, pd.NaT], dtype=object), ["text", "75 %", "1", "a (100 %)"]),
         (
             np.array(["2020-01-01", "NaT", "2021-06-01"], dtype="datetime64[s]"),
             ["time", "33 %", "2", "2020-01-01 to 2021-06-01"],
@@ -53,6 +54,13 @@ def test_columns_of_one_name_are_told_apart_by_their_place() -> None:
 def test_categories_and_mixed_columns_are_described() -> None:
     frame = pd.DataFrame({"c": pd.Categorical(["x", "y", "x"]), "m": ["a", 1, None]})
     assert [row[1] for row in column_table(frame, frame.columns).rows] == ["text", "text"]
+
+
+@pytest.mark.parametrize("kind", ["string", "boolean", "Int64"])
+def test_columns_that_pandas_knows_to_have_gaps_are_described(kind: str) -> None:
+    column = pd.array([1, None, 1, 0], dtype="Int64").astype(kind)
+    row = column_table(pd.DataFrame({"c": column}), ["c"]).rows[0]
+    assert row[2:4] == ["25 %", "2"]
 
 
 def test_a_wide_table_is_cut() -> None:

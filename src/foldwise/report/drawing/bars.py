@@ -65,9 +65,8 @@ def bars(
     shown = [number(value, decimals) if show is None else show(value) for value in values]
     names_room = min(140.0, max(svg.width_of(shortened(name, 30)) for name in names) + 8)
     values_room = max(map(svg.width_of, shown)) + 10
-    halves = (
-        [0.0] * len(values) if errors is None else np.nan_to_num(errors, posinf=0.0, neginf=0.0)
-    )
+    errors = np.zeros(len(values)) if errors is None else errors
+    halves = np.nan_to_num(errors, posinf=0.0, neginf=0.0)
     reach = [v + s * e for v, e in zip(values, halves, strict=True) for s in (-1, 1)]
     scale = svg.Scale.around(reach, names_room, WIDTH - values_room, zero=True, margin=0.02)
     top = ROW if heading else 0.0
@@ -80,9 +79,8 @@ def bars(
         marks.append(svg.label(name, names_room - 6, y + 13, room=names_room - 6, class_="t end"))
         if math.isfinite(value):
             x1, x2 = sorted((scale(0.0), scale(value)))
-            marks.append(
-                svg.mark("rect", x=x1, y=y + 2, width=x2 - x1, height=14, class_=f"f {tone}")
-            )
+            place = {"x": x1, "y": y + 2, "width": x2 - x1, "height": 14}
+            marks.append(svg.mark("rect", **place, class_=f"f {tone}"))
         if half:
             ends = scale(value - half), scale(value + half)
             marks.append(svg.stroke(*ends, y + 9, y + 9, "err"))
@@ -99,9 +97,8 @@ def histogram(values: Any, *, x_title: str, title: str, weight: Any = None) -> M
     low, high = np.quantile(values[seen], [0.005, 0.995]) if seen.any() else (0.0, 1.0)
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
     mass = None if weight is None else np.asarray(weight)[seen]
-    counts, edges = np.histogram(
-        np.clip(values[seen], low, high), n_bins, (low, high), weights=mass
-    )
+    inside = np.clip(values[seen], low, high)
+    counts, edges = np.histogram(inside, n_bins, (low, high), weights=mass)
     shares = counts / max(counts.sum(), 1e-300)
     x = svg.Scale(float(low), float(high), 44.0, WIDTH - 10)
     y = svg.Scale(0.0, float(max(shares.max(), 1e-12)) * 1.05, HISTOGRAM_HEIGHT - 38, 22.0)

@@ -45,9 +45,8 @@ def _panel(x_values: Sequence[float], y_values: Sequence[float]) -> svg.Panel:
 
 
 def _points(x: FloatArray, y: FloatArray, panel: svg.Panel) -> list[Markup]:
-    path = "".join(
-        f"M{svg.at(panel.x(a))} {svg.at(panel.y(b))}h0" for a, b in zip(x, y, strict=True)
-    )
+    places = zip(x, y, strict=True)
+    path = "".join(f"M{svg.at(panel.x(a))} {svg.at(panel.y(b))}h0" for a, b in places)
     return [svg.mark("path", d=path, class_="dots c1")]
 
 
@@ -69,9 +68,8 @@ def _density(x: FloatArray, y: FloatArray, panel: svg.Panel) -> list[Markup]:
             for i, j in zip(*np.nonzero(level == k), strict=True)
         )
         if squares:
-            marks.append(
-                svg.mark("path", d=squares, class_="f c1", fill_opacity=f"{k / N_LEVELS:.2f}")
-            )
+            tint = f"{k / N_LEVELS:.2f}"
+            marks.append(svg.mark("path", d=squares, class_="f c1", fill_opacity=tint))
     return marks
 
 

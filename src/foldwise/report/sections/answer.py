@@ -45,14 +45,12 @@ def stack_answer_section(stack: StackValues) -> Section:
     label = f"Honest {metric_name(metric.name)} of the stack"
     ends = getattr(stack.fitted, "score_interval_", (math.nan, math.nan))
     tile = _score_tile(label, own.value, own.error, ends, metric, f", over {units}")
-    note = getattr(stack.fitted, "score_note_", "")
-    tiles = (
-        [replace(tile, meaning=f"{tile.meaning} {note[0].upper()}{note[1:]}.")] if note else [tile]
-    )
+    if note := getattr(stack.fitted, "score_note_", ""):
+        tile = replace(tile, meaning=f"{tile.meaning} {note[0].upper()}{note[1:]}.")
     p = getattr(stack.fitted, "p_stack_better_", math.nan)
-    tiles += [_rival_tile(rival, metric, p) for rival in rivals]
-    tiles += _typical_tile(stack.judged)
-    return Section("answer", "The answer", _lead(own, rivals, stack), [Tiles(tiles)])
+    against = [_rival_tile(rival, metric, p) for rival in rivals]
+    tiles = Tiles([tile, *against, *_typical_tile(stack.judged)])
+    return Section("answer", "The answer", _lead(own, rivals, stack), [tiles])
 
 
 def _lead(own: Standing, rivals: Sequence[Standing], stack: StackValues) -> str:
@@ -146,11 +144,9 @@ def _typical_tile(judged: Predictions | None) -> list[Tile]:
         return [Tile("Right class", percent(float(np.mean(predicted == y)), 1), meaning)]
     if y.ndim > 1 and y.shape[1] > 1:
         return []
-    half, most = np.quantile(np.abs(predicted - y), [0.5, 0.9])
-    meaning = (
-        f"Half of the rows are off by less than this, nine in ten by less than {number(most)}."
-    )
-    return [Tile("A typical miss", number(half), meaning)]
+    half, most = map(number, np.quantile(np.abs(predicted - y), [0.5, 0.9]))
+    meaning = f"Half of the rows are off by less than this, nine in ten by less than {most}."
+    return [Tile("A typical miss", half, meaning)]
 
 
 def _no_score(stack: StackValues) -> str:
@@ -170,9 +166,8 @@ def given_answer_section(
         naive = naive_response(given.target, metric, len(given.target.y))
         rival = compared([(own, metric.evaluate(naive, given.target))], metric)
         name, value, error = metric_name(metric.name), metric.natural(own.score), own.standard_error
-        label = f"{name} on the rows given"
         ends = score_interval(own.score, error, degrees_of_freedom(own.contributions), metric.best)
-        tile = _score_tile(label, value, error, ends, metric)
+        tile = _score_tile(f"{name} on the rows given", value, error, ends, metric)
         shown = _share_of_loss(rival, metric) or with_error(abs(rival.gain), rival.gain_error)
         meaning = f"{_how_sure(rival)}: {GUESS} has {with_error(rival.value, rival.error)}."
         tiles = [tile, Tile(f"Against {GUESS}", shown, meaning, _tone(rival)), *tiles]

@@ -99,8 +99,8 @@ def columns_section(
     asked |= {"n_repeats": N_REPEATS, "sample_weight": few.weight, "random_state": 0}
     found = permutation_importance(model, few.X, few.y, **asked)
     order = np.argsort(-found.importance, kind="stable")
-    top = [int(places[i]) for i in order if found.importance[i] > 0][:MOST_CURVES]
-    names = {int(places[i]): found.names[i] for i in range(len(places))}
+    best = [i for i in order[:MOST_CURVES] if found.importance[i] > 0]
+    top = {int(places[i]): found.names[i] for i in best}
     shown = order[:MOST_BARS]
     labels, errors = [found.names[i] for i in shown], found.importance_se[shown]
     drawing = bars(labels, found.importance[shown], errors, title="permutation importance")
@@ -108,8 +108,8 @@ def columns_section(
     caption = f"How much worse the {what} gets when a column is shuffled, and its standard error."
     figure = Figure("Permutation importance", drawing, caption)
     fewer = few.sample(CURVE_ROWS)
-    curves = dependence_figures(model, fewer.X, fewer.y, {place: names[place] for place in top})
-    lead = _lead([names[place] for place in top], few, n_columns, len(places))
+    curves = dependence_figures(model, fewer.X, fewer.y, top)
+    lead = _lead(list(top.values()), few, n_columns, len(places))
     return Section("columns", TITLE, lead, [Figures([figure, *curves])])
 
 
@@ -131,10 +131,8 @@ def _lead(top: list[str], rows: ReportRows, n_columns: int, n_shuffled: int) -> 
     kind = "training rows, so this shows what the model uses" if rows.seen else "rows given"
     said += f", by shuffling columns of {counted(rows.X.shape[0], 'row')} of the {kind}."
     if n_shuffled < n_columns:
-        said += (
-            f" Of {n_columns:,} columns the {n_shuffled} that follow the predictions most were "
-            "shuffled."
-        )
+        followed = f"the {n_shuffled} that follow the predictions most"
+        said += f" Of {n_columns:,} columns {followed} were shuffled."
     return said + " Columns that say the same hide each other."
 
 
@@ -159,13 +157,12 @@ def influential(X: Any, predicted: FloatArray, count: int) -> IntArray:
 
     Shapes: ``predicted`` (n_samples, width).
     """
-    table = X if sparse.issparse(X) else np.column_stack(
-        [as_numbers(column_of(X, j)) for j in range(X.shape[1])]
-    )  # fmt: skip
+    table = X
+    if not sparse.issparse(X):
+        table = np.column_stack([as_numbers(column_of(X, j)) for j in range(X.shape[1])])
     forest = ExtraTreesRegressor(30, min_samples_leaf=3, max_features=0.3, random_state=0)
     forest.fit(table, np.squeeze(predicted, axis=1) if predicted.shape[1] == 1 else predicted)
-    weights = forest.feature_importances_
-    return np.sort(np.argsort(-weights, kind="stable")[:count])
+    return np.sort(np.argsort(-forest.feature_importances_, kind="stable")[:count])
 
 
 def as_numbers(values: Array) -> FloatArray:
@@ -220,9 +217,8 @@ def _representatives(column: Array) -> tuple[IntArray, list[Any]]:
             order = order[places.round().astype(int)]
         values, first = np.unique(column[order], return_index=True)
         return order[first], [float(v) for v in values]
-    words, first, counts = np.unique(
-        [str(v) for v in column.tolist()], return_index=True, return_counts=True
-    )
+    levels = [str(v) for v in column.tolist()]
+    words, first, counts = np.unique(levels, return_index=True, return_counts=True)
     common = np.sort(np.argsort(-counts, kind="stable")[:MOST_LEVELS])
     return first[common], [str(words[i]) for i in common]
 

@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
+from foldwise._sklearn import take
 from foldwise.arrays import Array
 from foldwise.report.blocks import Block, Column, Figure, Figures, PageTable, Section, Terms
 from foldwise.report.drawing.bars import bars, histogram
@@ -75,12 +77,10 @@ def _table(rows: list[list[str]], last: str, n_columns: int) -> PageTable:
 
 def column_of(X: Any, j: int) -> Array:
     """Return a column of anything two-dimensional as an array."""
-    if sparse.issparse(X):
-        return np.asarray(X[:, [j]].toarray())[:, 0]
-    if hasattr(X, "columns"):
-        column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
-        return np.asarray(column.to_numpy())
-    return np.asarray(X)[:, j]
+    column = take(X, j, axis=1)
+    column = column.toarray() if sparse.issparse(column) else column
+    # NumPy by itself would give each text of polars the room of the longest.
+    return np.ravel(column.to_numpy() if hasattr(column, "to_numpy") else column)
 
 
 def describe_column(values: Array) -> list[str]:
@@ -96,7 +96,7 @@ def describe_column(values: Array) -> list[str]:
         said, n_distinct = " to ".join(str(v)[:10] for v in ends), len(np.unique(seen))
     else:
         kind = "yes or no" if values.dtype.kind == "b" else "text"
-        seen = [str(v) for v in values.tolist() if v is not None and v == v]
+        seen = [str(v) for v in values[~pd.isna(values)].tolist()]
         words, counts = np.unique(seen, return_counts=True)
         order, n_distinct = np.argsort(-counts, kind="stable")[:3], len(words)
         said = ", ".join(

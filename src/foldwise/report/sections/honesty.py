@@ -79,7 +79,7 @@ def honesty_section(stack: StackValues) -> Section:
         ("Rows", f"{lattice.n_rows:,}, of which {stack.n_judged:,} were judged"),
         ("Folds", f"{lattice.n_folds}, {KINDS[lattice.kind]}"),
         ("Groups", groups),
-        ("Repeats", str(stack.n_repeats)),
+        ("Repeats", str(len(fitted.deals_))),
         ("Fits of learners", f"{fitted.n_fits_:,}"),
         ("On top", f"{stacker_name(fitted.stacker_)}{_chosen(stack)}"),
         ("New rows get", deployed),

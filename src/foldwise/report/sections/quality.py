@@ -50,13 +50,9 @@ def _cloud(y: Array, predicted: Array, title: str) -> Figure:
 def binned(x: Array, n_bins: int = N_BINS) -> list[IntArray]:
     """Return row numbers in bins of about equal size along x, ties kept together."""
     order = np.argsort(x, kind="stable")
-    cuts = np.unique(np.linspace(0, len(x), n_bins + 1).astype(int)[1:-1])
-    while True:
-        tied = [c for c in cuts if 0 < c < len(x) and x[order[c]] == x[order[c - 1]]]
-        if not tied:
-            break
-        cuts = np.unique([c + 1 if c in tied else c for c in cuts])
-    return [rows for rows in np.split(order, cuts) if len(rows)]
+    last = np.linspace(0, len(x), n_bins + 1).astype(int)[1:-1] - 1
+    ends = np.unique(np.searchsorted(x, x[order[last]], side="right", sorter=order))
+    return [rows for rows in np.split(order, ends) if len(rows)]
 
 
 def _spread(y: Array, predicted: Array) -> Figure:
@@ -72,15 +68,13 @@ def _spread(y: Array, predicted: Array) -> Figure:
 
 
 def _reliability(shown: Predictions, classes: Array) -> list[Figure]:
-    if shown.probabilities is None:
+    y, weight, probabilities = shown.target.y, shown.target.weight, shown.probabilities
+    if probabilities is None:
         return []
     what = "probability of the predicted class"
     if len(classes) == 2:
         what = f"probability of {shortened(classes[1], 20)}"
-    target = shown.target
-    curve = reliability_curve(
-        shown.probabilities, target.y, n_bins=N_BINS, sample_weight=target.weight
-    )
+    curve = reliability_curve(probabilities, y, n_bins=N_BINS, sample_weight=weight)
     band = Line(curve.observed, low=curve.lower, high=curve.upper)
     axes, title = (what, "how often it was so"), "reliability of the probabilities"
     drawing = lines(curve.predicted, [band], axes=axes, title=title, diagonal=True, unit=True)

@@ -37,10 +37,8 @@ def warnings_section(stack: StackValues, skipped: Mapping[str, str]) -> Section:
     failures = list({**stack.fitted.failures_, **skipped}.items())
     blocks: list[Block] = [Prose(text, warning=True) for text in cautions(stack)]
     if failures:
-        rows = [
-            [shortened(name), shortened(reason, LONGEST_REASON)]
-            for name, reason in failures[:MOST_FAILURES]
-        ]
+        shown = failures[:MOST_FAILURES]
+        rows = [[shortened(name), shortened(why, LONGEST_REASON)] for name, why in shown]
         columns = [Column("left out"), Column("why")]
         blocks.append(PageTable(columns, rows, left_out=len(failures) - len(rows)))
     lead = "Nothing failed and nothing stands out." if not blocks else ""
