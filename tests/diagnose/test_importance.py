@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import make_scorer, mean_absolute_error
@@ -66,6 +67,15 @@ def test_the_model_decides_the_default_metric() -> None:
     useless = permutation_importance(DummyClassifier().fit(X, y), X, y, n_repeats=1)
     assert useless.importance.tolist() == [0.0] * 4
     assert np.isnan(useless.importance_se).all()
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_matrix, sparse.bsr_array, sparse.dia_matrix])
+def test_every_sparse_format_is_shuffled_as_an_array(kind) -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    model = Ridge().fit(X, X[:, 0])
+    asked = {"y": X[:, 0], "random_state": 0}
+    found, wanted = (permutation_importance(model, table, **asked) for table in (kind(X), X))
+    assert_allclose(found.importance, wanted.importance, rtol=1e-12, atol=1e-12)
 
 
 def test_one_seed_gives_one_answer() -> None:

@@ -4,6 +4,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
 from foldwise.diagnose import row_effects
@@ -83,8 +84,9 @@ def test_the_largest_effect_is_shown_first(frame):
 
 
 def test_what_is_not_one_row_is_refused(frame):
-    with pytest.raises(InvalidDataError, match="got int"):
-        row_effects(model, 3, frame)
+    for row, got in ((3, "got int"), (sparse.csr_array([[1.0]]), "got csr_array of 1")):
+        with pytest.raises(InvalidDataError, match=got):
+            row_effects(model, row, frame)
     with pytest.raises(InvalidDataError) as error:
         row_effects(model, frame, frame)
     assert str(error.value) == (

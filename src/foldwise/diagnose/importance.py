@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.validation import check_is_fitted
@@ -115,6 +116,8 @@ def permutation_importance(
     """
     check_is_fitted(model)
     X = X if hasattr(X, "shape") else np.asarray(X)
+    # Not every sparse format can be asked for some rows.
+    X = X.tocsr() if sparse.issparse(X) else X
     check_lengths(OWNER, X.shape[0], y=y)
     check_whole(OWNER, "n_repeats", n_repeats, 1, try_=5)
     groups = column_groups(X, columns, OWNER)

@@ -103,7 +103,8 @@ def row_effects(
     (True, np.float64(0.0))
     """
     if not isinstance(row, pd.DataFrame) or len(row) != 1:
-        got = Plain(type(row).__name__ + (f" of {len(row)}" if hasattr(row, "__len__") else ""))
+        rows = f" of {row.shape[0]}" if getattr(row, "shape", ()) else ""
+        got = Plain(type(row).__name__ + rows)
         must, fix = "be a DataFrame of one row", "Use X.iloc[[0]]."
         raise invalid_data("row_effects", "row", must=must, got=got, fix=fix)
     rng = np.random.default_rng(random_state)
