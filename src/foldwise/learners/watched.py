@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -199,9 +198,8 @@ def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> 
     node = NodeInput(data, task, alone=True)
     begun = node.begin(assignment)
     last = begun.last
-    asked = partial(node.asked, begun.model, last, begun.key)
     # Rows that are encoded as they are read need not wait for the end.
-    whole = None if node.encoded is not None else next(asked())
+    whole = None if node.encoded is not None else next(node.asked(begun.model))
 
     def part(rows: IntArray) -> Part:
         if node.encoded is not None:
@@ -216,7 +214,7 @@ def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> 
     called.clear()
     seconds, start = time.perf_counter() - start, time.perf_counter()
     told, models = dict[int, list[FloatArray]](), dict[int, Any]()
-    for X in asked() if whole is None else [whole]:
+    for X in node.asked(begun.model) if whole is None else [whole]:
         if not models or _answers_once(last, keep=task.keep_model):
             models = _cuts(last, found, X, keep=task.keep_model)
         for rounds, cut in models.items():
