@@ -40,13 +40,12 @@ class CellMoments:
     """Moments of each cell."""
 
     centre: FloatArray  # subtracted from the rows of X before anything else
-    count: FloatArray  # (n_atoms, n_classes): number of rows, and their weight
-    weight: FloatArray  # (n_atoms, n_classes): number of rows, and their weight
+    count: FloatArray  # (n_atoms, n_classes): number of rows
+    weight: FloatArray  # (n_atoms, n_classes): their weight
     mean: FloatArray  # (n_atoms, n_classes, n_features): weighted means, less the centre
     scatter: FloatArray  # weighted products about the cell means; its shape depends on their kind
-    plain: (
-        FloatArray  # (n_atoms, 2, n_features): unweighted sums and sums of squares about the centre
-    )
+    # (n_atoms, 2, n_features): unweighted sums and sums of squares about the centre
+    plain: FloatArray
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class ClassMoments:
     """Moments of the classes present at one node."""
 
     classes: IntArray  # the classes that have rows
-    count: FloatArray  # number of rows, and their weight
-    weight: FloatArray  # number of rows, and their weight
+    count: FloatArray  # number of rows
+    weight: FloatArray  # their weight
     mean: FloatArray  # (n_present, n_features): weighted means
     # weighted products about the class means: (n_present, n_features, n_features), pooled
     # (n_features, n_features), or of each column alone (n_present, n_features)
