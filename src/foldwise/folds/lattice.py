@@ -266,8 +266,7 @@ def deal(
     """
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     if cv is None or isinstance(cv, numbers.Integral):
-        how = seed, repeat, n_layers, owner, partners
-        splits = own_splits(cv, n_rows, classes, groups, *how)
+        splits = own_splits(cv, n_rows, classes, groups, seed, repeat, n_layers, owner, partners)
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers, partners)
@@ -367,8 +366,9 @@ def check_groups_are_whole(
     owner: str, name: str, splits: Iterable[tuple[Array, Array]], groups: Array | None
 ) -> None:
     """Raise if a split has rows of a group on both sides."""
-    for i, (train, test) in enumerate(() if groups is None else splits):
-        assert groups is not None
+    if groups is None:
+        return
+    for i, (train, test) in enumerate(splits):
         torn = np.intersect1d(groups[train], groups[test])
         if len(torn):
             got = Plain(f"split {i} with {len(torn)} of {len(np.unique(groups))} groups on both")

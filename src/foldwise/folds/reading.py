@@ -594,12 +594,11 @@ def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, .
     >>> [(block.fold, block.rows.tolist()) for block in upper_blocks(lattice, frozenset({0}))]
     [(0, [2, 3]), (0, [4, 5])]
     """
+    train = lattice.rows(node)
     if lattice.kind == "forward":
         last = min(node) if node else lattice.n_folds
-        train = lattice.rows(node)
         pairs = [(rows_before(lattice.tests[j], train), frozenset({j})) for j in range(first, last)]
     else:
-        train = lattice.rows(node)
         pairs = [
             (rows_inside(lattice.tests[j], train), node | {j})
             for j in range(lattice.n_folds)
@@ -640,7 +639,7 @@ def needs_of(reading: Reading, lattice: Lattice, n_layers: int = 1) -> list[Need
     for block in reading.blocks:
         for ref in block.refs:
             top.add(ref.node, block.rows)
-    for node in _ordered(reading.kept):
+    for node in sorted(reading.kept, key=lambda node: (len(node), sorted(node))):
         top.add(node, np.empty(0, dtype=np.intp))
     layers = [top]
     for first in first_folds(lattice, n_layers)[-2::-1]:
@@ -651,7 +650,3 @@ def needs_of(reading: Reading, lattice: Lattice, n_layers: int = 1) -> list[Need
                 lower.add(block.refs[0].node, block.rows)
         layers.insert(0, lower)
     return layers
-
-
-def _ordered(nodes: Iterable[Node]) -> list[Node]:
-    return sorted(nodes, key=lambda node: (len(node), sorted(node)))

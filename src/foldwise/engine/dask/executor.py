@@ -116,10 +116,8 @@ class DaskExecutor:
 
     def cancel(self, ticket: int, reason: str) -> None:
         """Forget a task; one at work goes on without anybody waiting for it."""
-        flight = self._flights.pop(ticket, None)
-        if flight is not None:
-            spent = time.monotonic() - flight.since
-            self._over.append(Finished(ticket, None, TaskEndedError(reason), spent))
+        if ticket in self._flights:
+            self._end(self._flights[ticket], TaskEndedError(reason))
 
     def close(self) -> None:
         """Forget all tasks and the data; a client of the user's stays open."""

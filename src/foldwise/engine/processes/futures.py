@@ -39,13 +39,7 @@ from uuid import uuid4
 from cloudpickle import dumps
 from sklearn import config_context, get_config
 
-from foldwise.engine.executor import (
-    Finished,
-    TaskEndedError,
-    TaskLostError,
-    one_thread,
-    without_frames,
-)
+from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, attempt, one_thread
 from foldwise.engine.processes.packing import Parcel, open_room, pack
 from foldwise.engine.processes.worker import Surroundings, perform, received
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
@@ -72,16 +66,6 @@ class Futures:
     """Runs tasks in an executor of the user's; it is not shut down.
 
     ``capacity``: How many at once; None asks the pool for its number of workers.
-
-    Examples
-    --------
-    >>> with ThreadPoolExecutor(2) as pool:
-    ...     executor = Futures(pool)
-    ...     executor.place(lambda shared, job: shared + job, 10)
-    ...     executor.submit(0, 5)
-    ...     executor.wait(60)[0].result
-    ...     executor.close()
-    15
     """
 
     kills = False
@@ -201,13 +185,10 @@ def _do_in_thread(
 ) -> tuple[Any, Exception | None, float]:
     work, shared, config = placed
     before, _inside.pools = getattr(_inside, "pools", ()), pools
-    start = time.perf_counter()
     try:
         # Both count by thread; BLAS is limited for all while a stack is fitted.
         with config_context(**config), one_thread("openmp"):
-            return work(shared, job), None, time.perf_counter() - start
-    except Exception as error:
-        return None, without_frames(error), time.perf_counter() - start
+            return attempt(work, shared, job)
     finally:
         _inside.pools = before
 

@@ -198,15 +198,6 @@ class Processes:
     Each process has one thread a pool. Data over 1 MB is written once to a file in the
     temporary folder (``TMPDIR``) and mapped read-only by each process. On Linux the file has no
     name, so that nothing is left of it however this process ends.
-
-    Examples
-    --------
-    >>> executor = Processes(2)
-    >>> executor.place(lambda shared, job: shared + job, 10)
-    >>> executor.submit(0, 5)
-    >>> [(f.ticket, f.result) for f in executor.wait(60)]
-    [(0, 15)]
-    >>> executor.close()
     """
 
     kills = True
