@@ -172,11 +172,7 @@ class Run:
 
 
 class Batch:
-    """One plan of tasks on its way: submits them, takes what comes back, gives up what takes long.
-
-    ``absorb``: Called with the number of each task and its result, or the exception it ended in, as
-    they come; returns the owners that have failed by it.
-    """
+    """One plan of tasks on its way: submits them, takes what comes back, gives up what is late."""
 
     def __init__(self, home: Run, tasks: Sequence[Task], absorb: Absorb) -> None:
         self.home, self.tasks, self.absorb = home, tasks, absorb

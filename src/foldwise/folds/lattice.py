@@ -37,8 +37,8 @@ Kind = Literal["partition", "forward", "single"]
 EVERYTHING: Node = frozenset()
 DEFAULT_FOLDS = 5
 MOST_NODES = 500
+# Rows of a class for each fold from which on it need not be spread evenly; deals drawn at most.
 ENOUGH, MOST_DRAWS = 2, 20
-"""Rows of a class for each fold from which on it need not be spread evenly; deals drawn at most."""
 
 Splits = list[tuple[IntArray, IntArray]]
 _KINDS = ((KFold, StratifiedKFold), (GroupKFold, StratifiedGroupKFold))
