@@ -100,7 +100,8 @@ class _Near:
 
     def at(self, places: IntArray) -> "_Near":
         """Return those at some places of each row."""
-        return _Near(*(np.take_along_axis(x, places, axis=1) for x in (self.distance, self.row)))
+        distance = np.take_along_axis(self.distance, places, axis=1)
+        return _Near(distance, np.take_along_axis(self.row, places, axis=1))
 
     def within(self, columns: IntArray, wanted: int) -> "_Near":
         """Return the nearest of some columns."""
