@@ -36,12 +36,11 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from cloudpickle import dumps
 from sklearn import config_context, get_config
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, attempt, one_thread
 from foldwise.engine.processes.packing import Parcel, open_room, pack
-from foldwise.engine.processes.worker import Surroundings, perform, received
+from foldwise.engine.processes.worker import Surroundings, perform, portable, received
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
 
 _opened: dict[str, Any] = {}
@@ -98,7 +97,7 @@ class Futures:
         """Hand a task to the pool."""
         try:
             future: Future[Any] = (
-                self._pool.submit(_do_elsewhere, self._placed, dumps(job))
+                self._pool.submit(_do_elsewhere, self._placed, portable(job))
                 if self.remote
                 else self._pool.submit(_do_in_thread, self._placed, job, self._inside)
             )

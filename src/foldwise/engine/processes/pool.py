@@ -22,14 +22,20 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
 from typing import Any
 
-from cloudpickle import dumps
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.backend.process import LokyProcess
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, give_back
 from foldwise.engine.processes.packing import SMALL, Parcel, open_room, pack
 from foldwise.engine.processes.server import Forked, Server
-from foldwise.engine.processes.worker import Surroundings, here, inherited, received, serve
+from foldwise.engine.processes.worker import (
+    Surroundings,
+    here,
+    inherited,
+    portable,
+    received,
+    serve,
+)
 
 POOLS = (
     "OMP_NUM",
@@ -218,7 +224,7 @@ class Processes:
     def submit(self, ticket: int, job: Any) -> None:
         """Give a task to a free worker."""
         worker = self._free()
-        packed = dumps(job)
+        packed = portable(job)
         worker.ticket, worker.since = ticket, time.monotonic()
         messages: list[tuple[Any, ...] | int] = [("task", packed)]
         if self._parcel is not None and worker.parcel is not self._parcel:
