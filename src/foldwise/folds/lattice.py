@@ -173,10 +173,15 @@ def bad_cv(owner: str, must: str, got: Any, fix: str) -> InvalidParameterError:
 
 
 def _row_numbers(part: Any, n_rows: int, owner: str) -> IntArray:
-    rows = np.asarray(part)
-    if rows.dtype == bool:
-        rows = np.flatnonzero(rows)
-    rows = rows.astype(np.intp, copy=False)
+    try:
+        with np.errstate(invalid="ignore"):
+            given = np.asarray(part)
+            rows = np.flatnonzero(given) if given.dtype == bool else given.astype(np.intp)
+        known = given.ndim == 1 and (given.dtype == bool or bool((rows == given).all()))
+    except (TypeError, ValueError):
+        known = False
+    if not known:
+        raise bad_cv(owner, "give row numbers or masks of rows in every split", part, "Use cv=5.")
     if not (rows[1:] > rows[:-1]).all():
         rows = np.unique(rows)
     if len(rows) and (rows[0] < 0 or rows[-1] >= n_rows):
