@@ -87,7 +87,9 @@ def cell_moments(matrix: Matrix, data: TrainingData, atoms: Atoms, kind: str) ->
     mean /= np.where(weight > 0, weight, 1.0)[:, :, None]
     if not (np.isfinite(mean).all() and np.isfinite(plain).all()):
         return None
-    scatter = np.zeros(_scatter_shape(shape, kind))
+    square = (shape[0], n_features, n_features)
+    shapes = {"pooled": square, "each": (*shape, n_features), "diagonal": shape}
+    scatter = np.zeros(shapes[kind])
     for atom, rows, x in blocks_of_atoms(matrix, atoms):
         x -= centre
         codes = data.y[rows]
@@ -100,13 +102,6 @@ def _one_hot(codes: IntArray, n_classes: int, weight: FloatArray) -> FloatArray:
     hot = np.zeros((len(codes), n_classes))
     hot[np.arange(len(codes)), codes] = weight
     return hot
-
-
-def _scatter_shape(shape: tuple[int, int, int], kind: str) -> tuple[int, ...]:
-    n_atoms, _, n_features = shape
-    if kind == "pooled":
-        return n_atoms, n_features, n_features
-    return (*shape, n_features) if kind == "each" else shape
 
 
 def _add_scatter(

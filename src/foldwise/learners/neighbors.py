@@ -120,12 +120,10 @@ class _AtomSearch:
         self.largest = float(np.max(norms))
         self.finite = bool(np.isfinite(self.largest))
         self.structures: list[Any] = []
-        if self.finite:
-            self.structures = [self._structure(matrix.take(rows)) for rows in self.rows]
-
-    def _structure(self, X: FloatArray) -> Any:
         names = ("n_neighbors", "algorithm", "leaf_size", "metric", "p", "n_jobs")
-        return NearestNeighbors(**{name: getattr(self.learner, name) for name in names}).fit(X)
+        how = {name: getattr(learner, name) for name in names}
+        if self.finite:
+            self.structures = [NearestNeighbors(**how).fit(matrix.take(r)) for r in self.rows]
 
     def nearest(self, rows: IntArray, needed: BoolArray) -> tuple[_Near, IntArray]:
         """Return one more than the wanted nearest rows of each needed atom, and their atoms."""
