@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from foldwise.arrays import FloatArray
 from foldwise.learners.moments import factored, solved_by
-from foldwise.learners.prepare import fitted, take_rows
+from foldwise.learners.prepare import fitted, n_targets_of, take_rows
 from foldwise.learners.rows import holds_numbers, is_for_targets, matrix_of
 from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData, Tried
 
@@ -44,7 +44,7 @@ def handles_gaussian_process(learner: Any, data: TrainingData) -> bool:
         and (learner.kernel is None or learner.kernel.requires_vector_input)
         and isinstance(learner.alpha, Real)
         and float(learner.alpha) >= 0
-        and learner.n_targets in (None, data.n_targets)
+        and learner.n_targets in (None, n_targets_of(data))
         and data.sample_weight is None
         and _small_and_plain(data)
     )

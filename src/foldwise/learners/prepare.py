@@ -412,16 +412,22 @@ def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -
             f"{type(model).__name__}.{method} returned shape {values.shape} for {n_rows} rows"
         )
     values = values.reshape(n_rows, -1)
-    if data.n_classes is None and values.shape[1] != data.n_targets:
+    n_targets = n_targets_of(data)
+    if data.n_classes is None and values.shape[1] != n_targets:
         raise ValueError(
             f"{type(model).__name__}.{method} returned {values.shape[1]} columns for "
-            f"{data.n_targets} target{'s' if data.n_targets > 1 else ''}"
+            f"{n_targets} target{'s' if n_targets > 1 else ''}"
         )
     if method != "predict" and data.n_classes is not None and hasattr(model, "classes_"):
         values = over_all_classes(values, model.classes_, data.n_classes, n_train, method)
     if not np.isfinite(values).all():
         raise ValueError(f"{type(model).__name__}.{method} returned values that are not finite")
     return values
+
+
+def n_targets_of(data: TrainingData) -> int:
+    """Return how many columns y has."""
+    return 1 if data.y.ndim == 1 else int(data.y.shape[1])
 
 
 def fitted(learner: Any, X: Any, seed: int | None, learned: dict[str, Any]) -> Any:

@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.engine.executor import let_go
+from foldwise.learners.prepare import n_targets_of
 from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData
 
 BLOCK_BYTES = 2**21
@@ -97,7 +98,7 @@ def holds_numbers(data: TrainingData) -> bool:
 
 def is_for_targets(penalty: Any, data: TrainingData) -> bool:
     """Tell whether a penalty is one number, or one for each target."""
-    return isinstance(penalty, Real) or np.shape(penalty) in {(1,), (data.n_targets,)}
+    return isinstance(penalty, Real) or np.shape(penalty) in {(1,), (n_targets_of(data),)}
 
 
 def holds_codes(data: TrainingData) -> bool:

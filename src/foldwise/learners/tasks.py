@@ -42,11 +42,6 @@ class TrainingData:
     groups: Array | None = None
     shared: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    @property
-    def n_targets(self) -> int:
-        """Number of columns of y."""
-        return 1 if self.y.ndim == 1 else int(self.y.shape[1])
-
 
 @dataclass(frozen=True)
 class NodeTask:
