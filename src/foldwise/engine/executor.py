@@ -138,15 +138,6 @@ def without_frames(error: Exception) -> Exception:
     return error
 
 
-def attempt(work: Any, shared: Any, job: Any) -> tuple[Any, Exception | None, float]:
-    """Return what the work returned, or what it raised, and how many seconds it ran."""
-    start = time.perf_counter()
-    try:
-        return work(shared, job), None, time.perf_counter() - start
-    except Exception as error:
-        return None, without_frames(error), time.perf_counter() - start
-
-
 def aligned_room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
     """Return an empty array that begins at a multiple of 64 bytes."""
     size = dtype.itemsize * math.prod(shape)
@@ -267,7 +258,12 @@ class InProcess:
         if over or not self._waiting:
             return over
         ticket, job = self._waiting.popleft()
-        return [Finished(ticket, *attempt(self._work, self._shared, job))]
+        start, result, failed = time.perf_counter(), None, None
+        try:
+            result = self._work(self._shared, job)
+        except Exception as error:
+            failed = without_frames(error)
+        return [Finished(ticket, result, failed, time.perf_counter() - start)]
 
     def running(self) -> dict[int, float]:
         """Return nothing: between calls no task is at work."""

@@ -38,7 +38,13 @@ from uuid import uuid4
 
 from sklearn import config_context, get_config
 
-from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, attempt, one_thread
+from foldwise.engine.executor import (
+    Finished,
+    TaskEndedError,
+    TaskLostError,
+    one_thread,
+    without_frames,
+)
 from foldwise.engine.processes.packing import Parcel, open_room, pack
 from foldwise.engine.processes.worker import Surroundings, perform, portable, received
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
@@ -184,10 +190,13 @@ def _do_in_thread(
 ) -> tuple[Any, Exception | None, float]:
     work, shared, config = placed
     before, _inside.pools = getattr(_inside, "pools", ()), pools
+    start = time.perf_counter()
     try:
         # Both count by thread; BLAS is limited for all while a stack is fitted.
         with config_context(**config), one_thread("openmp"):
-            return attempt(work, shared, job)
+            return work(shared, job), None, time.perf_counter() - start
+    except Exception as error:
+        return None, without_frames(error), time.perf_counter() - start
     finally:
         _inside.pools = before
 
