@@ -10,6 +10,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 
+class StaysHere:
+    """Can be copied, but not pickled."""
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise TypeError("it stays here")
+
+
 class Odd(RegressorMixin, BaseEstimator):
     """Predicts the mean, after something odd."""
 

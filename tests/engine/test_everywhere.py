@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.errors import FoldwiseWarning, LearnerFailedWarning
-from tests.engine.odd import Odd
+from tests.engine.odd import Odd, StaysHere
 from tests.forked import Forked, server
 
 X, Y = make_friedman1(240, random_state=0)
@@ -146,6 +146,15 @@ def test_a_learner_that_only_looks_odd_is_kept(how: str) -> None:
     learners = [("odd", Odd(how)), ("tree", DecisionTreeRegressor())]
     plain = [("odd", Odd()), ("tree", DecisionTreeRegressor())]
     assert bits(regressor(learners=learners)) == bits(regressor(learners=plain, n_jobs=None))
+
+
+def test_a_learner_that_cannot_be_sent_is_dropped_with_the_reason() -> None:
+    learners = [("odd", Odd(rows=StaysHere())), ("tree", DecisionTreeRegressor())]
+    with pytest.warns(LearnerFailedWarning, match="'odd' was dropped"):
+        stack = regressor(learners=learners)
+    assert "UnsendableError: its model cannot be sent between proc" in stack.failures_["odd"]
+    assert bits(stack) == bits(regressor(learners=learners[1:], n_jobs=None))
+    assert regressor(learners=learners, n_jobs=None).failures_ == {}
 
 
 def test_a_model_that_cannot_be_pickled_is_fine_in_this_process() -> None:

@@ -1,6 +1,7 @@
 """What every executor must do, tried on each of them."""
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -15,6 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from foldwise.engine.executor import Executor, Finished, InProcess, TaskEndedError, give_back
 from foldwise.engine.processes.futures import Futures, Threads
 from foldwise.engine.processes.pool import Processes
+from foldwise.engine.processes.worker import UnsendableError
 from tests.forked import server
 
 LONG = 120.0
@@ -90,6 +92,18 @@ def test_errors_come_back_as_they_were_raised(executor: Executor) -> None:
     executor.place(work, np.ones(4))
     executor.submit(3, "raise")
     assert isinstance(all_of(executor, 1)[3].error, KeyError)
+
+
+def test_a_job_that_cannot_be_sent_is_an_error_of_its_own(executor: Executor) -> None:
+    executor.place(lambda _shared, job: len(job), None)
+    executor.submit(0, [threading.Lock()])
+    executor.submit(1, [7])
+    found = all_of(executor, 2)
+    assert found[1].result == 1
+    if is_elsewhere(executor):
+        assert isinstance(found[0].error, UnsendableError)
+    else:
+        assert found[0].result == 1
 
 
 def test_what_is_placed_later_takes_the_place_of_what_was(executor: Executor) -> None:

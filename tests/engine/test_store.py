@@ -314,6 +314,13 @@ def test_an_empty_run_has_nothing(tmp_path: Path) -> None:
     assert len(describe(tmp_path).to_frame()) == 0
 
 
+def test_a_file_is_no_run(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.touch()
+    with pytest.raises(InvalidParameterError, match="run_dir must be the folder of a run; got"):
+        describe(file)
+
+
 def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         describe(tmp_path)

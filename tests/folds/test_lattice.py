@@ -96,6 +96,25 @@ def test_no_split_at_all_is_an_error() -> None:
     assert error_of([]) == "Stack: cv must give at least one split; got none. Use cv=5."
 
 
+@pytest.mark.parametrize(
+    ("part", "shown"),
+    [
+        (2, "2"), ("a", "'a'"), (["a"], "['a']"), (None, "None"), ([[2], [3]], "[[2], [3]]"),
+        ([[2], [3, 4]], "[[2], [3, 4]]"), ([2.5], "[2.5]"), ([np.nan], "[nan]"),
+    ],
+)  # fmt: skip
+def test_what_numbers_no_rows_is_an_error(part, shown) -> None:
+    assert error_of([([0, 1], part)]) == (
+        f"Stack: cv must give row numbers or masks of rows in every split; got {shown}. Use cv=5."
+    )
+
+
+@pytest.mark.parametrize("part", [[2.0, 3.0], np.array([2, 3], dtype=object), range(2, 4)])
+def test_whole_numbers_of_any_kind_number_rows(part) -> None:
+    lattice = Lattice.from_splits([([0, 1], part)], 9)
+    np.testing.assert_array_equal(lattice.tests[0], [2, 3])
+
+
 @pytest.mark.parametrize(("row", "shown"), [(9, "9"), (-1, "-1")])
 def test_a_row_number_outside_the_data_is_an_error(row, shown) -> None:
     assert error_of([([0, 1], [row])]) == (

@@ -101,6 +101,17 @@ def test_only_what_would_be_a_large_copy_is_read_in_parts(data: TrainingData) ->
     assert not in_parts._parts
 
 
+def test_learners_that_stop_early_are_silent_after_rows_were_read_in_parts(
+    data: TrainingData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = LGBMRegressor(**FEW, early_stopping_round=3)
+    with monkeypatch.context() as patched:
+        patched.setattr(lightgbm.sklearn, "Dataset", lightgbm.Dataset)
+        before = fitted(learner, data).model.booster_.model_to_string()
+    assert stand_in(LGBMRegressor(), data.X, TASK.train) is not None
+    assert fitted(learner, data).model.booster_.model_to_string() == before
+
+
 @pytest.mark.parametrize("sampled", [50, 10**5])
 def test_rounds_are_found_on_rows_in_parts_as_on_a_copy(
     sampled: int, data: TrainingData, monkeypatch: pytest.MonkeyPatch

@@ -92,13 +92,6 @@ class Costs:
     """Seconds and bytes of tasks by owner, in proportion to their size.
 
     ``expected``: Seconds of some owners for each unit of size, before anything of theirs was done.
-
-    Examples
-    --------
-    >>> costs = Costs()
-    >>> costs.learn(Task(None, ("forest",), size=100), seconds=2.0, memory=10)
-    >>> costs.seconds(Task(None, ("forest",), size=200)), costs.memory(Task(None, ("ridge",)))
-    (4.0, None)
     """
 
     expected: Mapping[str, float] = field(default_factory=dict)

@@ -325,13 +325,7 @@ class NotebookBar:
 
 
 def bar(event: Event) -> str:
-    """Return an event as a bar in HTML.
-
-    Examples
-    --------
-    >>> bar(Event("fitted", "Stack", "<b>", done=1, total=2))
-    '<progress value="1" max="2"></progress> Stack: 1/2 fits, &lt;b&gt;, 0 s'
-    """
+    """Return an event as a bar in HTML."""
     text = html.escape(event.line)
     return f'<progress value="{event.done}" max="{max(event.total, 1)}"></progress> {text}'
 

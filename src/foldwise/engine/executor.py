@@ -6,6 +6,7 @@ cluster. It knows nothing of learners, budgets or results that were stored; the 
 
 import contextlib
 import ctypes
+import math
 import mmap
 import sys
 import threading
@@ -18,8 +19,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from foldwise.arrays import Array
+
+ALIGNMENT = 64
 # Files whose arrays tasks read in place.
 MAPPED: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
@@ -133,6 +138,14 @@ def without_frames(error: Exception) -> Exception:
     return error
 
 
+def aligned_room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    """Return an empty array that begins at a multiple of 64 bytes."""
+    size = dtype.itemsize * math.prod(shape)
+    raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    skip = -raw.ctypes.data % ALIGNMENT
+    return raw[skip : skip + size].view(dtype).reshape(shape)
+
+
 def let_go() -> None:
     """Tell the system that what a task read of mapped arrays will not be wanted again soon."""
     if hasattr(mmap, "MADV_DONTNEED"):
@@ -220,16 +233,7 @@ def one_thread(api: str) -> Iterator[None]:
 
 
 class InProcess:
-    """Runs a task when it is waited for; learners keep their own thread settings.
-
-    Examples
-    --------
-    >>> executor = InProcess()
-    >>> executor.place(lambda shared, job: shared + job, 10)
-    >>> executor.submit(0, 5)
-    >>> executor.wait(None)[0].result
-    15
-    """
+    """Runs a task when it is waited for; learners keep their own thread settings."""
 
     capacity = 1
     kills = False

@@ -215,18 +215,13 @@ def packed(header: dict[str, Any], payload: bytes) -> list[bytes]:
 def read_header(path: Path) -> dict[str, Any]:
     """Return the header of a result file; the payload is only measured."""
     with _opened(path) as file:
-        header, size = _header(file)
-    if header["size"] != size:
-        raise DamagedFileError(f"{size} bytes instead of {header['size']}")
-    return header
+        return _header(file)
 
 
 def read_result(path: Path) -> tuple[dict[str, Any], bytes]:
     """Return header and payload of a result file, both checked."""
     with _opened(path) as file:
-        header, size = _header(file)
-        if header["size"] != size:
-            raise DamagedFileError(f"{size} bytes instead of {header['size']}")
+        header = _header(file)
         payload = file.read()
     if hashlib.sha256(payload).hexdigest() != header["sha256"]:
         raise DamagedFileError("its content does not have its hash")
@@ -238,8 +233,8 @@ def _opened(path: Path) -> Any:
     return os.fdopen(handle, "rb")
 
 
-def _header(file: Any) -> tuple[dict[str, Any], int]:
-    """Return the header and how many bytes follow it."""
+def _header(file: Any) -> dict[str, Any]:
+    """Return the header, if as many bytes follow it as it says."""
     total = os.fstat(file.fileno()).st_size
     start = file.read(len(MAGIC) + 40)
     if len(start) < len(MAGIC) + 40 or not start.startswith(MAGIC):
@@ -249,4 +244,7 @@ def _header(file: Any) -> tuple[dict[str, Any], int]:
     text = file.read(length) if left >= 0 else b""
     if hashlib.sha256(text).digest() != start[len(MAGIC) : -8]:
         raise DamagedFileError("its header does not have its hash")
-    return json.loads(text), left
+    header: dict[str, Any] = json.loads(text)
+    if header["size"] != left:
+        raise DamagedFileError(f"{left} bytes instead of {header['size']}")
+    return header

@@ -10,7 +10,7 @@ from typing import Any
 
 import joblib
 
-from foldwise.checks import check_jobs, check_word
+from foldwise.checks import check_jobs, check_word, unknown_word
 from foldwise.engine.budget import Clock, Costs, Task, free_memory
 from foldwise.engine.events import Stream, listeners_for
 from foldwise.engine.executor import Executor, InProcess, one_thread
@@ -19,9 +19,8 @@ from foldwise.engine.processes.pool import Processes
 from foldwise.engine.processes.worker import UnsendableError
 from foldwise.engine.run import Run
 from foldwise.engine.store import RunStore
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.errors import invalid_parameter
 
-NAMED = ("processes", "threads")
 # Enough parts that no worker waits long for the last, few enough that sending them costs little.
 PARTS_A_WORKER = 4
 
@@ -158,13 +157,7 @@ def open_run(
 
 
 def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
-    """Return where fits take place.
-
-    Examples
-    --------
-    >>> type(executor_for("Stack", None, None)).__name__
-    'InProcess'
-    """
+    """Return where fits take place."""
     if isinstance(wanted, futures.Executor):
         if is_inside(wanted):
             # A stack inside a stack: it would wait for a thread that waits for it.
@@ -184,13 +177,12 @@ def executor_for(owner: str, wanted: Any, n_jobs: int | None) -> Executor:
         from foldwise.engine.dask.executor import DaskExecutor
 
         return DaskExecutor(wanted, owner)
-    known = (*NAMED, "tcp://127.0.0.1:8786")
+    known = ("processes", "threads", "tcp://127.0.0.1:8786")
     must = (
         "be None, 'processes', 'threads', a Dask client or address, or an Executor "
         "of concurrent.futures"
     )
-    fix = did_you_mean(wanted, known)
-    raise invalid_parameter(owner, "executor", must=must, got=wanted, fix=fix)
+    raise unknown_word(owner, "executor", wanted, known, must)
 
 
 def fit_many(

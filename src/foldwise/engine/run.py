@@ -172,19 +172,11 @@ class Run:
 
 
 class Batch:
-    """One plan of tasks on its way: submits them, takes what comes back, gives up what takes long.
-
-    ``absorb``: Called with the number of each task and its result, or the exception it ended in, as
-    they come; returns the owners that have failed by it.
-    """
+    """One plan of tasks on its way: submits them, takes what comes back, gives up what is late."""
 
     def __init__(self, home: Run, tasks: Sequence[Task], absorb: Absorb) -> None:
         self.home, self.tasks, self.absorb = home, tasks, absorb
         self.pending = list(range(len(tasks)))
-        self.waiting: defaultdict[str, float] = defaultdict(float)
-        self.to_do: Counter[str] = Counter()
-        for task in tasks:
-            self.count(task, 1)
         self.at_work: dict[int, int] = {}
         self.losses: Counter[int] = Counter()
         self.failed: set[str] = set()
@@ -199,26 +191,12 @@ class Batch:
             index = self.choose()
             if index is None or self.must_wait(index):
                 return
-            self.put_back(index, -1)
+            self.pending.remove(index)
             ticket = next(self.home.tickets)
             self.at_work[ticket] = index
             task = self.tasks[index]
             job: Any = task.job
             self.home.executor.submit(ticket, job() if task.after else job)
-
-    def put_back(self, index: int, sign: int = 1) -> None:
-        """Take a task back among those that wait, or (-1) from among them."""
-        self.count(self.tasks[index], sign)
-        if sign > 0:
-            self.pending.insert(0, index)
-        else:
-            self.pending.remove(index)
-
-    def count(self, task: Task, sign: int) -> None:
-        """Keep the books of what each owner has to do."""
-        for owner in task.owners:
-            self.to_do[owner] += sign
-            self.waiting[owner] += sign * task.size
 
     def choose(self) -> int | None:
         """Return the task to begin next: unknown ones first, then the longest."""
@@ -266,7 +244,7 @@ class Batch:
         if isinstance(error, TaskLostError):
             self.losses[index] += 1
             if self.losses[index] <= RETRIES:
-                self.put_back(index)
+                self.pending.insert(0, index)
                 return
             error = TaskLostError(f"{error}; {RETRIES + 1} times, at last alone")
         if error is None:
@@ -331,28 +309,32 @@ class Batch:
             self.drop(self.alive(), "time budget: not finished in time")
             return
         self.end_hung()
-        for owner in sorted(self.alive()):
-            seconds = self.needs(owner)
-            if seconds is not None and seconds > left and self.has_others(owner):
+        for owner, size in sorted(self.waiting().items()):
+            rate = self.home.costs.least_rate(owner)
+            seconds = 0.0 if rate is None else rate * size / self.home.executor.capacity
+            if seconds > left and self.has_others(owner):
                 reason = f"about {rough_duration(seconds)} more needed, {rough_duration(left)} left"
                 self.drop({owner}, f"time budget: {reason}")
 
     def alive(self) -> set[str]:
         """Return the owners that still have something to do."""
-        owners = {owner for owner, number in self.to_do.items() if number > 0}
-        owners.update(owner for i in self.at_work.values() for owner in self.tasks[i].owners)
+        unfinished = [self.tasks[i] for i in [*self.pending, *self.at_work.values()]]
+        owners = {owner for task in unfinished for owner in task.owners}
         return {owner for owner in owners if not self.gone(owner)}
 
     def has_others(self, owner: str) -> bool:
         """Tell whether anything is left to combine without an owner."""
-        return any(not self.gone(name) for name in self.waiting if name != owner)
+        return any(
+            not self.gone(name) for task in self.tasks for name in task.owners if name != owner
+        )
 
-    def needs(self, owner: str) -> float | None:
-        """Return the seconds an owner's tasks that have not begun will take."""
-        rate = self.home.costs.least_rate(owner)
-        if rate is None or not self.to_do[owner]:
-            return None
-        return rate * self.waiting[owner] / self.home.executor.capacity
+    def waiting(self) -> dict[str, float]:
+        """Return the size of the tasks of each owner that have not begun."""
+        sizes: dict[str, float] = defaultdict(float)
+        for index in self.pending:
+            for owner in self.tasks[index].owners:
+                sizes[owner] += self.tasks[index].size
+        return {owner: size for owner, size in sizes.items() if not self.gone(owner)}
 
     def end_hung(self) -> None:
         """End fits that take many times as long as those before."""

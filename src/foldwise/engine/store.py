@@ -234,7 +234,7 @@ def read_manifest(run_dir: Path, owner: str) -> dict[str, Any] | None:
     try:
         manifest: dict[str, Any] = json.loads((run_dir / MANIFEST).read_bytes())
         manifest["versions"].items()
-    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if manifest.get("format") != FORMAT:
         fix = "Use a new folder, or the version of foldwise that made this one."

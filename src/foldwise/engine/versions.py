@@ -19,26 +19,14 @@ def _installed(distribution: str) -> str | None:
 
 
 def library_versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that every fit depends on.
-
-    Examples
-    --------
-    >>> sorted(set(library_versions()) & {"numpy", "python", "scikit-learn"})
-    ['numpy', 'python', 'scikit-learn']
-    """
+    """Return the versions of Python and of the libraries that every fit depends on."""
     found = {name: _installed(name) for name in LIBRARIES}
     python = ".".join(platform.python_version_tuple()[:2])
     return {"python": python, **{name: v for name, v in found.items() if v is not None}}
 
 
 def differences(theirs: dict[str, str], ours: dict[str, str]) -> list[str]:
-    """Return in words which versions differ.
-
-    Examples
-    --------
-    >>> differences({"numpy": "1.26"}, {"numpy": "2.3", "scipy": "1.16"})
-    ['numpy 1.26 is now 2.3', 'scipy none is now 1.16']
-    """
+    """Return in words which versions differ."""
     names = [*ours, *(name for name in theirs if name not in ours)]
     pairs = [(name, theirs.get(name, "none"), ours.get(name, "none")) for name in names]
     return [f"{name} {old} is now {new}" for name, old, new in pairs if old != new]

@@ -37,8 +37,8 @@ Kind = Literal["partition", "forward", "single"]
 EVERYTHING: Node = frozenset()
 DEFAULT_FOLDS = 5
 MOST_NODES = 500
+# Rows of a class for each fold from which on it need not be spread evenly; deals drawn at most.
 ENOUGH, MOST_DRAWS = 2, 20
-"""Rows of a class for each fold from which on it need not be spread evenly; deals drawn at most."""
 
 Splits = list[tuple[IntArray, IntArray]]
 _KINDS = ((KFold, StratifiedKFold), (GroupKFold, StratifiedGroupKFold))
@@ -173,10 +173,15 @@ def bad_cv(owner: str, must: str, got: Any, fix: str) -> InvalidParameterError:
 
 
 def _row_numbers(part: Any, n_rows: int, owner: str) -> IntArray:
-    rows = np.asarray(part)
-    if rows.dtype == bool:
-        rows = np.flatnonzero(rows)
-    rows = rows.astype(np.intp, copy=False)
+    try:
+        with np.errstate(invalid="ignore"):
+            given = np.asarray(part)
+            rows = np.flatnonzero(given) if given.dtype == bool else given.astype(np.intp)
+        known = given.ndim == 1 and (given.dtype == bool or bool((rows == given).all()))
+    except (TypeError, ValueError):
+        known = False
+    if not known:
+        raise bad_cv(owner, "give row numbers or masks of rows in every split", part, "Use cv=5.")
     if not (rows[1:] > rows[:-1]).all():
         rows = np.unique(rows)
     if len(rows) and (rows[0] < 0 or rows[-1] >= n_rows):
@@ -266,8 +271,7 @@ def deal(
     """
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     if cv is None or isinstance(cv, numbers.Integral):
-        how = seed, repeat, n_layers, owner, partners
-        splits = own_splits(cv, n_rows, classes, groups, *how)
+        splits = own_splits(cv, n_rows, classes, groups, seed, repeat, n_layers, owner, partners)
     elif hasattr(cv, "split") and not isinstance(cv, str):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers, partners)
@@ -367,8 +371,9 @@ def check_groups_are_whole(
     owner: str, name: str, splits: Iterable[tuple[Array, Array]], groups: Array | None
 ) -> None:
     """Raise if a split has rows of a group on both sides."""
-    for i, (train, test) in enumerate(() if groups is None else splits):
-        assert groups is not None
+    if groups is None:
+        return
+    for i, (train, test) in enumerate(splits):
         torn = np.intersect1d(groups[train], groups[test])
         if len(torn):
             got = Plain(f"split {i} with {len(torn)} of {len(np.unique(groups))} groups on both")

@@ -6,7 +6,7 @@ only looks things up.
 """
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -447,21 +447,12 @@ def _read_forward(lattice: Lattice, predict_with: str, n_layers: int, owner: str
         raise _too_few_folds(lattice.n_folds, lattice.n_folds + 1, n_layers, predict_with, owner)
     refs = [Ref(lattice.canonical(frozenset({i})), i) for i in range(lattice.n_folds)]
     blocks = [Block(lattice.tests[j], (refs[j],), j) for j in range(lattice.n_folds)]
-    judgements = []
-    for i in range(first + 1, lattice.n_folds):
-        train = tuple(
-            Block(rows, (refs[j],), j)
-            for j in range(first, i)
-            if len(rows := rows_before(lattice.tests[j], lattice.trains[i]))
-        )
-        if train:
-            judgements.append(Judgement(i, train, blocks[i], (refs[i],)))
-    judged = {j.fold for j in judgements}
+    judgements, unjudged = _judged_by_own(blocks, blocks[first:], lattice.trains, rows_before)
     return Reading(
-        tuple(judgements),
+        judgements,
         tuple(blocks[first:]),
         (Ref(EVERYTHING),) if predict_with == "refit" else tuple(refs[first:]),
-        tuple(i for i in range(lattice.n_folds) if i not in judged),
+        unjudged,
         tuple(np.arange(train[-1] + 1) for train in lattice.trains),
         in_order=True,
         predict_with=predict_with,
@@ -479,26 +470,37 @@ def _read_single(
     if inner is None:
         return Reading((), (Block(test, (ref,)),), deployed, predict_with=predict_with)
     blocks = [Block(test[rows], (ref,), i) for i, rows in enumerate(inner.tests)]
-    parts = {-1: np.flatnonzero(inner.fold_of < 0), **dict(enumerate(inner.tests))}
-    judgements = []
-    for i in range(inner.n_folds):
-        train = tuple(
-            Block(test[rows], (ref,), j)
-            for j, part in parts.items()
-            if j != i and len(rows := rows_inside(part, inner.trains[i]))
-        )
-        if train:
-            judgements.append(Judgement(i, train, blocks[i], (ref,)))
-    judged = {j.fold for j in judgements}
+    untested = Block(test[inner.fold_of < 0], (ref,), -1)
+    trains = tuple(test[train] for train in inner.trains)
+    judgements, unjudged = _judged_by_own(blocks, [untested, *blocks], trains, rows_inside)
     return Reading(
-        tuple(judgements),
+        judgements,
         (Block(test, (ref,)),),
         deployed,
-        tuple(i for i in range(inner.n_folds) if i not in judged),
-        tuple(test[train] for train in inner.trains),
+        unjudged,
+        trains,
         in_order=inner.kind == "forward",
         predict_with=predict_with,
     )
+
+
+def _judged_by_own(
+    blocks: Sequence[Block],
+    others: Sequence[Block],
+    trains: Sequence[IntArray],
+    inside: Callable[[IntArray, IntArray], IntArray],
+) -> tuple[tuple[Judgement, ...], tuple[int, ...]]:
+    """Return how folds are judged by their own node, and those for which no other may train."""
+    judgements, unjudged = [], []
+    for block, train in zip(blocks, trains, strict=True):
+        # No row of a fold, and none after it, lies in its own training part.
+        parts = [replace(other, rows=inside(other.rows, train)) for other in others]
+        usable = tuple(part for part in parts if len(part.rows))
+        if usable:
+            judgements.append(Judgement(block.fold, usable, block, block.refs))
+        else:
+            unjudged.append(block.fold)
+    return tuple(judgements), tuple(unjudged)
 
 
 def rows_inside(rows: IntArray, train: IntArray) -> IntArray:
@@ -549,7 +551,7 @@ class Needs:
         The rows asked of each node, as they were asked for.
     """
 
-    rows: dict[Node, list[IntArray]] = field(default_factory=dict)  # the rows asked of each node
+    rows: dict[Node, list[IntArray]] = field(default_factory=dict)
 
     def add(self, node: Node, rows: IntArray) -> None:
         """Ask a node for some rows."""
@@ -594,12 +596,11 @@ def upper_blocks(lattice: Lattice, node: Node, first: int = 0) -> tuple[Block, .
     >>> [(block.fold, block.rows.tolist()) for block in upper_blocks(lattice, frozenset({0}))]
     [(0, [2, 3]), (0, [4, 5])]
     """
+    train = lattice.rows(node)
     if lattice.kind == "forward":
         last = min(node) if node else lattice.n_folds
-        train = lattice.rows(node)
         pairs = [(rows_before(lattice.tests[j], train), frozenset({j})) for j in range(first, last)]
     else:
-        train = lattice.rows(node)
         pairs = [
             (rows_inside(lattice.tests[j], train), node | {j})
             for j in range(lattice.n_folds)
@@ -640,7 +641,7 @@ def needs_of(reading: Reading, lattice: Lattice, n_layers: int = 1) -> list[Need
     for block in reading.blocks:
         for ref in block.refs:
             top.add(ref.node, block.rows)
-    for node in _ordered(reading.kept):
+    for node in sorted(reading.kept, key=lambda node: (len(node), sorted(node))):
         top.add(node, np.empty(0, dtype=np.intp))
     layers = [top]
     for first in first_folds(lattice, n_layers)[-2::-1]:
@@ -651,7 +652,3 @@ def needs_of(reading: Reading, lattice: Lattice, n_layers: int = 1) -> list[Need
                 lower.add(block.refs[0].node, block.rows)
         layers.insert(0, lower)
     return layers
-
-
-def _ordered(nodes: Iterable[Node]) -> list[Node]:
-    return sorted(nodes, key=lambda node: (len(node), sorted(node)))

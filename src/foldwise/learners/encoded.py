@@ -10,7 +10,7 @@ import numpy as np
 from foldwise.arrays import Array, FloatArray, IntArray
 from foldwise.engine.executor import let_go
 from foldwise.learners.prepare import BLOCK_BYTES, PART_BYTES, one_array
-from foldwise.learners.rows import Matrix, matrix_of
+from foldwise.learners.rows import Matrix, matrix_of, slices
 
 Encode = Callable[[FloatArray], FloatArray]
 
@@ -37,7 +37,7 @@ class EncodedRows(Matrix):
     def whole(self, dtype: Any = np.float64, order: Literal["C", "F"] = "C") -> Array:
         """Return the rows as an array."""
         made = np.empty(self.shape, dtype, order)
-        for part in _parts(self.X, self.rows):
+        for part in slices(len(self.rows), self.X.shape[1], PART_BYTES):
             made[part] = self.take(part)
         let_go()
         return made
@@ -66,7 +66,7 @@ def column_blocks(X: Matrix, rows: IntArray, columns: IntArray, cells: int) -> I
         few = columns[first : first + width]
         block = np.empty((len(rows), len(few)))
         if type(X.table) is np.ndarray:
-            for part in _parts(X, rows):
+            for part in slices(len(rows), X.shape[1], PART_BYTES):
                 block[part] = X.table[rows[part][:, None], few]
                 let_go()
         else:
@@ -92,9 +92,3 @@ def freed_when_read(model: Any, rows: Sequence[Array]) -> Iterator[None]:
     model.set_params(callbacks=[*(kept or ()), Free()])
     yield
     model.set_params(callbacks=kept)
-
-
-def _parts(X: Matrix, rows: IntArray) -> Iterator[slice]:
-    """Yield parts of the rows, so few that what is read of each is little."""
-    step = max(1, PART_BYTES // (8 * max(X.shape[1], 1)))
-    return (slice(start, start + step) for start in range(0, len(rows), step))

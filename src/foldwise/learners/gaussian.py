@@ -40,13 +40,12 @@ class CellMoments:
     """Moments of each cell."""
 
     centre: FloatArray  # subtracted from the rows of X before anything else
-    count: FloatArray  # (n_atoms, n_classes): number of rows, and their weight
-    weight: FloatArray  # (n_atoms, n_classes): number of rows, and their weight
+    count: FloatArray  # (n_atoms, n_classes): number of rows
+    weight: FloatArray  # (n_atoms, n_classes): their weight
     mean: FloatArray  # (n_atoms, n_classes, n_features): weighted means, less the centre
     scatter: FloatArray  # weighted products about the cell means; its shape depends on their kind
-    plain: (
-        FloatArray  # (n_atoms, 2, n_features): unweighted sums and sums of squares about the centre
-    )
+    # (n_atoms, 2, n_features): unweighted sums and sums of squares about the centre
+    plain: FloatArray
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class ClassMoments:
     """Moments of the classes present at one node."""
 
     classes: IntArray  # the classes that have rows
-    count: FloatArray  # number of rows, and their weight
-    weight: FloatArray  # number of rows, and their weight
+    count: FloatArray  # number of rows
+    weight: FloatArray  # their weight
     mean: FloatArray  # (n_present, n_features): weighted means
     # weighted products about the class means: (n_present, n_features, n_features), pooled
     # (n_features, n_features), or of each column alone (n_present, n_features)
@@ -88,7 +87,9 @@ def cell_moments(matrix: Matrix, data: TrainingData, atoms: Atoms, kind: str) ->
     mean /= np.where(weight > 0, weight, 1.0)[:, :, None]
     if not (np.isfinite(mean).all() and np.isfinite(plain).all()):
         return None
-    scatter = np.zeros(_scatter_shape(shape, kind))
+    square = (shape[0], n_features, n_features)
+    shapes = {"pooled": square, "each": (*shape, n_features), "diagonal": shape}
+    scatter = np.zeros(shapes[kind])
     for atom, rows, x in blocks_of_atoms(matrix, atoms):
         x -= centre
         codes = data.y[rows]
@@ -101,13 +102,6 @@ def _one_hot(codes: IntArray, n_classes: int, weight: FloatArray) -> FloatArray:
     hot = np.zeros((len(codes), n_classes))
     hot[np.arange(len(codes)), codes] = weight
     return hot
-
-
-def _scatter_shape(shape: tuple[int, int, int], kind: str) -> tuple[int, ...]:
-    n_atoms, _, n_features = shape
-    if kind == "pooled":
-        return n_atoms, n_features, n_features
-    return (*shape, n_features) if kind == "each" else shape
 
 
 def _add_scatter(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import joblib
@@ -174,7 +174,6 @@ class _Begun:
 
     model: Any
     last: Any
-    key: str  # of the transformers before it
     called: dict[str, Any]
 
 
@@ -192,9 +191,16 @@ class NodeInput:
         # Rows that are many are asked about a block at a time.
         in_parts = alone and not issparse(data.X) and not task.watched
         self.blocks = self.cut(BLOCK_CELLS if in_parts else len(task.test) * data.X.shape[1])
-        # Rows are taken once they are asked for.
-        self.transformed: dict[str, tuple[Any, Any, Any]] = {"": (None, None, None)}
+        # Fitted transformers and what they made of the training rows, which are taken when wanted.
+        self.transformed: dict[str, tuple[Any, Any]] = {"": (None, None)}
+        # Rows encoded by the first step as they are read; and if nothing else is done to them.
+        self.first: EncodedRows | None = None
         self.encoded: EncodedRows | None = None
+
+    @cached_property
+    def shared_test(self) -> "AskedRows":
+        """The rows to predict, for several learners."""
+        return AskedRows(take_rows(self.data.X, self.task.test))
 
     def cut(self, cells: int) -> list[IntArray]:
         """Return the rows to predict in blocks of so many cells."""
@@ -226,14 +232,13 @@ class NodeInput:
             in_trees = self.task.watched or not isinstance(X_train, np.ndarray)
             self.blocks = self.cut(FEW_CELLS if in_trees else BLOCK_CELLS)
         else:
-            X_train, _ = self.rows_for(last, key)
+            X_train = self.rows_for(last, key)
         if self.alone:
-            fitted, _, X_test = self.transformed[key]
-            self.transformed[key] = fitted, None, X_test
+            self.transformed.clear()
         groups = None if self.data.groups is None else self.data.groups[self.task.train]
         data = TrainingData(X_train, self.y, self.weight, self.data.n_classes, groups)
         called = fit_arguments(last, data, assignment.seed, in_order=self.task.in_order)
-        return _Begun(model, last, key, called)
+        return _Begun(model, last, called)
 
     def finish(self, begun: "_Begun", method: str, seconds: float) -> NodeFit:
         """Ask the fitted last step."""
@@ -241,29 +246,24 @@ class NodeInput:
         predictions = np.empty((0, 0))
         if self.blocks:
             ask = (method, self.data, len(self.task.train))
-            rows = self.asked(begun.model, begun.last, begun.key)
-            each = [respond(begun.last, block, *ask) for block in rows]
+            each = [respond(begun.last, block, *ask) for block in self.asked(begun.model)]
             predictions = each[0] if len(each) == 1 else np.concatenate(each)
         model = begun.model if self.task.keep_model else None
         return NodeFit(predictions, model, seconds, time.perf_counter() - start)
 
-    def asked(self, model: Any, last: Any, key: str) -> Iterator[Any]:
+    def asked(self, model: Any) -> Iterator[Any]:
         """Yield the rows to predict as the last step wants them."""
-        if self.encoded is not None:
-            yield from (self.encoded.of(rows).whole() for rows in self.blocks)
-            return
-        if len(self.blocks) == 1:
-            X = self.transformed[key][2]
-            # A step before would have taken them.
-            X = take_rows(self.data.X, self.task.test) if X is None else X
-            yield X if self.alone or not overwrites(last) else copy.copy(X)
-            return
-        self.transformed.clear()
-        steps = model.steps[:-1] if last is not model else []
         for rows in self.blocks:
-            X = take_rows(self.data.X, rows)
-            for _, step in steps:
-                X = X if step is None or step == "passthrough" else step.transform(X)
+            if not self.alone:
+                yield self.shared_test.before_last(model)
+                continue
+            steps = steps_of(model)[:-1]
+            if self.first is None:
+                X = take_rows(self.data.X, rows)
+            else:
+                X, steps = self.first.of(rows).whole(), steps[1:]
+            for step in steps:
+                X = step.transform(X)
             let_go()
             yield X
 
@@ -277,23 +277,21 @@ class NodeInput:
                 continue
             parent, key = key, _key(key, step)
             if key not in self.transformed:
-                X_train, X_test = self.encoded_by(step, parent), None
+                X_train = self.encoded_by(step, parent)
                 if X_train is None:
-                    X_train, X_test = self.fit_transform(step, parent)
-                self.transformed[key] = (step, X_train, X_test)
+                    X_train = self.fit_transform(step, parent)
+                self.transformed[key] = (step, X_train)
             if self.alone:
                 del self.transformed[parent]
             model.steps[index] = (name, self.transformed[key][0])
         return model.steps[-1][1], key
 
-    def fit_transform(self, step: Any, parent: str) -> tuple[Any, Any]:
-        """Fit a transformer and return what it makes of the rows."""
-        X_train, X_test = self.rows_for(step, parent)
+    def fit_transform(self, step: Any, parent: str) -> Any:
+        """Fit a transformer and return what it makes of the training rows."""
+        X = self.rows_for(step, parent)
         if hasattr(step, "fit_transform"):
-            X_train = step.fit_transform(X_train, self.y)
-        else:
-            X_train = step.fit(X_train, self.y).transform(X_train)
-        return X_train, None if X_test is None else step.transform(X_test)
+            return step.fit_transform(X, self.y)
+        return step.fit(X, self.y).transform(X)
 
     def encoded_by(self, step: Any, parent: str) -> EncodedRows | None:
         """Return the training rows encoded as they are read, if the first step can; it is fitted.
@@ -305,7 +303,9 @@ class NodeInput:
             return None
         values = numbers_in_rows(self.data.X, rows)
         encode = None if values is None else step._fit_in_parts(self.data.X, values, rows)
-        return None if values is None or encode is None else EncodedRows(values, rows, encode)
+        if values is not None and encode is not None:
+            self.first = EncodedRows(values, rows, encode)
+        return self.first
 
     def given_to(self, learner: Any, rows: EncodedRows) -> Any:
         """Return encoded rows as a learner takes them in the least memory."""
@@ -325,21 +325,16 @@ class NodeInput:
             return nullcontext()
         return freed_when_read(learner, rows)
 
-    def rows_for(self, step: Any, key: str) -> tuple[Any, Any]:
-        """Return training and test rows, copied for a step that may overwrite them."""
-        fitted, X_train, X_test = self.transformed[key]
-        test = self.task.test if len(self.blocks) == 1 else None
-        if X_train is None:
-            X_train = take_rows(self.data.X, self.task.train)
-            X_test = None if test is None else take_rows(self.data.X, test)
+    def rows_for(self, step: Any, key: str) -> Any:
+        """Return the training rows, copied for a step that may overwrite them."""
+        fitted, X = self.transformed[key]
+        if X is None:
+            X = take_rows(self.data.X, self.task.train)
             let_go()
-        elif isinstance(X_train, EncodedRows):
-            X_test = None if test is None else X_train.of(test).whole()
-            X_train = X_train.whole()
-        self.transformed[key] = fitted, X_train, X_test
-        if self.alone or not overwrites(step):
-            return X_train, X_test
-        return copy.copy(X_train), copy.copy(X_test)
+        elif isinstance(X, EncodedRows):
+            X = X.whole()
+        self.transformed[key] = fitted, X
+        return X if self.alone or not overwrites(step) else copy.copy(X)
 
     def in_parts(self, learner: Any) -> Any:
         """Return what LightGBM takes for a copy of the training rows; None where one is needed."""
@@ -453,17 +448,21 @@ class AskedRows:
 
     def respond(self, model: Any, method: str, data: TrainingData, n_train: int) -> FloatArray:
         """Return a model's response, see :func:`respond`."""
+        X = self.before_last(model)
+        start = time.perf_counter()
+        response = respond(steps_of(model)[-1], X, method, data, n_train)
+        self.seconds[self.parts(model)[-1]] = time.perf_counter() - start
+        return response
+
+    def before_last(self, model: Any) -> Any:
+        """Return the rows as the last step of a model is asked about them."""
         *before, last = zip(steps_of(model), self.parts(model), strict=True)
         for step, part in before:
             if part not in self.transformed:
                 start = time.perf_counter()
                 self.transformed[part] = step.transform(self._rows(step, part))
                 self.seconds[part] = time.perf_counter() - start
-        step, part = last
-        start = time.perf_counter()
-        response = respond(step, self._rows(step, part), method, data, n_train)
-        self.seconds[part] = time.perf_counter() - start
-        return response
+        return self._rows(*last)
 
     def _rows(self, step: Any, part: tuple[int, ...]) -> Any:
         rows = self.transformed[part[:-1]]

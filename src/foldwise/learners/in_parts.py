@@ -84,12 +84,13 @@ class _Dataset(lightgbm.Dataset):
         super().__init__(_parts.get(address, data), *args, **named)
 
     def get_params(self) -> dict[str, Any]:
-        """Return all parameters as long as rows are read: the bins of a copy are found by all.
+        """Return all parameters while rows are read in parts: the bins of a copy are found by all.
 
         LightGBM leaves out the seed, which draws the rows that bins are found on, and how small a
         leaf may be, which decides what columns are left out.
         """
-        return super().get_params() if self._handle else dict(self.params or {})
+        reading = isinstance(self.data, RowsInParts) and not self._handle
+        return dict(self.params or {}) if reading else super().get_params()
 
     def __sample(self, *, seqs: Any, total_nrow: int) -> tuple[list[Any], list[Any]]:
         """Return what LightGBM's own returns, without its copies: values that are not zero."""

@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 
 from foldwise.arrays import FloatArray
 from foldwise.learners.moments import factored, solved_by
-from foldwise.learners.prepare import fitted, take_rows
-from foldwise.learners.rows import holds_numbers, matrix_of
+from foldwise.learners.prepare import fitted, n_targets_of, take_rows
+from foldwise.learners.rows import holds_numbers, is_for_targets, matrix_of
 from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData, Tried
 
 KERNELS = ("linear", "rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine")
@@ -28,26 +28,23 @@ Solve = Callable[[FloatArray, NodeTask], "Dual | None"]
 
 def handles_kernel_ridge(learner: Any, data: TrainingData) -> bool:
     """Tell whether a KernelRidge has a kernel known by name and few enough rows."""
-    alpha = np.asarray(learner.alpha)
-    n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
     return (
         isinstance(learner.kernel, str)
         and learner.kernel in KERNELS
-        and (isinstance(learner.alpha, Real) or alpha.shape in {(1,), (n_targets,)})
-        and bool((alpha >= 0).all())
+        and is_for_targets(learner.alpha, data)
+        and bool((np.asarray(learner.alpha) >= 0).all())
         and _small_and_plain(data)
     )
 
 
 def handles_gaussian_process(learner: Any, data: TrainingData) -> bool:
     """Tell whether a GaussianProcessRegressor has a fixed kernel and few enough rows."""
-    n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
     return (
         learner.optimizer is None
         and (learner.kernel is None or learner.kernel.requires_vector_input)
         and isinstance(learner.alpha, Real)
         and float(learner.alpha) >= 0
-        and learner.n_targets in (None, n_targets)
+        and learner.n_targets in (None, n_targets_of(data))
         and data.sample_weight is None
         and _small_and_plain(data)
     )

@@ -1,10 +1,9 @@
 """Shortcuts for LinearRegression and Ridge, bare or behind a StandardScaler."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,11 @@ from foldwise.learners.rows import (
     atoms_of,
     centre_of,
     holds_numbers,
+    is_for_targets,
     matrix_of,
     node_fits,
     predict_blocks,
+    slices,
 )
 from foldwise.learners.tasks import NodeTask, Tasks, TrainingData, Tried
 
@@ -61,14 +62,11 @@ class LinearFit:
     problem: NormalEquations
     solution: Solution
 
-    def constant(self) -> FloatArray:
-        """Return the prediction at the centre of the moments."""
-        level: FloatArray = self.problem.level - self.problem.point @ self.solution.coefficients
-        return level
-
 
 # Given the last step, the equations and the node's rows: the solution, None if not sure.
 Solver = Callable[[Any, NormalEquations, IntArray], Solution | None]
+# Some rows of a node less the centre of the moments, their targets, and their weights as a column.
+NodeRows = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def handles_least_squares(learner: Any, data: TrainingData) -> bool:
@@ -79,11 +77,10 @@ def handles_least_squares(learner: Any, data: TrainingData) -> bool:
 def handles_ridge(learner: Any, data: TrainingData) -> bool:
     """Tell whether a Ridge is one that moments are enough for."""
     alpha = np.asarray(learner.alpha)
-    n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
     return (
         not learner.positive
         and learner.solver in ("auto", "cholesky", "svd")
-        and (isinstance(learner.alpha, Real) or alpha.shape in {(1,), (n_targets,)})
+        and is_for_targets(learner.alpha, data)
         and alpha.dtype.kind in "fiu"
         and bool(np.isfinite(alpha).all() and (alpha >= 0).all())
         and holds_numbers(data)
@@ -123,14 +120,24 @@ def fit_linear(learner: Any, data: TrainingData, tasks: Tasks, method: str, solv
     matrix = matrix_of(data.X)
     if matrix is None or method != "predict":
         return None
-    start = time.perf_counter()
+    start, (scaler, last) = time.perf_counter(), split(learner)
     atoms, moments = _shared_moments(data, matrix, tasks)
     if atoms is None or moments is None:
         return None
 
     def solve_node(number: int) -> LinearFit | None:
         node = node_moments(moments, atoms.members[number])
-        return _fit_one(learner, node, solve, tasks[number].train)
+        if node is None:
+            return None
+        scaling = None if scaler is None else scaling_of(node, scaler.with_std)
+        if scaler is not None and scaling is None:
+            return None
+        with_mean = scaler is not None and scaler.with_mean
+        problem = normal_equations(node, last.fit_intercept, scaling, with_mean)
+        solution = solve(last, problem, tasks[number].train)
+        if solution is None or not _level_is_harmless(node, problem, solution):
+            return None
+        return LinearFit(node, scaling, problem, solution)
 
     predict, model_of = partial(_predicted, matrix), partial(_model, learner, data)
     return node_fits(tasks, start, solve_node, predict, model_of)
@@ -153,25 +160,6 @@ def _shared_moments(
     if not MAPPED:
         data.shared["linear moments"] = (trains, atoms, moments)
     return atoms, moments
-
-
-def _fit_one(
-    learner: Any, moments: NodeMoments | None, solve: Solver, rows: IntArray
-) -> LinearFit | None:
-    scaler, last = split(learner)
-    if moments is None:
-        return None
-    scaling = None
-    if scaler is not None:
-        scaling = scaling_of(moments, scaler.with_std)
-        if scaling is None:
-            return None
-    with_mean = scaler is not None and scaler.with_mean
-    problem = normal_equations(moments, last.fit_intercept, scaling, with_mean)
-    solution = solve(last, problem, rows)
-    if solution is None or not _level_is_harmless(moments, problem, solution):
-        return None
-    return LinearFit(moments, scaling, problem, solution)
 
 
 def _level_is_harmless(moments: NodeMoments, problem: NormalEquations, solution: Solution) -> bool:
@@ -200,7 +188,8 @@ def _predicted(matrix: Matrix, tasks: Tasks, fits: Sequence[Any]) -> list[FloatA
         return []
     centre = fits[0].moments.centre
     coefficients = np.stack([fit.solution.coefficients for fit in fits])
-    constants = np.stack([fit.constant() for fit in fits])
+    at_centre = [fit.problem.level - fit.problem.point @ fit.solution.coefficients for fit in fits]
+    constants = np.stack(at_centre)
 
     def respond(rows: IntArray, numbers: list[int]) -> list[FloatArray]:
         x = matrix.take(rows) - centre
@@ -280,10 +269,13 @@ def fit_ridge_grid(learner: Any, data: TrainingData, tasks: Tasks, method: str) 
 
     def solve(last: Any, problem: NormalEquations, rows: IntArray) -> Solution | None:
         alphas = np.asarray(last.alphas, dtype=np.float64).reshape(-1)
-        node = _NodeRows(matrix, centre, y, weight, rows)
-        losses = leave_one_out_losses(problem, alphas, node, last.fit_intercept)
+        parts = (rows[part] for part in slices(len(rows), matrix.shape[1], BLOCK_BYTES, fewest=64))
+        read = ((matrix.take(part) - centre, y[part], weight[part, None]) for part in parts)
+        total = weight[rows].sum() if last.fit_intercept else None
+        losses = leave_one_out_losses(problem, alphas, read, total)
         if losses is None:
             return None
+        losses /= len(rows)
         each = last.alpha_per_target and y.shape[1] > 1
         chosen, clear = _winners(losses if each else losses.mean(axis=1, keepdims=True))
         # A kind of our own need not choose as scikit-learn would.
@@ -299,27 +291,12 @@ def fit_ridge_grid(learner: Any, data: TrainingData, tasks: Tasks, method: str) 
     return fit_linear(learner, data, tasks, method, solve)
 
 
-@dataclass(frozen=True)
-class _NodeRows:
-    """The rows of a node, read a block at a time."""
-
-    matrix: Matrix
-    centre: FloatArray
-    y: FloatArray
-    weight: FloatArray
-    rows: IntArray
-
-    @property
-    def parts(self) -> list[IntArray]:
-        """The rows of each block."""
-        step = max(64, BLOCK_BYTES // (8 * self.matrix.shape[1]))
-        return [self.rows[start : start + step] for start in range(0, len(self.rows), step)]
-
-
 def leave_one_out_losses(
-    problem: NormalEquations, alphas: FloatArray, node: _NodeRows, fit_intercept: bool
+    problem: NormalEquations, alphas: FloatArray, parts: Iterable[NodeRows], total: float | None
 ) -> FloatArray | None:
-    """Return the mean squared leave-one-out error for each penalty and target.
+    """Return the sum of the squared leave-one-out errors for each penalty and target.
+
+    ``total``: The sum of all weights; None where there is no intercept.
 
     In the basis of eigenvectors, the leverage of a row is a sum of its squared coordinates,
     so that a penalty costs O(n * p) after O(n * p ** 2) for the basis.
@@ -330,19 +307,18 @@ def leave_one_out_losses(
     shrink = 1.0 / (np.maximum(eigenvalues, 0.0)[:, None] + alphas)
     coordinates = (vectors.T @ problem.right)[:, None, :] * shrink[:, :, None]
     basis = vectors / problem.scale[:, None]
-    losses, total = np.zeros((len(alphas), problem.right.shape[1])), node.weight[node.rows].sum()
-    for part in node.parts:
-        q = (node.matrix.take(part) - node.centre - problem.point) @ basis
-        weight = node.weight[part][:, None]
-        fitted = (q @ coordinates.reshape(len(basis), -1)).reshape(len(part), *losses.shape)
+    losses = np.zeros((len(alphas), problem.right.shape[1]))
+    for x, y, weight in parts:
+        q = (x - problem.point) @ basis
+        fitted = (q @ coordinates.reshape(len(basis), -1)).reshape(len(x), *losses.shape)
         left = 1.0 - weight * (np.square(q, out=q) @ shrink)
-        if fit_intercept:
+        if total is not None:
             left -= weight / total
         if left.min() < SMALLEST_LEFT:
             return None
-        errors = ((node.y[part] - problem.level)[:, None, :] - fitted) / left[:, :, None]
+        errors = ((y - problem.level)[:, None, :] - fitted) / left[:, :, None]
         losses += np.einsum("i,ijk->jk", weight[:, 0], np.square(errors, out=errors))
-    return losses / len(node.rows)
+    return losses
 
 
 def _winners(losses: FloatArray) -> tuple[IntArray, bool]:

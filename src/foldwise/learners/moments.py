@@ -41,13 +41,13 @@ class NodeMoments:
     """Moments of the rows of one node, X centred by ``centre``, y by its mean."""
 
     xx: FloatArray  # (n_features, n_features): weighted products
-    xy: FloatArray  # (n_features, n_features): weighted products
-    x: FloatArray  # weighted mean of X less the centre, and of y
-    y_mean: FloatArray  # weighted mean of X less the centre, and of y
-    weight: float  # sum of the weights, number of rows
-    count: float  # sum of the weights, number of rows
-    plain_mean: FloatArray  # unweighted mean of X less the centre, and variance
-    plain_var: FloatArray  # unweighted mean of X less the centre, and variance
+    xy: FloatArray  # (n_features, n_targets): weighted products
+    x: FloatArray  # weighted mean of X less the centre
+    y_mean: FloatArray  # weighted mean of y
+    weight: float  # sum of the weights
+    count: float  # number of rows
+    plain_mean: FloatArray  # unweighted mean of X less the centre
+    plain_var: FloatArray  # unweighted variance of X
     plain_square: FloatArray  # unweighted mean square about the centre
     centre: FloatArray  # subtracted from the rows of X
 
@@ -139,8 +139,8 @@ EPSILON = float(np.finfo(np.float64).eps)
 class Scaling:
     """What a StandardScaler does to the columns: subtract, then divide."""
 
-    mean: FloatArray  # mean (less the centre of the moments) and variance of the node's rows
-    var: FloatArray  # mean (less the centre of the moments) and variance of the node's rows
+    mean: FloatArray  # of the node's rows, less the centre of the moments
+    var: FloatArray  # of the node's rows
     scale: FloatArray  # divisor
 
 
@@ -148,12 +148,10 @@ class Scaling:
 class NormalEquations:
     """Normal equations of a linear model, X measured from ``point``, y from ``level``."""
 
-    # (n_features, n_features): products of the (scaled) columns, and of columns and targets
-    gram: FloatArray
-    # (n_features, n_features): products of the (scaled) columns, and of columns and targets
-    right: FloatArray
-    point: FloatArray  # where X (less the centre of the moments) and y are measured from
-    level: FloatArray  # where X (less the centre of the moments) and y are measured from
+    gram: FloatArray  # (n_features, n_features): products of the (scaled) columns
+    right: FloatArray  # (n_features, n_targets): products of columns and targets
+    point: FloatArray  # where X (less the centre of the moments) is measured from
+    level: FloatArray  # where y is measured from
     scale: FloatArray  # divisors of the columns
     growth: float  # how much rounding errors grew when the columns were measured from ``point``
 
@@ -204,7 +202,7 @@ def solved(gram: FloatArray, right: FloatArray, growth: float) -> FloatArray | N
     Scaled to a unit diagonal first, as the accuracy of Cholesky's method does not depend
     on the units of the columns; the condition number is estimated in O(n ** 2).
 
-    Shapes: ``gram, right`` (n, n).
+    Shapes: ``gram`` (n, n), ``right`` (n, n_right).
     """
     found = factored(gram.copy(), growth)
     return None if found is None else solved_by(found, right)

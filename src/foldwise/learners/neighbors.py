@@ -64,12 +64,12 @@ def fit_neighbors(learner: Any, data: TrainingData, tasks: Tasks, method: str) -
     unsure: set[int] = {i for i, task in enumerate(tasks) if len(task.train) < learner.n_neighbors}
 
     def respond(rows: IntArray, numbers: list[int]) -> list[FloatArray]:
-        found = search.nearest(rows, np.any(atoms.members[numbers], axis=0))
+        found, atom = search.nearest(rows, np.any(atoms.members[numbers], axis=0))
         responses = []
         for number in numbers:
             response = None
             if number not in unsure:
-                near = found.within(atoms.members[number], wanted)
+                near = found.within(np.flatnonzero(atoms.members[number, atom]), wanted)
                 response = vote.of(near, number) if search.is_sure(near) else None
             if response is None:
                 unsure.add(number)
@@ -97,19 +97,18 @@ class _Near:
 
     distance: FloatArray
     row: IntArray
-    atom: IntArray
 
-    def within(self, members: BoolArray, wanted: int) -> "_Near":
-        """Return the nearest rows of some atoms."""
-        columns = np.flatnonzero(members[self.atom])
-        distance, row = self.distance[:, columns], self.row[:, columns]
+    def at(self, places: IntArray) -> "_Near":
+        """Return those at some places of each row."""
+        distance = np.take_along_axis(self.distance, places, axis=1)
+        return _Near(distance, np.take_along_axis(self.row, places, axis=1))
+
+    def within(self, columns: IntArray, wanted: int) -> "_Near":
+        """Return the nearest of some columns."""
+        near = _Near(self.distance[:, columns], self.row[:, columns])
         if len(columns) > wanted:
-            part = np.argpartition(distance, wanted - 1, axis=1)[:, :wanted]
-            distance = np.take_along_axis(distance, part, axis=1)
-            row = np.take_along_axis(row, part, axis=1)
-        order = np.argsort(distance, axis=1, kind="stable")
-        row = np.take_along_axis(row, order, axis=1)
-        return _Near(np.take_along_axis(distance, order, axis=1), row, self.atom)
+            near = near.at(np.argpartition(near.distance, wanted - 1, axis=1)[:, :wanted])
+        return near.at(np.argsort(near.distance, axis=1, kind="stable"))
 
 
 class _AtomSearch:
@@ -121,15 +120,13 @@ class _AtomSearch:
         self.largest = float(np.max(norms))
         self.finite = bool(np.isfinite(self.largest))
         self.structures: list[Any] = []
-        if self.finite:
-            self.structures = [self._structure(matrix.take(rows)) for rows in self.rows]
-
-    def _structure(self, X: FloatArray) -> Any:
         names = ("n_neighbors", "algorithm", "leaf_size", "metric", "p", "n_jobs")
-        return NearestNeighbors(**{name: getattr(self.learner, name) for name in names}).fit(X)
+        how = {name: getattr(learner, name) for name in names}
+        if self.finite:
+            self.structures = [NearestNeighbors(**how).fit(matrix.take(r)) for r in self.rows]
 
-    def nearest(self, rows: IntArray, needed: BoolArray) -> _Near:
-        """Return one more than the wanted nearest rows of each needed atom."""
+    def nearest(self, rows: IntArray, needed: BoolArray) -> tuple[_Near, IntArray]:
+        """Return one more than the wanted nearest rows of each needed atom, and their atoms."""
         X = self.matrix.take(rows)
         distances, found, atoms = [], [], []
         for atom in np.flatnonzero(needed):
@@ -139,7 +136,7 @@ class _AtomSearch:
             distances.append(distance)
             found.append(inside[index])
             atoms.append(np.full(wanted, atom))
-        return _Near(np.hstack(distances), np.hstack(found), np.concatenate(atoms))
+        return _Near(np.hstack(distances), np.hstack(found)), np.concatenate(atoms)
 
     def is_sure(self, near: _Near) -> bool:
         """Tell whether rounding can change neither who the neighbours are nor their weights."""

@@ -41,9 +41,9 @@ class LearnerInput:
 
     def columns(self, indices: IntArray | None) -> "LearnerInput":
         """Return some of the columns; None stands for all of them."""
-        return (
-            self if indices is None else LearnerInput(take(self.X, indices, axis=1), self.trusted)
-        )
+        if indices is None:
+            return self
+        return LearnerInput(take(self.X, indices, axis=1), self.trusted)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import math
 import numbers
 from functools import partial
 from typing import Any, Self
@@ -15,10 +14,9 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from foldwise._sklearn import n_samples, take
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.engine.executor import let_go
+from foldwise.engine.executor import ALIGNMENT, aligned_room, let_go
 from foldwise.learners.tasks import TrainingData
 
-ALIGNMENT = 64
 # Less than this is not worth avoiding a copy of.
 BLOCK_BYTES = 2**25
 # Of rows that are copied, before what was read of the table around them is let go.
@@ -320,7 +318,7 @@ def take_rows(X: Any, rows: IntArray) -> Any:
         return type(X)(own, index=X.index.take(rows), columns=X.columns, copy=False)
     if X.dtype.hasobject or not X.flags.c_contiguous:
         return _at_boundary(X[rows])
-    copied = _room(X.dtype, (len(rows), *X.shape[1:]))
+    copied = aligned_room(X.dtype, (len(rows), *X.shape[1:]))
     step = max(1, PART_BYTES // max(X[:1].nbytes, 1))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
@@ -346,17 +344,9 @@ def one_array(X: Any) -> Any:
 def _at_boundary(array: Array) -> Array:
     if array.dtype.hasobject or array.ctypes.data % ALIGNMENT == 0 or not array.flags.c_contiguous:
         return array
-    copied = _room(array.dtype, array.shape)
+    copied = aligned_room(array.dtype, array.shape)
     copied[...] = array
     return copied
-
-
-def _room(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-    """Return an empty array that begins at a multiple of 64 bytes."""
-    size = dtype.itemsize * math.prod(shape)
-    raw = np.empty(size + ALIGNMENT, dtype=np.uint8)
-    skip = -raw.ctypes.data % ALIGNMENT
-    return raw[skip : skip + size].view(dtype).reshape(shape)
 
 
 def _asked_trees(model: Any, X: Any, method: str) -> FloatArray | None:
@@ -422,7 +412,7 @@ def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -
             f"{type(model).__name__}.{method} returned shape {values.shape} for {n_rows} rows"
         )
     values = values.reshape(n_rows, -1)
-    n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
+    n_targets = n_targets_of(data)
     if data.n_classes is None and values.shape[1] != n_targets:
         raise ValueError(
             f"{type(model).__name__}.{method} returned {values.shape[1]} columns for "
@@ -433,6 +423,11 @@ def respond(model: Any, X: Any, method: str, data: TrainingData, n_train: int) -
     if not np.isfinite(values).all():
         raise ValueError(f"{type(model).__name__}.{method} returned values that are not finite")
     return values
+
+
+def n_targets_of(data: TrainingData) -> int:
+    """Return how many columns y has."""
+    return 1 if data.y.ndim == 1 else int(data.y.shape[1])
 
 
 def fitted(learner: Any, X: Any, seed: int | None, learned: dict[str, Any]) -> Any:

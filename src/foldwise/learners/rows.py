@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.sparse import issparse
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
 from foldwise.engine.executor import let_go
+from foldwise.learners.prepare import n_targets_of
 from foldwise.learners.tasks import NodeFit, NodeTask, Tasks, TrainingData
 
 BLOCK_BYTES = 2**21
@@ -47,11 +49,14 @@ class Matrix:
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Yield all rows in blocks that fit a processor's cache."""
-        n_rows, n_columns = self.shape
-        step = max(64, BLOCK_BYTES // (8 * max(n_columns, 1)))
-        for start in range(0, n_rows, step):
-            where = slice(start, min(start + step, n_rows))
+        for where in slices(*self.shape, BLOCK_BYTES, fewest=64):
             yield where, self.take(where)
+
+
+def slices(n_rows: int, n_columns: int, n_bytes: int, fewest: int = 1) -> Iterator[slice]:
+    """Yield slices of rows, as many at a time as take so many bytes."""
+    step = max(fewest, n_bytes // (8 * max(n_columns, 1)))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def matrix_of(X: Any) -> Matrix | None:
@@ -89,6 +94,11 @@ def _is_double(dtype: np.dtype[Any]) -> bool:
 def holds_numbers(data: TrainingData) -> bool:
     """Tell whether y is finite numbers."""
     return data.y.dtype.kind in "fiu" and bool(np.isfinite(data.y).all())
+
+
+def is_for_targets(penalty: Any, data: TrainingData) -> bool:
+    """Tell whether a penalty is one number, or one for each target."""
+    return isinstance(penalty, Real) or np.shape(penalty) in {(1,), (n_targets_of(data),)}
 
 
 def holds_codes(data: TrainingData) -> bool:
@@ -175,10 +185,8 @@ def predict_blocks(tasks: Tasks, shape: tuple[int, int], respond: Responder) -> 
     Shapes: returns (n_test, width).
     """
     predictions = [np.empty((0, 0)) for _ in tasks]
-    step = max(64, PREDICT_BYTES // (8 * max(shape[1], 1)))
     for rows, numbers, places in _tested_together(tasks, shape[0]):
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
+        for part in slices(len(rows), shape[1], PREDICT_BYTES, fewest=64):
             responses = respond(rows[part], numbers)
             for number, place, values in zip(numbers, places, responses, strict=True):
                 if not predictions[number].size:

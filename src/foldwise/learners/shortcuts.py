@@ -21,11 +21,10 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from foldwise.learners import gaussian, kernels, linear, neighbors
-from foldwise.learners.general import fit_generally
+from foldwise.learners.general import fit_generally, steps_of
 from foldwise.learners.rows import matrix_of
 from foldwise.learners.tasks import NodeFit, Tasks, TrainingData, Tried
 
@@ -94,13 +93,13 @@ def shortcut_for(learner: Any, data: TrainingData) -> Shortcut | None:
     >>> shortcut_for(Lasso(), data) is None
     True
     """
-    plain = type(learner) is Pipeline and learner.memory is None and not learner.verbose
-    last = learner.steps[-1][1] if plain else learner
+    last = steps_of(learner)[-1]
     known = _KNOWN.get(type(last))
     if known is None:
         return None
     if known.behind != "anything":
-        if plain and not (known.behind == "scaler" and _is_scaled(learner)):
+        is_behind = last is not learner
+        if is_behind and not (known.behind == "scaler" and _is_scaled(learner)):
             return None
         if matrix_of(data.X) is None:
             return None
@@ -141,8 +140,7 @@ def takes_long(learner: Any) -> bool:
     >>> takes_long(Ridge())
     False
     """
-    last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
-    known = _KNOWN.get(type(last))
+    known = _KNOWN.get(type(steps_of(learner)[-1]))
     return known is not None and known.behind == "anything"
 
 

@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -116,19 +115,6 @@ def _of_classes(part: Part, classes: Array) -> Part:
     return take_rows(X, met), y[met], None if weight is None else weight[met]
 
 
-def _answers_once(model: Any, *, keep: bool) -> bool:
-    """Tell whether the models of the first rounds are good for the rows they are made for only."""
-    return hasattr(model, "_answering") and not keep
-
-
-def _cuts(model: Any, found: Sequence[int], X: Any, *, keep: bool) -> dict[int, Any]:
-    """Return the models of the first rounds."""
-    if _answers_once(model, keep=keep):
-        cuts: dict[int, Any] = model._answering(found, X)
-        return cuts
-    return {rounds: _first(model, rounds) for rounds in found}
-
-
 def _first(model: Any, rounds: int) -> Any:
     """Return the fitted model of the first rounds."""
     if hasattr(model, "_first"):
@@ -199,9 +185,8 @@ def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> 
     node = NodeInput(data, task, alone=True)
     begun = node.begin(assignment)
     last = begun.last
-    asked = partial(node.asked, begun.model, last, begun.key)
     # Rows that are encoded as they are read need not wait for the end.
-    whole = None if node.encoded is not None else next(asked())
+    whole = None if node.encoded is not None else next(node.asked(begun.model))
 
     def part(rows: IntArray) -> Part:
         if node.encoded is not None:
@@ -216,9 +201,13 @@ def _fit_watched(assignment: Assignment, data: TrainingData, task: NodeTask) -> 
     called.clear()
     seconds, start = time.perf_counter() - start, time.perf_counter()
     told, models = dict[int, list[FloatArray]](), dict[int, Any]()
-    for X in asked() if whole is None else [whole]:
-        if not models or _answers_once(last, keep=task.keep_model):
-            models = _cuts(last, found, X, keep=task.keep_model)
+    # Quicker, but good for the rows they are made for only.
+    at_once = hasattr(last, "_answering") and not task.keep_model
+    for X in node.asked(begun.model) if whole is None else [whole]:
+        if at_once:
+            models = last._answering(found, X)
+        elif not models:
+            models = {rounds: _first(last, rounds) for rounds in found}
         for rounds, cut in models.items():
             answer = respond(cut, X, assignment.method, data, len(task.train))
             told.setdefault(rounds, []).append(answer)

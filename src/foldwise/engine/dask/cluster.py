@@ -159,7 +159,8 @@ class Cluster:
         for future in futures.values():
             if future.status == "error":
                 error = future.exception(timeout=ANSWER_SECONDS)
-                raise self.other_versions(_words(error)) from error
+                kind = "" if isinstance(error, OtherVersionsError) else f"{type(error).__name__}: "
+                raise self.other_versions(f"a worker: {kind}{error}") from error
 
     def at_work(self) -> dict[str, str]:
         """Return which worker each task is at, from key to address."""
@@ -211,9 +212,3 @@ def _connected(address: str, owner: str) -> Any:
 
 def _refused(owner: str, must: str, got: Any, fix: str) -> InvalidParameterError:
     return invalid_parameter(owner, "executor", must=must, got=got, fix=fix)
-
-
-def _words(error: Any) -> str:
-    if isinstance(error, OtherVersionsError):
-        return f"a worker: {error}"
-    return f"a worker: {type(error).__name__}: {error}"

@@ -6,12 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from cloudpickle import dumps
-
 from foldwise.engine.dask.cluster import ANSWER_SECONDS, Cluster
 from foldwise.engine.dask.worker import OtherVersionsError, Placed, do_task
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError
-from foldwise.engine.processes.worker import Surroundings, received
+from foldwise.engine.processes.worker import Surroundings, portable, received
 from foldwise.engine.versions import library_versions
 from foldwise.errors import warn
 
@@ -90,7 +88,7 @@ class DaskExecutor:
 
     def submit(self, ticket: int, job: Any) -> None:
         """Hand a task to the scheduler."""
-        self._flights[ticket] = Flight(ticket, dumps(job), time.monotonic())
+        self._flights[ticket] = Flight(ticket, portable(job), time.monotonic())
         self._send(self._flights[ticket])
 
     def wait(self, timeout: float | None) -> list[Finished]:
@@ -116,10 +114,8 @@ class DaskExecutor:
 
     def cancel(self, ticket: int, reason: str) -> None:
         """Forget a task; one at work goes on without anybody waiting for it."""
-        flight = self._flights.pop(ticket, None)
-        if flight is not None:
-            spent = time.monotonic() - flight.since
-            self._over.append(Finished(ticket, None, TaskEndedError(reason), spent))
+        if ticket in self._flights:
+            self._end(self._flights[ticket], TaskEndedError(reason))
 
     def close(self) -> None:
         """Forget all tasks and the data; a client of the user's stays open."""

@@ -21,13 +21,6 @@ class Placed:
     Dask hands arrays over wherever they lie in the message, and the last bits of a fit depend
     on that. So they are copied to aligned memory where they arrive, once a worker, and the
     message is let go.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> arrived = pickle.loads(pickle.dumps(Placed(np.arange(3))))
-    >>> arrived.value, arrived.value.ctypes.data % 64
-    (array([0, 1, 2]), 0)
     """
 
     def __init__(self, value: Any, size: int = 0) -> None:

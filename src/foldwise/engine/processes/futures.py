@@ -36,7 +36,6 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from cloudpickle import dumps
 from sklearn import config_context, get_config
 
 from foldwise.engine.executor import (
@@ -47,7 +46,7 @@ from foldwise.engine.executor import (
     without_frames,
 )
 from foldwise.engine.processes.packing import Parcel, open_room, pack
-from foldwise.engine.processes.worker import Surroundings, perform, received
+from foldwise.engine.processes.worker import Surroundings, perform, portable, received
 from foldwise.errors import InvalidParameterError, Plain, invalid_parameter
 
 _opened: dict[str, Any] = {}
@@ -72,16 +71,6 @@ class Futures:
     """Runs tasks in an executor of the user's; it is not shut down.
 
     ``capacity``: How many at once; None asks the pool for its number of workers.
-
-    Examples
-    --------
-    >>> with ThreadPoolExecutor(2) as pool:
-    ...     executor = Futures(pool)
-    ...     executor.place(lambda shared, job: shared + job, 10)
-    ...     executor.submit(0, 5)
-    ...     executor.wait(60)[0].result
-    ...     executor.close()
-    15
     """
 
     kills = False
@@ -114,7 +103,7 @@ class Futures:
         """Hand a task to the pool."""
         try:
             future: Future[Any] = (
-                self._pool.submit(_do_elsewhere, self._placed, dumps(job))
+                self._pool.submit(_do_elsewhere, self._placed, portable(job))
                 if self.remote
                 else self._pool.submit(_do_in_thread, self._placed, job, self._inside)
             )

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 from cloudpickle import dumps
 
-from foldwise.engine.executor import MAPPED
+from foldwise.engine.executor import ALIGNMENT, MAPPED, aligned_room
 
-ALIGNMENT = 64
 SMALL = 1 << 20
 # The file of a parcel until its handle has come.
 NAMELESS = -1
@@ -55,15 +54,7 @@ class Parcel:
 
 
 def pack(value: Any, room: Any = None) -> Parcel:
-    """Pack something for other processes; ``room``: a folder or an open file for large arrays.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> array = pack({"X": np.arange(3)}).open()["X"]
-    >>> array, array.flags.writeable, array.ctypes.data % 64
-    (array([0, 1, 2]), False, 0)
-    """
+    """Pack something for other processes; ``room``: a folder or an open file for large arrays."""
     buffers: list[pickle.PickleBuffer] = []
     head = dumps(value, protocol=5, buffer_callback=buffers.append)
     raw = [buffer.raw() for buffer in buffers]
@@ -123,7 +114,6 @@ def _spans(sizes: Sequence[int]) -> tuple[tuple[int, int], ...]:
 
 def aligned(body: Any) -> memoryview:
     """Return a read-only copy of some bytes at an aligned address."""
-    room = np.empty(len(body) + ALIGNMENT, dtype=np.uint8)
-    skip = -room.ctypes.data % ALIGNMENT
-    room[skip : skip + len(body)] = np.frombuffer(body, dtype=np.uint8)
-    return room.data[skip : skip + len(body)].toreadonly()
+    room = aligned_room(np.dtype(np.uint8), (len(body),))
+    room[:] = np.frombuffer(body, dtype=np.uint8)
+    return room.data.toreadonly()

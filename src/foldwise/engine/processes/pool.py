@@ -22,14 +22,20 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import send_handle
 from typing import Any
 
-from cloudpickle import dumps
 from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.backend.process import LokyProcess
 
 from foldwise.engine.executor import Finished, TaskEndedError, TaskLostError, give_back
 from foldwise.engine.processes.packing import SMALL, Parcel, open_room, pack
 from foldwise.engine.processes.server import Forked, Server
-from foldwise.engine.processes.worker import Surroundings, here, inherited, received, serve
+from foldwise.engine.processes.worker import (
+    Surroundings,
+    here,
+    inherited,
+    portable,
+    received,
+    serve,
+)
 
 POOLS = (
     "OMP_NUM",
@@ -198,15 +204,6 @@ class Processes:
     Each process has one thread a pool. Data over 1 MB is written once to a file in the
     temporary folder (``TMPDIR``) and mapped read-only by each process. On Linux the file has no
     name, so that nothing is left of it however this process ends.
-
-    Examples
-    --------
-    >>> executor = Processes(2)
-    >>> executor.place(lambda shared, job: shared + job, 10)
-    >>> executor.submit(0, 5)
-    >>> [(f.ticket, f.result) for f in executor.wait(60)]
-    [(0, 15)]
-    >>> executor.close()
     """
 
     kills = True
@@ -227,7 +224,7 @@ class Processes:
     def submit(self, ticket: int, job: Any) -> None:
         """Give a task to a free worker."""
         worker = self._free()
-        packed = dumps(job)
+        packed = portable(job)
         worker.ticket, worker.since = ticket, time.monotonic()
         messages: list[tuple[Any, ...] | int] = [("task", packed)]
         if self._parcel is not None and worker.parcel is not self._parcel:

@@ -99,9 +99,9 @@ _said: dict[Any, Any] = {}
 def perform(work: Any, shared: Any, job: bytes, around: Surroundings) -> bytes:
     """Do one task in another process and return everything about it, pickled.
 
-    ``work, shared, job``: ``work(shared, job)`` is called; the job comes pickled, since what it is
-    made of may not be known here. If a list is returned, each item travels on its own, so that one
-    that cannot be pickled does not take the others with it.
+    ``work, shared, job``: ``work(shared, job)`` is called; the job comes as :func:`portable` made
+    it, since what it is made of may not be known here. If a list is returned, each item travels on
+    its own, so that one that cannot be pickled does not take the others with it.
     """
     result: Any = None
     error: Any = None
@@ -113,6 +113,8 @@ def perform(work: Any, shared: Any, job: bytes, around: Surroundings) -> bytes:
             opened = pickle.loads(job)
             # Of many rows their numbers alone are much.
             del job
+            if isinstance(opened, UnsendableError):
+                raise opened
             result = work(shared, opened)
     except Exception as raised:
         error = without_frames(raised)
@@ -125,13 +127,13 @@ def perform(work: Any, shared: Any, job: bytes, around: Surroundings) -> bytes:
     return pickle.dumps(
         {
             # Each is let go of once it is packed.
-            "parts": [_portable(parts.popleft()) for _ in range(len(parts))],
+            "parts": [portable(parts.popleft()) for _ in range(len(parts))],
             "several": several,
-            "error": _portable(error),
+            "error": portable(error),
             "seconds": seconds,
             "memory": memory,
             "worn": worn.is_set(),
-            "warned": [_portable(warning) for warning in warned],
+            "warned": [portable(warning) for warning in warned],
         }
     )
 
@@ -152,10 +154,10 @@ def received(ticket: int, answer: bytes) -> Finished:
 
 
 class UnsendableError(Exception):
-    """A result could not be sent from the process it was made in."""
+    """A task or a result could not be sent from the process it was made in."""
 
 
-def _portable(value: Any) -> bytes:
+def portable(value: Any) -> bytes:
     """Pickle something, or an error that says why not; some errors only fail when read."""
     try:
         packed = dumps(value)
