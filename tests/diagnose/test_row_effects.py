@@ -4,8 +4,8 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from foldwise.diagnose import row_effects
 from foldwise.errors import InvalidDataError
