@@ -7,7 +7,7 @@ standard error of a paired comparison.
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -243,9 +243,7 @@ class Metric:
 
     def fold_scores(self, response: Response, target: Target) -> FloatArray:
         """Return the score of each fold, in the order of the folds."""
-        folds = np.unique(target.fold)
-        parts = [np.flatnonzero(target.fold == fold) for fold in folds]
-        return np.array([self._of_fold(response.take(p), target.take(p)) for p in parts])
+        return np.array([self._of_fold(*part) for part in _by_fold(response, target)])
 
     def _of_fold(self, response: Response, target: Target) -> float:
         losses = self._row_losses(response, target)
@@ -300,12 +298,8 @@ class Metric:
     def _pool(self, response: Response, target: Target) -> float:
         if self.pooled:
             return self._score(response, target)
-        scores = []
-        for fold in np.unique(target.fold):
-            rows = np.flatnonzero(target.fold == fold)
-            part = target.take(rows)
-            if self._defined(part):
-                scores.append(self._score(response.take(rows), part))
+        parts = _by_fold(response, target)
+        scores = [self._score(*part) for part in parts if self._defined(part[1])]
         return float(np.mean(scores)) if scores else float("nan")
 
     def _from_blocks(self, response: Response, target: Target) -> Evaluation:
@@ -345,6 +339,12 @@ class Metric:
             mean = float(root)
         losses *= self.sign
         return Evaluation(self.sign * mean, _by_unit(losses, target))
+
+
+def _by_fold(response: Response, target: Target) -> Iterator[tuple[Response, Target]]:
+    for fold in np.unique(target.fold):
+        rows = np.flatnonzero(target.fold == fold)
+        yield response.take(rows), target.take(rows)
 
 
 def _takes_weights(scorer: Any) -> bool:
@@ -407,13 +407,7 @@ _ROW_LOSSES: dict[Any, tuple[tuple[str, ...], Callable[[Response, Array], FloatA
 
 
 def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bool) -> Metric:
-    """Return the metric that `scoring` names.
-
-    Examples
-    --------
-    >>> as_metric(None, owner="x", classify=False, has_probabilities=False).name
-    'root_mean_squared_error'
-    """
+    """Return the metric that `scoring` names."""
     if scoring is None:
         scoring = "neg_root_mean_squared_error"
         if classify:

@@ -68,13 +68,7 @@ def _column(owner: str, by: Any, X: Any) -> Array:
 
 
 def rows_needed(coverage: float) -> int:
-    """Return how many rows (or groups) intervals of that coverage need to have ends.
-
-    Examples
-    --------
-    >>> rows_needed(0.9), rows_needed(0.95)
-    (9, 19)
-    """
+    """Return how many rows (or groups) intervals of that coverage need to have ends."""
     return int(np.ceil(coverage / (1 - coverage) - 1e-9))
 
 

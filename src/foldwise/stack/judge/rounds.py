@@ -50,8 +50,7 @@ def _judged(judge: Judge, judgement: Judgement, judged: JudgedFold) -> tuple[Jud
     judge = replace(judge, layer=judge.layer.of(judged.names))
     stacker = _grown(judge, judged.stacker, judged.correction, judgement.train)
     test = judge.layer.features((judgement.test,))
-    parts = (judged.option, stacker, stacker.respond(test))
-    fold, response = judge.judged(judgement, *parts, None)
+    fold, response = judge.judged(judgement, judged.option, stacker, stacker.respond(test), None)
     return replace(fold, steps=stacker.steps(test)), response
 
 

@@ -29,9 +29,9 @@ from foldwise.scores.exact import (
 )
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.judge import Judge, corrected
+from foldwise.stack.judge.judge import Judge
 from foldwise.stack.problem import TITLES
-from foldwise.stack.stackers.candidates import Candidate, linear_weights, respond
+from foldwise.stack.stackers.candidates import Candidate, corrected, linear_weights, respond
 from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.read import Features
 

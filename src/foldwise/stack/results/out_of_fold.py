@@ -14,9 +14,10 @@ from foldwise.folds import Judgement
 from foldwise.learners import prepared, take_rows
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.judge import JudgedFold, corrected
+from foldwise.stack.judge.judge import JudgedFold
 from foldwise.stack.results.leaderboard import uncorrected_score
 from foldwise.stack.results.optimism import optimistic_claims
+from foldwise.stack.stackers.candidates import corrected
 from foldwise.stack.stackers.further import FurtherStacker
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of

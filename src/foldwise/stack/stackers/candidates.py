@@ -82,15 +82,24 @@ def without_rows_to_score(stacker: Any) -> Any:
     return stacker
 
 
-def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
-    """Return a fitted stacker's response to the learners' predictions."""
+def respond(stacker: Any, features: Features, correction: Any = None) -> Response:
+    """Return a fitted stacker's response to the learners' predictions, corrected if asked for."""
+    return corrected(_response(stacker, features), correction)
+
+
+def corrected(response: Response, correction: Any) -> Response:
+    """Return a response after calibration and threshold, if there are any."""
+    return response if correction is None else correction.apply(response)
+
+
+def _response(stacker: Any, features: Features) -> Response:
     if isinstance(stacker, MemberStacker):
         return stacker.respond(stacker.read(features))
     if isinstance(stacker, OneClass):
         return stacker.respond(features)
     X = features.matrix
     if features.n_classes is None:
-        values = np.asarray(stacker.predict(X, **parameters), dtype=np.float64)
+        values = np.asarray(stacker.predict(X), dtype=np.float64)
         return Response("value", values.reshape(len(values), -1))
     for method, kind in (("predict_proba", "probability"), ("decision_function", "decision")):
         if hasattr(stacker, method):

@@ -128,16 +128,7 @@ class WeightedMean(MemberStacker):
         return self
 
     def ignored(self, names: Sequence[str]) -> frozenset[str]:
-        """Return the learners without weight.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> mean = WeightedMean("nnls")
-        >>> mean.weights_ = np.array([1.0, 0.0])
-        >>> mean.ignored(["ridge", "knn"])
-        frozenset({'knn'})
-        """
+        """Return the learners without weight."""
         columns = np.atleast_2d(self.weights_).T
         return frozenset(n for n, weights in zip(names, columns, strict=True) if not weights.any())
 

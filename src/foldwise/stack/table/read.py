@@ -155,13 +155,7 @@ def fold_numbers(blocks: Sequence[Block]) -> IntArray:
 
 
 def clip_amount(n_rows: float) -> float:
-    """Return how near to 0 and 1 a probability may come before its logarithm is taken.
-
-    Examples
-    --------
-    >>> clip_amount(99)
-    0.005
-    """
+    """Return how near to 0 and 1 a probability may come before its logarithm is taken."""
     return 0.5 / (n_rows + 1)
 
 
@@ -170,13 +164,6 @@ def compact(values: FloatArray, kind: str, n_classes: int | None = None) -> Floa
 
     Of two probabilities the second is kept. Labels of several classes become one column a
     class, so that the mean over models is the share of their votes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> compact(np.array([[2.0], [0.0]]), "label", 3)
-    array([[0., 0., 1.],
-           [1., 0., 0.]])
     """
     if kind == "probability" and values.shape[1] == 2:
         return values[:, 1:]
@@ -189,12 +176,6 @@ def as_logits(values: FloatArray, clip: float) -> FloatArray:
     """Return centred log-probabilities; one logit for two classes.
 
     Shapes: ``values`` (n_samples, 1) or (n_samples, n_classes).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> as_logits(np.array([[0.5], [1.0]]), 0.01).round(1).tolist()
-    [[0.0], [4.6]]
     """
     clipped = np.clip(values, clip, 1.0 - clip)
     if values.shape[1] == 1:
@@ -339,13 +320,7 @@ def beside(own: FloatArray, names: Sequence[str], extra: Any) -> Any:
 
 
 def column_names(name: str, width: int, labels: Any) -> list[str]:
-    """Return the names of a learner's compact columns: `name`, or `name__class`.
-
-    Examples
-    --------
-    >>> column_names("lda", 3, ["a", "b", "c"])
-    ['lda__a', 'lda__b', 'lda__c']
-    """
+    """Return the names of a learner's compact columns: `name`, or `name__class`."""
     if width == 1:
         return [name]
     if labels is not None and len(labels) == width:
