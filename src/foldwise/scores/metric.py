@@ -17,7 +17,8 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.checks import unknown_word
+from foldwise.errors import invalid_parameter
 from foldwise.learners import take_rows
 from foldwise.scores.areas import mean_area
 from foldwise.scores.replay import REPLAYS
@@ -308,12 +309,9 @@ class Metric:
         unit = np.arange(len(target.y)) if target.unit is None else target.unit
         _, unit = np.unique(unit, return_inverse=True)
         block = np.random.default_rng(0).permutation(unit.max() + 1)[unit] % N_BLOCKS
-        left = []
-        for b in np.unique(block):
-            rows = np.flatnonzero(block != b)
-            if len(rows):
-                left.append(self._pool(response.take(rows), target.take(rows)))
-        values = np.array(left)
+        others = (np.flatnonzero(block != b) for b in np.unique(block))
+        each = (self._pool(response.take(o), target.take(o)) for o in others if len(o))
+        values = np.fromiter(each, np.float64)
         n = max(len(values), 1)
         return Evaluation(score, (n - 1) / n * (values.mean() - values) if n > 1 else values)
 
@@ -415,8 +413,8 @@ def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bo
     if isinstance(scoring, str):
         known = metrics.get_scorer_names()
         if scoring not in known:
-            must, fix = "be the name of a scorer or a callable", did_you_mean(scoring, known)
-            raise invalid_parameter(owner, "scoring", must=must, got=scoring, fix=fix)
+            must = "be the name of a scorer or a callable"
+            raise unknown_word(owner, "scoring", scoring, known, must)
         scorer, name = metrics.get_scorer(scoring), scoring
     elif callable(scoring):
         scorer, name = scoring, getattr(scoring, "__name__", type(scoring).__name__)

@@ -42,7 +42,6 @@ class NodeTable:
     choices: dict[str, dict[int | None, int | None]] = field(default_factory=dict)
     # time spent, by learner
     fit_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    # time spent, by learner
     predict_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     n_fits: Counter[str] = field(default_factory=Counter)  # number of fits, by learner
     failures: dict[str, str] = field(default_factory=dict)  # why a learner was dropped
@@ -115,15 +114,10 @@ class NodeTable:
 
     def take_over(self, other: "NodeTable", cells: Iterable[Cell]) -> None:
         """Take cells from a table fitted before, with their share of time and count."""
-        names = set()
-        for cell in cells:
-            if other.has(cell):
-                names.add(cell[0])
-                if cell in other.predictions:
-                    self.predictions[cell] = other.predictions[cell]
-                if cell in other.models:
-                    self.models[cell] = other.models[cell]
-        for name in names:
+        there = [cell for cell in cells if other.has(cell)]
+        self.predictions |= {c: other.predictions[c] for c in there if c in other.predictions}
+        self.models |= {cell: other.models[cell] for cell in there if cell in other.models}
+        for name in {cell[0] for cell in there}:
             self.fit_seconds[name] = other.fit_seconds[name]
             self.predict_seconds[name] = other.predict_seconds[name]
             self.n_fits[name] = other.n_fits[name]
@@ -219,8 +213,8 @@ class Features:
     """What the learners say about some rows."""
 
     outputs: list[FloatArray]  # (n_samples, width): one response a learner, compact
-    names: tuple[str, ...]  # the learners, and what each response means
-    kinds: tuple[str, ...]  # the learners, and what each response means
+    names: tuple[str, ...]  # the learners
+    kinds: tuple[str, ...]  # what each response means
     labels: Array | None  # the classes; None for regression
     # number of rows the stack was fitted on; it decides how probabilities are clipped
     amount: float
