@@ -46,6 +46,11 @@ class Contest:
     further: int = 0  # threads of the boosting that goes on from the stacker; 0 for none
 
     @property
+    def n_points(self) -> int:
+        """How many stackers there are to choose from, each point of a grid one."""
+        return sum(len(candidate.grid) for candidate in self.candidates)
+
+    @property
     def corrects(self) -> bool:
         """Whether the stacker's response is calibrated or gets a threshold."""
         return bool(self.methods) or self.threshold is not None
@@ -349,10 +354,9 @@ class Judge:
 
     def choose_inside(self, blocks: Sequence[Block]) -> Option:
         """Choose by cross-validation over the blocks, which are all that is looked at."""
-        candidates = self.contest.candidates
-        if sum(len(candidate.grid) for candidate in candidates) == 1:
+        if self.contest.n_points == 1:
             return Option(0, 0)
-        found = self._cross_validated(candidates, blocks)
+        found = self._cross_validated(self.contest.candidates, blocks)
         return Option(0, 0) if found is None else pick(*found, self.contest.metric)
 
     def _cross_validated(

@@ -223,10 +223,9 @@ def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> O
         return next(iter(responses))
     best: dict[int, Option] = {}
     scores = {o: _or_worst(metric.score(r, target)) for o, r in responses.items()}
-    for option, score in scores.items():
-        rival = best.get(option.candidate)
-        if rival is None or score > scores[rival]:
-            best[option.candidate] = option
+    for option in scores:
+        rival = best.get(option.candidate, option)
+        best[option.candidate] = max(rival, option, key=scores.__getitem__)
     winner = max(best.values(), key=lambda o: scores[o])
     if len(best) == 1:
         return winner

@@ -6,6 +6,7 @@ stacker's answer, and each round adds a small step to it.
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,13 @@ def rounds_of(n_rows: float, n_classes: int | None) -> int:
     return rounds if (n_classes or 2) == 2 else min(rounds, MOST_OF_CLASSES)
 
 
+@dataclass(eq=False, repr=False)
 class FurtherStacker(MemberStacker):
     """A stacker, its calibration if it has one, and boosted trees that go on from there."""
 
-    def __init__(self, base: Any, correction: Any = None, model: Any = None) -> None:
-        self.base = base
-        self.correction = correction
-        self.model = model
+    base: Any
+    correction: Any = None
+    model: Any = None
 
     def read(self, features: Features) -> Any:
         """Return the features whole: their numbers are read too."""

@@ -17,10 +17,10 @@ from foldwise.stack.table.read import rows_of, weights_of
 def verdict_of(judge: Judge) -> Verdict:
     """Choose and judge the stacker, and boosting that goes on from it if it may."""
     found = judge.verdict()
-    return with_rounds(judge, found) if judge.contest.further else found
+    return further_verdict(judge, found) if judge.contest.further else found
 
 
-def with_rounds(judge: Judge, found: Verdict) -> Verdict:
+def further_verdict(judge: Judge, found: Verdict) -> Verdict:
     """Return the verdict on stackers that boosting goes on from.
 
     It goes on from calibrated answers and lowers their log-loss: they are not calibrated again.
