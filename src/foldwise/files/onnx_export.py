@@ -17,7 +17,7 @@ from foldwise.stack.estimator import BaseStacking
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import Entry
 from foldwise.stack.stackers.linear import PathStacker, PoolStacker
-from foldwise.stack.stackers.means import WeightedMean
+from foldwise.stack.stackers.means import WeightsStacker
 from foldwise.stack.table.read import clip_amount
 
 PACKAGES = ("onnx", "skl2onnx", "onnxmltools", "onnxruntime")
@@ -150,7 +150,7 @@ def _mean_of_models(graph: Graph, deal: FittedStack, entry: Entry, names: Any) -
 
 def _combined(graph: Graph, deal: FittedStack, outputs: list[str]) -> str:
     stacker, n_classes = deal.verdict.stacker, deal.top.problem.data.n_classes
-    if isinstance(stacker, WeightedMean):
+    if isinstance(stacker, WeightsStacker):
         mean = graph.weighted_sum(outputs, [float(w) for w in stacker.weights_])
         return graph.both_classes(mean) if n_classes == 2 else mean
     if n_classes is None and (isinstance(stacker, PathStacker) or type(stacker).__name__ in LINEAR):

@@ -21,13 +21,6 @@ def mean_area(
     ----------
     .. [1] DeLong, DeLong, Clarke-Pearson (1988). Comparing the areas under two or more
        correlated receiver operating characteristic curves. Biometrics 44.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores, truth = np.array([[0.1], [0.4], [0.3], [0.9]]), np.array([[0], [0], [1], [1]]) > 0
-    >>> mean_area(scores, truth, np.zeros(4, dtype=int))[0]
-    0.75
     """
     n_columns = scores.shape[1]
     areas, used = [], np.zeros((len(scores), n_columns))

@@ -33,6 +33,7 @@ import numpy as np
 from scipy.stats import norm, t
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
+from foldwise.combine.shapes import row_shares
 from foldwise.scores.metric import Evaluation, Metric
 
 # Learning curves are not monotone where rows and columns are about as many.
@@ -80,11 +81,6 @@ def next_step(
     without i and one more. ``everything``: all rows. Folds that show no step are left out.
     ``averaged``: Whether the mean of models without a fold is deployed. How much of the step is
     their bias does not show, so it is the middle between kappa and the whole step.
-
-    Examples
-    --------
-    >>> round(next_step([80] * 5, [[60] * 4] * 5, 100), 6)
-    0.6
     """
     steps = []
     for without, smaller in zip(alone, pairs, strict=True):
@@ -101,11 +97,6 @@ def next_mean(n_folds: int) -> tuple[float, float]:
     By Hoeffding's decomposition over folds, that part of models that takes r folds of rows together
     gains (K - 1 - r) / K: most for r = 1, least for all K - 2 of a model and for chance, where a
     mean of K - 1 independent models becomes one of K (K - 1) / 2. Which part it is does not show.
-
-    Examples
-    --------
-    >>> next_mean(5)
-    (0.2, 0.6)
     """
     return 1.0 / n_folds, (n_folds - 2) / n_folds
 
@@ -114,11 +105,6 @@ def missed_mean(partners: int, n_folds: int) -> float:
     """Return what the mean of all models without fold i and another gains on that of some of them.
 
     In units of B - A: the mean of p models loses 1 / p of what differs between them.
-
-    Examples
-    --------
-    >>> missed_mean(2, 5), missed_mean(4, 5)
-    (0.5, 0.0)
     """
     return (1 / partners - 1 / (n_folds - 1)) / (1 - 1 / partners)
 
@@ -198,29 +184,26 @@ def correction_of(
     ``averaged``: by the step of averaging alone. ``more``: by both steps.
     """
     size = float(np.mean([e.evaluation.score - e.uncorrected for e in each]))
+    unit = metric.name.replace("_", " ")
     if any(e.raw > e.limit for e in each):
-        reason = (
-            f"the step that {'averaging' if averaged else 'the learning curve'} shows is more than "
-            "a quarter of the loss, so only a quarter was taken off"
-        )
-        return ScoreCorrection("limited", reason, size)
+        what = "averaging" if averaged else "the learning curve"
+        reason = f"the step that {what} shows is more than a quarter of the loss"
+        return ScoreCorrection("limited", f"{reason}, so only a quarter was taken off", size)
     if size < 0:
-        words = f"models of more rows judged worse here, by {-size:.3g}"
         held = any(e.evaluation.score - e.uncorrected > e.raw + TINY for e in each)
-        words, kind = (f"{words} or more", "limited") if held else (words, "step")
-        return ScoreCorrection(kind, f"{words} of {metric.name.replace('_', ' ')}", size)
+        loss = f"{-size:.3g}{' or more' if held else ''} of {unit}"
+        reason = f"models of more rows judged worse here, by {loss}"
+        return ScoreCorrection("limited" if held else "step", reason, size)
     if all(not e.raw > 0 for e in each):
         better = "means of models" if averaged else "models of more rows"
         reason = f"{better} did not judge better here, so nothing was taken off"
         return ScoreCorrection("limited", reason, size)
-    words = (
-        f"the deployed models {'are more and ' if more else ''}saw more rows than the judged ones"
-    )
-    words = f"{words}, which is worth"
     if averaged:
-        words = "the mean of more models is deployed than was judged, which is worth at least"
-    words = f"{words} {size:.3g}"
-    return ScoreCorrection("step", f"{words} of {metric.name.replace('_', ' ')}", size)
+        why = "the mean of more models is deployed than was judged, which is worth at least"
+    else:
+        both = "are more and saw more rows" if more else "saw more rows"
+        why = f"the deployed models {both} than the judged ones, which is worth"
+    return ScoreCorrection("step", f"{why} {size:.3g} of {unit}", size)
 
 
 def shared_covariance(table: FloatArray, weight: FloatArray | None = None) -> FloatArray:
@@ -244,7 +227,7 @@ def shared_covariance(table: FloatArray, weight: FloatArray | None = None) -> Fl
     pairs = n * (n - 1) // 2
     together = np.einsum("ijm,ijk->mk", alike, alike) / (pairs - n)
     against = np.einsum("ijm,ijk->mk", unlike, unlike) / (pairs - n + 1)
-    share = np.full(n, 1 / n) if weight is None else weight / weight.sum()
+    share = row_shares(n, weight)
     # One fold of n - 2 is missed in the table, of n - 1 it is a smaller part.
     return (1 - np.sum(share**2)) * ((n - 2) / (n - 1)) ** 2 * (together - against) / 2
 
@@ -263,9 +246,8 @@ def ratios(shared: FloatArray, naive: FloatArray) -> FloatArray:
 
 def _variances(covariance: FloatArray) -> FloatArray:
     """Return the variances of means on the diagonal, of their differences elsewhere."""
-    own = np.diag(covariance)
-    found = own[:, None] + own - 2.0 * covariance
-    np.fill_diagonal(found, own)
+    found = differences(covariance)
+    np.fill_diagonal(found, np.diag(covariance))
     return found
 
 
@@ -279,14 +261,8 @@ def covariance_of_means(
     """Return the covariance of the weighted means of columns, by rows or by their units.
 
     ``overwrite``: Whether the losses may be.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> float(covariance_of_means(np.array([[1.0], [3.0]]))[0, 0])
-    1.0
     """
-    share = np.full(len(losses), 1 / len(losses)) if weight is None else weight / weight.sum()
+    share = row_shares(len(losses), weight)
     parts = np.subtract(losses, share @ losses, out=losses if overwrite else None)
     parts *= share[:, None]
     if unit is not None:
@@ -298,14 +274,7 @@ def covariance_of_means(
 
 
 def carriers(contributions: FloatArray) -> float:
-    """Return how many of n contributions carry the error: one if a single one does, at most n.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> carriers(np.array([1.0, -1.0, 1.0, -1.0])), carriers(np.array([5.0, 0.0, 0.0]))
-    (4.0, 1.0)
-    """
+    """Return how many of n contributions carry the error: one if a single one does, at most n."""
     squares = contributions**2
     total = float(np.sum(squares**2))
     return float(np.sum(squares)) ** 2 / total if total > 0 else float(len(squares))
@@ -316,12 +285,6 @@ def degrees_of_freedom(contributions: FloatArray) -> float:
 
     Fewer carriers than the root of the number of rows are a sign of heavy tails, of which the worst
     may not have been seen: they count for less.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> degrees_of_freedom(np.array([1.0, -1.0] * 50)), degrees_of_freedom(np.array([9.0, 0.0]))
-    (100.0, 3.0)
     """
     found, root = carriers(contributions), float(np.sqrt(len(contributions)))
     return max(found * min(1.0, found / root), FEWEST_DEGREES)
@@ -337,13 +300,6 @@ def score_interval(
     ones come with small standard errors, so the interval is made for the logarithm of the loss,
     with the t quantile for the ``degrees`` of freedom of the error. A score with no loss to speak
     of has the symmetric one.
-
-    Examples
-    --------
-    >>> [round(end, 2) for end in score_interval(-1.0, 0.1, 1e9, 0.0)]
-    [-1.22, -0.82]
-    >>> [round(end, 2) for end in score_interval(3.0, 0.1, 1e9, 0.0)]
-    [2.8, 3.2]
     """
     half = float(t.ppf((1 + LEVEL) / 2, degrees)) * error
     loss = best - score
@@ -358,14 +314,8 @@ def heavy_rows(losses: FloatArray, weight: FloatArray | None = None) -> IntArray
 
     That is where fewer than a fifth of the rows carry the loss: of squares of normal errors a third
     do, of those without a fourth moment ever fewer.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> heavy_rows(np.array([1.0, 99.0, *np.ones(30)])), heavy_rows(np.arange(9.0))
-    (array([1]), array([], dtype=int64))
     """
-    share = np.full(len(losses), 1 / len(losses)) if weight is None else weight / weight.sum()
+    share = row_shares(len(losses), weight)
     if carriers(np.sqrt(share * np.abs(losses))) >= FEW * len(losses):
         return np.empty(0, dtype=np.intp)
     parts = share * (losses - share @ losses)
@@ -415,12 +365,6 @@ def may_be_best(
     ----------
     .. [1] Lei (2020). Cross-validation with confidence. Journal of the American Statistical
        Association 115.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> may_be_best(np.array([0.0, -0.1, -9.0]), np.eye(3))
-    array([ True,  True, False])
     """
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -446,13 +390,7 @@ def differences(covariance: FloatArray) -> FloatArray:
 
 
 def p_better(gain: float, error: float) -> float:
-    """Return the one-sided p-value of a gain: how likely it is where there is none.
-
-    Examples
-    --------
-    >>> round(p_better(1.645, 1.0), 3), p_better(0.0, 0.0)
-    (0.05, 1.0)
-    """
+    """Return the one-sided p-value of a gain: how likely it is where there is none."""
     if error > 0:
         return float(norm.sf(gain / error))
     return 0.0 if gain > 0 else 1.0

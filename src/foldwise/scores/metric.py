@@ -7,7 +7,7 @@ standard error of a paired comparison.
 
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,8 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from foldwise.arrays import Array, FloatArray, IntArray
-from foldwise.errors import did_you_mean, invalid_parameter
+from foldwise.checks import unknown_word
+from foldwise.errors import invalid_parameter
 from foldwise.learners import take_rows
 from foldwise.scores.areas import mean_area
 from foldwise.scores.replay import REPLAYS
@@ -243,9 +244,7 @@ class Metric:
 
     def fold_scores(self, response: Response, target: Target) -> FloatArray:
         """Return the score of each fold, in the order of the folds."""
-        folds = np.unique(target.fold)
-        parts = [np.flatnonzero(target.fold == fold) for fold in folds]
-        return np.array([self._of_fold(response.take(p), target.take(p)) for p in parts])
+        return np.array([self._of_fold(*part) for part in _by_fold(response, target)])
 
     def _of_fold(self, response: Response, target: Target) -> float:
         losses = self._row_losses(response, target)
@@ -300,12 +299,8 @@ class Metric:
     def _pool(self, response: Response, target: Target) -> float:
         if self.pooled:
             return self._score(response, target)
-        scores = []
-        for fold in np.unique(target.fold):
-            rows = np.flatnonzero(target.fold == fold)
-            part = target.take(rows)
-            if self._defined(part):
-                scores.append(self._score(response.take(rows), part))
+        parts = _by_fold(response, target)
+        scores = [self._score(*part) for part in parts if self._defined(part[1])]
         return float(np.mean(scores)) if scores else float("nan")
 
     def _from_blocks(self, response: Response, target: Target) -> Evaluation:
@@ -314,12 +309,9 @@ class Metric:
         unit = np.arange(len(target.y)) if target.unit is None else target.unit
         _, unit = np.unique(unit, return_inverse=True)
         block = np.random.default_rng(0).permutation(unit.max() + 1)[unit] % N_BLOCKS
-        left = []
-        for b in np.unique(block):
-            rows = np.flatnonzero(block != b)
-            if len(rows):
-                left.append(self._pool(response.take(rows), target.take(rows)))
-        values = np.array(left)
+        others = (np.flatnonzero(block != b) for b in np.unique(block))
+        each = (self._pool(response.take(o), target.take(o)) for o in others if len(o))
+        values = np.fromiter(each, np.float64)
         n = max(len(values), 1)
         return Evaluation(score, (n - 1) / n * (values.mean() - values) if n > 1 else values)
 
@@ -345,6 +337,12 @@ class Metric:
             mean = float(root)
         losses *= self.sign
         return Evaluation(self.sign * mean, _by_unit(losses, target))
+
+
+def _by_fold(response: Response, target: Target) -> Iterator[tuple[Response, Target]]:
+    for fold in np.unique(target.fold):
+        rows = np.flatnonzero(target.fold == fold)
+        yield response.take(rows), target.take(rows)
 
 
 def _takes_weights(scorer: Any) -> bool:
@@ -407,13 +405,7 @@ _ROW_LOSSES: dict[Any, tuple[tuple[str, ...], Callable[[Response, Array], FloatA
 
 
 def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bool) -> Metric:
-    """Return the metric that `scoring` names.
-
-    Examples
-    --------
-    >>> as_metric(None, owner="x", classify=False, has_probabilities=False).name
-    'root_mean_squared_error'
-    """
+    """Return the metric that `scoring` names."""
     if scoring is None:
         scoring = "neg_root_mean_squared_error"
         if classify:
@@ -421,8 +413,8 @@ def as_metric(scoring: Any, *, owner: str, classify: bool, has_probabilities: bo
     if isinstance(scoring, str):
         known = metrics.get_scorer_names()
         if scoring not in known:
-            must, fix = "be the name of a scorer or a callable", did_you_mean(scoring, known)
-            raise invalid_parameter(owner, "scoring", must=must, got=scoring, fix=fix)
+            must = "be the name of a scorer or a callable"
+            raise unknown_word(owner, "scoring", scoring, known, must)
         scorer, name = metrics.get_scorer(scoring), scoring
     elif callable(scoring):
         scorer, name = scoring, getattr(scoring, "__name__", type(scoring).__name__)

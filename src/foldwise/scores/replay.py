@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class _Replay(BaseEstimator):
     """An estimator that gives predictions made before, to whoever asks about the same rows."""
 
-    def __init__(self, response: "Response | None" = None, classes: Any = None) -> None:
+    def __init__(self, response: "Response", classes: Any) -> None:
         self.response = response
         self.classes = classes
 
@@ -24,7 +24,6 @@ class _Replay(BaseEstimator):
         return True
 
     def _rows(self, X: Any) -> "Response":
-        assert self.response is not None
         n_rows = len(self.response.values)
         if n_samples(X) != n_rows:
             raise invalid_parameter(

@@ -68,13 +68,7 @@ def _column(owner: str, by: Any, X: Any) -> Array:
 
 
 def rows_needed(coverage: float) -> int:
-    """Return how many rows (or groups) intervals of that coverage need to have ends.
-
-    Examples
-    --------
-    >>> rows_needed(0.9), rows_needed(0.95)
-    (9, 19)
-    """
+    """Return how many rows (or groups) intervals of that coverage need to have ends."""
     return int(np.ceil(coverage / (1 - coverage) - 1e-9))
 
 
@@ -97,14 +91,22 @@ class Part:
 
 
 def parts_of(
-    owner: str, stacks: Sequence[FittedStack], n_new: int, coverage: float, levels: RowLevels | None
+    owner: str, stacks: Sequence[FittedStack], by: Any, rows: Any, X: Any, coverage: float
 ) -> list[list[Part]]:
-    """Return, for each repeat, the new rows level by level; without levels they are one part."""
-    one = np.zeros(max(stacks[0].lattice.n_rows, n_new), np.intp)
-    known = levels or RowLevels(one[: stacks[0].lattice.n_rows], one[:n_new], one[:1])
-    parts = [list(_parts(stack, coverage, known)) for stack in stacks]
-    short = [known.names[known.new[p.new[0]]] for p in parts[0] if not p.enough(coverage)]
-    if short and levels is not None:
+    """Return the new rows by level, and the judged rows that speak for each, in each repeat.
+
+    ``by``: None, so that all new rows are one part, or what gives levels to the rows of the fit
+    and to those of ``X``.
+    """
+    problem = stacks[0].problem
+    if by is None:
+        trained, new = np.zeros(problem.n_rows, np.intp), np.zeros(X.shape[0], np.intp)
+        levels = RowLevels(trained, new, np.empty(1))
+    else:
+        levels = levels_of(owner, by, rows, X, problem.kept, problem.n_rows)
+    parts = [list(_parts(stack, coverage, levels)) for stack in stacks]
+    short = [levels.names[levels.new[p.new[0]]] for p in parts[0] if not p.enough(coverage)]
+    if short and by is not None:
         warn(
             f"{owner}: by must leave {rows_needed(coverage)} training rows (or groups) in each "
             f"level for a coverage of {coverage:g}; got fewer in {listing(short)}, where nothing "

@@ -32,32 +32,22 @@ def callbacks_around(estimator: Any) -> Iterator[None]:
 
 
 def with_tasks(estimator: Any) -> Callable[[Event], None]:
-    """Return what tells both scikit-learn's callbacks and the user's."""
-    tasks, ours = FitTasks(estimator), estimator.callback
+    """Return what tells scikit-learn's callbacks, of each fit as a task, and the user's."""
+    ours = estimator.callback
+    context: Any = None
 
     def both(event: Event) -> None:
-        tasks(event)
+        nonlocal context
+        if event.kind == "started":
+            context = estimator._init_callback_context(max_subtasks=None)
+            context.call_on_fit_task_begin(estimator=estimator)
+        elif event.kind == "fitted":
+            task = context.subcontext(task_name=event.what)
+            task.call_on_fit_task_begin(estimator=estimator)
+            task.call_on_fit_task_end(estimator=estimator)
+        elif event.kind == "finished":
+            context.call_on_fit_task_end(estimator=estimator)
         if ours is not None:
             ours(event)
 
     return both
-
-
-class FitTasks:
-    """Tells callbacks of an estimator of each finished fit, as a task of its own."""
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-        self.context: Any = None
-
-    def __call__(self, event: Event) -> None:
-        """Pass one event on."""
-        if event.kind == "started":
-            self.context = self.estimator._init_callback_context(max_subtasks=None)
-            self.context.call_on_fit_task_begin(estimator=self.estimator)
-        elif event.kind == "fitted":
-            task = self.context.subcontext(task_name=event.what)
-            task.call_on_fit_task_begin(estimator=self.estimator)
-            task.call_on_fit_task_end(estimator=self.estimator)
-        elif event.kind == "finished":
-            self.context.call_on_fit_task_end(estimator=self.estimator)

@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.engine import RunSummary
-from foldwise.stack.bands import set_of
+from foldwise.stack.bands import parts_of, set_of
 from foldwise.stack.estimator import KEEP, BaseStacking
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.judge.calibrate import check_kinds, checked_methods, checked_threshold
@@ -415,7 +415,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         """
         X = self._check_coverage("predict_set", X, coverage)
         given = self._respond(X).probabilities(len(self.classes_))
-        parts = self._parts(X, coverage, by)
+        parts = parts_of(self._owner, self.deals_, by, self._X, X, coverage)
         pairs = zip(self.deals_, parts, strict=True)
         in_each = [set_of(stack, X, coverage, own, given) for stack, own in pairs]
         inside: BoolArray = np.mean(in_each, axis=0) >= 0.5

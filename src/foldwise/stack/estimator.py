@@ -26,7 +26,7 @@ from foldwise.folds import without_rows
 from foldwise.learners import PickColumns, TrainingData
 from foldwise.learners.prepare import cloned_within
 from foldwise.scores.metric import Metric, Response, as_metric, mean_response
-from foldwise.stack.bands import Part, levels_of, parts_of, rows_needed, too_few_groups
+from foldwise.stack.bands import rows_needed, too_few_groups
 from foldwise.stack.callbacks import CallbackSupportMixin, callbacks_around, with_tasks
 from foldwise.stack.fit import FittedStack, StackOptions, fit_stacks, judged_stack
 from foldwise.stack.judge.judge import Contest
@@ -178,15 +178,12 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             weighted=problem.data.sample_weight is not None,
             reserved=self._get_param_names(),
         )
-        layers[0] = [self._on_columns(entry, problem.data.X) for entry in layers[0]]
+        for place, entry in enumerate(layers[0]):
+            if entry.columns is not None:
+                check_columns(self._owner, entry.name, entry.columns, problem.data.X)
+                steps = [("columns", PickColumns(entry.columns)), ("learner", entry.learner)]
+                layers[0][place] = replace(entry, learner=Pipeline(steps))
         return layers
-
-    def _on_columns(self, entry: Entry, X: Any) -> Entry:
-        if entry.columns is None:
-            return entry
-        check_columns(self._owner, entry.name, entry.columns, X)
-        picked = Pipeline([("columns", PickColumns(entry.columns)), ("learner", entry.learner)])
-        return replace(entry, learner=picked)
 
     def _contest(self, problem: StackProblem) -> Contest:
         """Return what may stand on top, and by what it is chosen."""
@@ -533,13 +530,6 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             "Check its coverage on later or other data."
         )
         return X
-
-    def _parts(self, X: Any, coverage: float, by: Any) -> list[list[Part]]:
-        """Return the new rows by level, and the judged rows that speak for each, in each repeat."""
-        problem, levels = self.deals_[0].problem, None
-        if by is not None:
-            levels = levels_of(self._owner, by, self._X, X, problem.kept, problem.n_rows)
-        return parts_of(self._owner, self.deals_, X.shape[0], coverage, levels)
 
     def _predict_by_stacker(self, X: Any, **parameters: Any) -> Any:
         """Return what the stacker's own predict says with further arguments."""

@@ -23,6 +23,7 @@ from foldwise.folds import (
 )
 from foldwise.learners import NodeTask
 from foldwise.scores.metric import Metric, Response
+from foldwise.stack.judge.further import verdict_of
 from foldwise.stack.judge.in_time import (
     GRACE_SECONDS,
     GRACE_SHARE,
@@ -31,7 +32,6 @@ from foldwise.stack.judge.in_time import (
     reserved,
 )
 from foldwise.stack.judge.judge import Contest, Judge, JudgedFold, Verdict
-from foldwise.stack.judge.rounds import verdict_of
 from foldwise.stack.judge.thrift import seconds_of
 from foldwise.stack.limits import warn_of_absent_classes, warn_of_no_score
 from foldwise.stack.parameters import most_repeats
@@ -253,7 +253,7 @@ def fit_layers(
             own, after = rounds_tasks(table, rounds, dealt, settings) if rounds else ({}, {})
             fit_cells(table, entries, problem.data, tasks | own, settings, after=after)
             for entry in [entry for entry in tuned if entry.name not in rounds]:
-                tune_learner(table, entry, problem, dealt.lattice, dealt.reading, settings)
+                tune_learner(table, entry, problem, dealt, settings)
         else:
             first = first_folds(dealt.lattice, len(layers))[level - 1]
             for node in needs.rows:
@@ -331,7 +331,7 @@ def judged_stack(
     ``known``: Where stackers are kept that other contests may fit too.
     """
     thrift = contest.thrift
-    if thrift is not None and np.isfinite(thrift.seconds):
+    if thrift is not None and np.isfinite(thrift.seconds) and thrift.costs is None:
         costs = seconds_of(layers[-1], reading.deployed)
         contest = replace(contest, thrift=replace(thrift, costs=costs))
     judge = Judge(layers[-1], reading, contest, seed)

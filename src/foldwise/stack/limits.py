@@ -1,10 +1,10 @@
 """What the folds of a stack cannot give, said once."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from foldwise.arrays import IntArray
 from foldwise.errors import FoldsWarning, NoScoreWarning, listing, warn
 from foldwise.scores.metric import Metric
 from foldwise.stack.problem import StackProblem, plain
@@ -15,15 +15,23 @@ def warn_of_absent_classes(
     owner: str, problem: StackProblem, deals: Sequence[Dealt], metric: Metric
 ) -> None:
     """Say once what folds without a class cannot give."""
-    missing = _missing_class(problem, deals)
+    assert problem.labels is not None
+    n_classes = len(problem.labels)
+
+    def absent(rows: IntArray) -> IntArray:
+        return np.flatnonzero(np.bincount(problem.data.y[rows], minlength=n_classes) == 0)
+
+    nodes = ((d.lattice, n) for d in deals for n in {n for needs in d.needs for n in needs.rows})
+    missing = next((code for lattice, n in nodes for code in absent(lattice.rows(n))), None)
     if missing is not None:
+        name = plain(problem.labels[missing])
         warn(
-            f"{owner}: class {plain(missing)!r} is absent from the training rows of some folds; "
+            f"{owner}: class {name!r} is absent from the training rows of some folds; "
             "models fitted there give it a small probability. Use fewer folds or more rows of it.",
             FoldsWarning,
         )
-
-    left_out = _without_a_class(problem, deals[0])
+    judged = [judgement.test for judgement in deals[0].reading.judgements]
+    left_out = [block.fold for block in judged if len(absent(block.rows))]
     if left_out and not metric.pooled:
         warn(
             f"{owner}: {metric.name} is not known in fold{'s' if len(left_out) > 1 else ''} "
@@ -31,24 +39,6 @@ def warn_of_absent_classes(
             "others. Use fewer folds, or a metric that is pooled over rows.",
             FoldsWarning,
         )
-
-
-def _without_a_class(problem: StackProblem, dealt: Dealt) -> list[int]:
-    """Return the judged folds that lack a class."""
-    n_classes = problem.data.n_classes or 0
-    judged = [j.test for j in dealt.reading.judgements]
-    return [b.fold for b in judged if len(np.unique(problem.data.y[b.rows])) < n_classes]
-
-
-def _missing_class(problem: StackProblem, deals: Sequence[Dealt]) -> Any:
-    assert problem.labels is not None
-    for dealt in deals:
-        for node in {node for needs in dealt.needs for node in needs.rows}:
-            y = problem.data.y[dealt.lattice.rows(node)]
-            seen = np.bincount(y, minlength=len(problem.labels))
-            if not seen.all():
-                return problem.labels[int(seen.argmin())]
-    return None
 
 
 def warn_of_no_score(owner: str, n_layers: int, n_folds: int) -> None:

@@ -189,15 +189,7 @@ def _replace(estimators: Any, replaced: dict[str, Any]) -> list[Any]:
 
 
 def without_live(state: dict[str, Any]) -> dict[str, Any]:
-    """Return an estimator's state without what lives in this process only.
-
-    Examples
-    --------
-    >>> without_live({"executor": object(), "callback": print, "cv": 5})
-    {'executor': None, 'callback': None, 'cv': 5}
-    >>> without_live({"executor": "threads"})
-    {'executor': 'threads'}
-    """
+    """Return an estimator's state without what lives in this process only."""
     return {
         name: None if name in LIVE and not isinstance(value, str) else value
         for name, value in state.items()
@@ -205,13 +197,7 @@ def without_live(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def tops_of(final_estimator: Any) -> list[Any]:
-    """Return what may stand on top, without the grids.
-
-    Examples
-    --------
-    >>> tops_of(["mean", ("simplex", {"alpha": [0.1, 1.0]})])
-    ['mean', 'simplex']
-    """
+    """Return what may stand on top, without the grids."""
     items = final_estimator if isinstance(final_estimator, list) else [final_estimator]
     return [item[0] if isinstance(item, tuple) and item else item for item in items]
 

@@ -262,15 +262,7 @@ def as_pandas(X: Any) -> Any:
 
 
 def as_layers(estimators: Any) -> list[list[tuple[Any, ...]]]:
-    """Return the `estimators` argument as a list of layers, unchecked.
-
-    Examples
-    --------
-    >>> as_layers([("a", 1), ("b", 2)])
-    [[('a', 1), ('b', 2)]]
-    >>> as_layers([[("a", 1)], [("b", 2)]])
-    [[('a', 1)], [('b', 2)]]
-    """
+    """Return the `estimators` argument as a list of layers, unchecked."""
     if not isinstance(estimators, Iterable) or isinstance(estimators, str | dict):
         return []
     items = list(estimators)

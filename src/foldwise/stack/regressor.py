@@ -7,7 +7,7 @@ from sklearn.base import RegressorMixin
 
 from foldwise.arrays import FloatArray
 from foldwise.errors import unsupported
-from foldwise.stack.bands import interval_of
+from foldwise.stack.bands import interval_of, parts_of
 from foldwise.stack.estimator import BaseStacking
 
 
@@ -280,7 +280,7 @@ class StackingRegressor(RegressorMixin, BaseStacking):
         if self.deals_[0].problem.data.y.ndim > 1:
             must, got = "be one target for predict_interval", self.deals_[0].problem.data.y.shape
             raise unsupported(self._owner, "y", must=must, got=got, fix="Fit one stack a target.")
-        parts = self._parts(X, coverage, by)
+        parts = parts_of(self._owner, self.deals_, by, self._X, X, coverage)
         pairs = zip(self.deals_, parts, strict=True)
         ends = [interval_of(stack, X, coverage, p, adaptive=adaptive) for stack, p in pairs]
         lower, upper = np.mean(ends, axis=0)

@@ -1,6 +1,5 @@
 """Greedy ensemble selection as an estimator of its own, over the same lattice as stacking."""
 
-from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
@@ -49,33 +48,22 @@ class BaseSelection(BaseStacking):
         return pd.concat(each, axis=1).mean(axis=1)
 
     def _candidates(self, metric: Metric, problem: StackProblem) -> tuple[Candidate, ...]:
-        steps, shrinkages = _as_list(self.n_steps), _as_list(self.shrinkage)
-        self._check_selection(steps, shrinkages)
-        top = GreedyStacker(
-            metric,
-            problem.labels,
-            replace=self.replace,
-            patience=self.patience,
-            n_bags=self.n_bags,
-            fraction=self.fraction,
-        )
-        grid = ParameterGrid({"n_steps": steps, "shrinkage": shrinkages})
-        return (Candidate("greedy", top, tuple(grid)),)
-
-    def _check_selection(self, steps: Sequence[Any], shrinkages: Sequence[Any]) -> None:
         owner = self._owner
-        for step in steps:
+        grid = {name: _as_list(getattr(self, name)) for name in ("n_steps", "shrinkage")}
+        for step in grid["n_steps"]:
             check_whole(owner, "n_steps", step, 1, try_=50)
         check_whole(owner, "patience", self.patience, 1, none=True)
         check_whole(owner, "n_bags", self.n_bags, 0)
         check_number(owner, "fraction", self.fraction, above=0, most=1, try_=0.5)
-        for shrinkage in shrinkages:
+        for shrinkage in grid["shrinkage"]:
             check_number(owner, "shrinkage", shrinkage, least=0, most=1, try_=0.25)
-        for name, values in (("n_steps", steps), ("shrinkage", shrinkages)):
+        for name, values in grid.items():
             if not values:
-                raise invalid_parameter(
-                    owner, name, must="hold a value", got=values, fix="Leave it out."
-                )
+                must, fix = "hold a value", "Leave it out."
+                raise invalid_parameter(owner, name, must=must, got=values, fix=fix)
+        own = self._parameters("replace", "patience", "n_bags", "fraction")
+        top = GreedyStacker(metric, problem.labels, **own)
+        return (Candidate("greedy", top, tuple(ParameterGrid(grid))),)
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -102,7 +102,7 @@ def test_what_goes_on_from_is_calibrated() -> None:
     features, base = features_of(None), grown(None).base
     found = boosted_further(FurtherStacker(base, Halved()), features, target_of(None), None, 20, 7)
     start = respond(base, features).values / 2
-    assert_array_equal(found.start(features).values, start)
+    assert_array_equal(respond(found.base, features, found.correction).values, start)
     steps = found.steps(features)[:, None]
     assert_allclose(respond(found, features).values, start + steps, rtol=1e-12)
     assert np.abs(steps - grown(None).steps(features)[:, None]).max() > 0.01

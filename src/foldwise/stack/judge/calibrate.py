@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.checks import check_number
+from foldwise.checks import check_number, unknown_word
 from foldwise.combine.calibration import (
     Calibration,
     choose_calibration,
@@ -18,7 +18,7 @@ from foldwise.combine.calibration import (
 from foldwise.combine.calibration.choose import NONE
 from foldwise.combine.calibration.named import METHODS
 from foldwise.combine.threshold import METRICS, best_threshold, pick_threshold, thresholds_between
-from foldwise.errors import Plain, did_you_mean, invalid_parameter, unsupported
+from foldwise.errors import Plain, invalid_parameter, unsupported
 from foldwise.scores.metric import Metric, Response, Target, as_metric
 from foldwise.stack.stackers.candidates import Candidate, response_kind
 from foldwise.stack.table.read import as_logits, clip_amount, compact
@@ -166,8 +166,7 @@ def checked_methods(owner: str, calibrate: Any, n_classes: int) -> tuple[str, ..
     for method in methods:
         if not isinstance(method, str) or method not in known:
             must = "be None, 'auto', the name of a method or a list of names"
-            fix = did_you_mean(method, (AUTO, *known))
-            raise invalid_parameter(owner, "calibrate", must=must, got=method, fix=fix)
+            raise unknown_word(owner, "calibrate", method, (AUTO, *known), must)
     if not methods:
         must, fix = "name at least one method", "Use None for no calibration."
         raise invalid_parameter(owner, "calibrate", must=must, got=calibrate, fix=fix)

@@ -10,11 +10,11 @@ from typing import Any
 
 from sklearn import metrics
 
+from foldwise.stack.judge.further import further_verdict
 from foldwise.stack.judge.judge import Contest, OutOfTimeError
-from foldwise.stack.judge.rounds import with_rounds
 from foldwise.stack.problem import StackProblem
 from foldwise.stack.stackers.candidates import Candidate, response_kind
-from foldwise.stack.stackers.means import WeightedMean
+from foldwise.stack.stackers.means import WeightedMean, WeightsStacker
 from foldwise.stack.table.layers import Dealt
 
 # Half of what a budget may be exceeded by: what fits took too long must not cost the stacker.
@@ -51,28 +51,24 @@ def judged_in_time(
     took = 0.0
     for step in longer:
         start = time.monotonic()
-        if start + took * _points(step) > until:
+        if start + took * step.n_points > until:
             break
         try:
             found, whole = judged(step, until), step is contest
         except OutOfTimeError:
             break
         # Each point of a grid takes about as long as one of the first stacker.
-        took = (time.monotonic() - start) / _points(step)
+        took = (time.monotonic() - start) / step.n_points
     if threads:
         found = [_further_in_time(stack, threads, until) for stack in found]
     return found, whole
-
-
-def _points(contest: Contest) -> int:
-    return sum(len(candidate.grid) for candidate in contest.candidates)
 
 
 def _steps(contest: Contest, problem: StackProblem) -> list[Contest]:
     """Return contests to be judged one after the other, from the shortest to the one asked for."""
     first, several = contest.candidates[0], len(contest.candidates) > 1 or bool(contest.methods)
     alone = replace(contest, candidates=(first,), methods=())
-    plain = isinstance(first.estimator, WeightedMean) and len(first.grid) == 1
+    plain = isinstance(first.estimator, WeightsStacker) and len(first.grid) == 1
     # A first answer is to be there at once, unless it must be a cheap one.
     thrift = contest.thrift if contest.thrift and contest.thrift.seconds < float("inf") else None
     quick = replace(alone, candidates=(_quickest(contest, problem),), thrift=thrift)
@@ -104,7 +100,7 @@ def _further_in_time(stack: Any, threads: int, until: float) -> Any:
         return stack
     contest = replace(judge.contest, further=threads)
     try:
-        verdict = with_rounds(replace(judge, contest=contest, until=until), stack.verdict)
+        verdict = further_verdict(replace(judge, contest=contest, until=until), stack.verdict)
     except OutOfTimeError:
         return stack
     return replace(stack, judge=replace(judge, contest=contest), verdict=verdict)

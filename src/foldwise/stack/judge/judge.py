@@ -20,6 +20,7 @@ from foldwise.stack.judge.thrift import Thrift
 from foldwise.stack.stackers.candidates import (
     Candidate,
     Option,
+    corrected,
     pick,
     respond,
     response_kind,
@@ -43,6 +44,11 @@ class Contest:
     threshold: float | Metric | None = None  # of two classes, or what it is to maximise
     thrift: Thrift | None = None  # which learners are given to the stacker; all by default
     further: int = 0  # threads of the boosting that goes on from the stacker; 0 for none
+
+    @property
+    def n_points(self) -> int:
+        """How many stackers there are to choose from, each point of a grid one."""
+        return sum(len(candidate.grid) for candidate in self.candidates)
 
     @property
     def corrects(self) -> bool:
@@ -72,7 +78,7 @@ class JudgedFold:
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the hold-out stack."""
-        return corrected(respond(self.stacker, features.of(self.names)), self.correction)
+        return respond(self.stacker, features.of(self.names), self.correction)
 
 
 @dataclass(frozen=True)
@@ -92,12 +98,7 @@ class Verdict:
 
     def respond(self, features: Features) -> Response:
         """Return the corrected response of the deployed stack."""
-        return corrected(respond(self.stacker, features.of(self.names)), self.correction)
-
-
-def corrected(response: Response, correction: Correction | None) -> Response:
-    """Return a response after calibration and threshold, if there are any."""
-    return response if correction is None else correction.apply(response)
+        return respond(self.stacker, features.of(self.names), self.correction)
 
 
 class OutOfTimeError(Exception):
@@ -127,9 +128,8 @@ class Judge:
         whole = self.thrifty(final)
         if not judgements:
             option = whole.choose_inside(final)
-            held = whole.inside(option, final) if self.contest.corrects else None
-            stacker = whole.fit(option, final)
-            return Verdict(option, stacker, self.correction(held), names=whole.names)
+            correction = whole.correction_inside(option, final)
+            return Verdict(option, whole.fit(option, final), correction, names=whole.names)
         judges = [self.thrifty(judgement.train) for judgement in judgements]
         every = list(zip(judges, judgements, strict=True))
         # All choices first: each looks at as many numbers as all that is tried afterwards.
@@ -137,9 +137,9 @@ class Judge:
         folds, chosen, tried = [], [], []
         for (judge, judgement), option in zip(every, options, strict=True):
             stackers, responses = judge.try_all(judgement)
-            held = judge.inside(option, judgement.train) if self.contest.corrects else None
-            parts = (option, stackers[option], responses[option])
-            judged, response = judge.judged(judgement, *parts, held)
+            correction = judge.correction_inside(option, judgement.train)
+            parts = (option, stackers[option], responses[option], correction)
+            judged, response = judge.judged(judgement, *parts)
             folds.append(judged)
             chosen.append(response)
             tried.append(responses)
@@ -150,16 +150,17 @@ class Judge:
         responses = {o: joined([read(each, o) for each in tried]) for o in list(tried[0])}
         option = pick(responses, target, self.contest.metric)
         del responses
-        held = None
+        correction = None
         if self.contest.corrects:
-            held = (self._held_out(option, judges, folds, tried), target)
+            held = self._held_out(option, judges, folds, tried), target
+            correction = self.correction(held)
         stacker = whole.fit(option, final)
         judged_rows = [judgement.test for judgement in judgements]
         scale = whole._scale(stacker, judged_rows) if self.reading.in_order else None
         return Verdict(
             option,
             stacker,
-            self.correction(held),
+            correction,
             tuple(folds),
             response,
             target,
@@ -201,16 +202,15 @@ class Judge:
         option: Option,
         stacker: Any,
         response: Response,
-        held: tuple[Response, Target] | None,
+        correction: Correction | None,
     ) -> tuple[JudgedFold, Response]:
         """Return how a fold was predicted by the stacker chosen for it, and its prediction."""
-        correction = self.correction(held)
         response = corrected(response, correction)
         asked_as_new, scale = response, self._scale(stacker, judgement.train)
         expected = None
         if judgement.fresh != judgement.test.refs or self.as_labels or scale is not None:
             features = self.layer.features((Block(judgement.test.rows, judgement.fresh),))
-            asked_as_new = corrected(respond(stacker, features), correction)
+            asked_as_new = respond(stacker, features, correction)
             expected = None if scale is None else scale.of(features)
         target = self.target((judgement.test,))
         misfits = _misfits(asked_as_new, target)
@@ -230,10 +230,10 @@ class Judge:
         """Return the response to a judged fold of the whole procedure, all choices included."""
         judge = self.thrifty(judgement.train)
         option = judge.choose_inside(judgement.train)
-        held = judge.inside(option, judgement.train) if self.contest.corrects else None
+        correction = judge.correction_inside(option, judgement.train)
         stacker = judge.fit(option, judgement.train)
         response = judge.respond(stacker, judge.layer.features((judgement.test,)))
-        return corrected(response, self.correction(held))
+        return corrected(response, correction)
 
     def _held_out(
         self,
@@ -254,11 +254,17 @@ class Judge:
             each.append(response)
         return joined(each)
 
-    def correction(self, held: tuple[Response, Target] | None) -> Correction | None:
-        """Return calibration and threshold found from out-of-fold responses, if asked for."""
+    def correction_inside(self, option: Option, blocks: Sequence[Block]) -> Correction | None:
+        """Return calibration and threshold of an option found within the blocks, if asked for."""
         self.check_time()
         if not self.contest.corrects:
             return None
+        found = self._cross_validated((self.candidate(option),), blocks)
+        return self.correction(None if found is None else (found[0][Option(0, 0)], found[1]))
+
+    def correction(self, held: tuple[Response, Target] | None) -> Correction:
+        """Return calibration and threshold found from out-of-fold responses."""
+        self.check_time()
         amount, in_order = self.layer.problem.amount, self.reading.in_order
         return Corrector(self.contest.methods, self.contest.threshold, amount, in_order).find(held)
 
@@ -348,16 +354,10 @@ class Judge:
 
     def choose_inside(self, blocks: Sequence[Block]) -> Option:
         """Choose by cross-validation over the blocks, which are all that is looked at."""
-        candidates = self.contest.candidates
-        if sum(len(candidate.grid) for candidate in candidates) == 1:
+        if self.contest.n_points == 1:
             return Option(0, 0)
-        found = self._cross_validated(candidates, blocks)
+        found = self._cross_validated(self.contest.candidates, blocks)
         return Option(0, 0) if found is None else pick(*found, self.contest.metric)
-
-    def inside(self, option: Option, blocks: Sequence[Block]) -> tuple[Response, Target] | None:
-        """Return out-of-fold responses of an option within the blocks, and their targets."""
-        found = self._cross_validated((self.candidate(option),), blocks)
-        return None if found is None else (found[0][Option(0, 0)], found[1])
 
     def _cross_validated(
         self, candidates: Sequence[Candidate], blocks: Sequence[Block]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from sklearn import metrics
@@ -11,6 +12,7 @@ from foldwise.engine.executor import give_back
 from foldwise.errors import listing
 from foldwise.folds import EVERYTHING, Block, Judgement, Node
 from foldwise.scores.exact import (
+    FEWEST_FOLDS,
     Exact,
     RunningMean,
     ScoreCorrection,
@@ -29,19 +31,17 @@ from foldwise.scores.exact import (
 )
 from foldwise.scores.metric import Evaluation, Metric, Response, Target, joined
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.judge import Judge, corrected
+from foldwise.stack.judge.judge import Judge
 from foldwise.stack.problem import TITLES
-from foldwise.stack.stackers.candidates import Candidate, linear_weights, respond
+from foldwise.stack.stackers.candidates import Candidate, corrected, linear_weights, respond
 from foldwise.stack.stackers.means import WeightedMean
 from foldwise.stack.table.read import Features
 
-FEWEST_FOLDS = 4
 # The ratio where too few pairs show it: about what all pairs do.
 UNSEEN = 1.3
 
 # A model of the board: its answer in a judged fold, from the features of the fold's rows.
 Top = Callable[[int, Features], Response]
-Evaluate = Callable[[Response, Target], Evaluation]
 
 
 @dataclass(frozen=True)
@@ -79,18 +79,18 @@ def board_of(stack: FittedStack) -> Board:
     tops, why_not = _tops(judge, by_stack), why_uncorrected(stack)
     curved = all(judgement.pairs for judgement in judgements)
     rows, seen, groups = dict[str, Exact](), _Losses(stack, list(tops)), _groups(stack, tops)
-    if curved and len(groups) > 1:
+    if curved and seen.told and len(groups) > 1:
         seen.see_first(groups)
     for some in groups:
         if len(groups) > 1:
             # What was let go of lies in pieces.
             give_back()
         judged = _judged(stack, some, why_not)
-        curve = _learning_curve(stack, some, seen) if curved else None
-        if curve is None or why_not:
+        curve = _learning_curve(stack, some, seen) if curved else ()
+        if not curve or why_not:
             rows |= {title: Exact(own, own.score) for title, own in judged.items()}
         else:
-            rows |= _exact(stack, judged, curve)
+            rows |= _exact(stack, judged, *curve)
     rows = {title: rows[title] for title in tops}
     found = seen.ratios() if curved else np.ones((len(tops), len(tops)))
     return Board(rows, found, _fold_of_units(seen.target), why_not)
@@ -114,34 +114,30 @@ def _judged(stack: FittedStack, tops: dict[str, Top], why_not: str) -> dict[str,
     assert verdict.evaluation is not None
     assert verdict.target is not None
     answers = _answers(stack, tops, [judgement.test for judgement in stack.reading.judgements])
-    judged = _evaluated(answers, metric.evaluate, verdict.target)
+    # The answers are let go of one by one: each holds a number a row, as what is made of it.
+    judged = {t: metric.evaluate(answers.pop(t), verdict.target) for t in list(answers)}
     if metric is stack.metric and TITLES[0] in judged:
         judged[TITLES[0]] = verdict.evaluation
     return judged
 
 
-def _exact(stack: FittedStack, judged: dict[str, Evaluation], curve: "_Curve") -> dict[str, Exact]:
-    """Return the scores after the step that the learning curve shows."""
+def _exact(
+    stack: FittedStack,
+    judged: dict[str, Evaluation],
+    alone: dict[str, Evaluation],
+    pairs: dict[str, Evaluation],
+) -> dict[str, Exact]:
+    """Return the scores after the step that the learning curve shows, from ``pairs`` on."""
     metric, rows = _before_the_root(stack), dict[str, Exact]()
     kappa, (missed, perhaps) = _kappa(stack), _missed(stack)
     # Of hits and ranks a step is mostly chance, which may not only help.
     bounded = _is_bounded(stack)
     for title in list(judged):
         # Taken out one by one: each holds a number a row.
-        own, pairs, alone = judged.pop(title), curve.pairs.pop(title), curve.alone.pop(title)
-        exact = stepped(
-            own, pairs, alone, kappa, metric.best, missed, perhaps=perhaps, backwards=bounded
-        )
+        points = judged.pop(title), pairs.pop(title), alone.pop(title)
+        exact = stepped(*points, kappa, metric.best, missed, perhaps=perhaps, backwards=bounded)
         rows[title] = exact if metric is stack.metric else rooted(exact)
     return rows
-
-
-@dataclass(frozen=True)
-class _Curve:
-    """Two points of the learning curve of some models."""
-
-    alone: dict[str, Evaluation]  # by what was fitted without the judged fold
-    pairs: dict[str, Evaluation]  # by what was fitted without one fold more, on average
 
 
 class _Losses:
@@ -163,7 +159,7 @@ class _Losses:
 
     def see_first(self, groups: list[dict[str, Top]]) -> None:
         """Ask all models once more, so that what they lose on each row is not held for long."""
-        for some in groups if self.told else ():
+        for some in groups:
             for title, answer in _answers(self.stack, some, _larger(self.stack)).items():
                 self.see(title, answer)
         self.naive = self.independent()
@@ -171,8 +167,6 @@ class _Losses:
     def independent(self) -> FloatArray:
         """Return the covariance of mean losses as of independent rows; what they are is gone."""
         by_rows, self.by_rows = self.by_rows, np.empty((0, 0))
-        if not self.told:
-            return by_rows
         return covariance_of_means(by_rows, self.target.weight, self.target.unit, overwrite=True)
 
     def see(self, title: str, answer: Response) -> None:
@@ -184,7 +178,9 @@ class _Losses:
     def see_smaller(self, title: str, answer: Response, k: int) -> None:
         """Note the same of one without the k-th other fold too."""
         if self.told:
-            means = _fold_means(self.stack.metric.row_losses(answer, self.target), self.target)
+            losses, fold = self.stack.metric.row_losses(answer, self.target), self.target.fold
+            weight = _weight(self.target)
+            means = np.bincount(fold, weight * losses) / np.bincount(fold, weight)
             for i, judgement in enumerate(self.stack.reading.judgements):
                 self.by_folds[i, judgement.train[k].fold, self.places[title]] = means[i]
 
@@ -203,18 +199,24 @@ class _Losses:
         return np.minimum(found, len(self.by_folds))
 
 
-def _learning_curve(stack: FittedStack, tops: dict[str, Top], seen: _Losses) -> _Curve:
-    evaluate, alone = _quickly(_before_the_root(stack)), dict[str, Evaluation]()
+def _learning_curve(
+    stack: FittedStack, tops: dict[str, Top], seen: _Losses
+) -> tuple[dict[str, Evaluation], dict[str, Evaluation]]:
+    """Return two points of models' learning curves.
+
+    By what was fitted without the judged fold, and without one more, on average.
+    """
+    metric, alone = _before_the_root(stack), dict[str, Evaluation]()
     answers = _answers(stack, tops, _larger(stack))
     for title in tops:
         seen.see(title, answers[title])
-        alone[title] = evaluate(answers.pop(title), seen.target)
+        alone[title] = _evaluated(metric, answers.pop(title), seen.target)
     pairs = {title: RunningMean() for title in tops}
     for k, answers in enumerate(_of_smaller(stack, tops)):
         for title in tops:
             seen.see_smaller(title, answers[title], k)
-            pairs[title].add(evaluate(answers.pop(title), seen.target))
-    return _Curve(alone, {title: pairs.pop(title).evaluation for title in tops})
+            pairs[title].add(_evaluated(metric, answers.pop(title), seen.target))
+    return alone, {title: pairs.pop(title).evaluation for title in tops}
 
 
 def _larger(stack: FittedStack) -> list[Block]:
@@ -253,12 +255,6 @@ def _whole_stacks(
         features = stack.top.features((judgement.test,))
         found[judgement.fold] = {title: top(i, features) for title, top in tops.items()}
     return found
-
-
-def _fold_means(losses: FloatArray, target: Target) -> FloatArray:
-    """Return the mean loss of each fold."""
-    weight = _weight(target)
-    return np.bincount(target.fold, weight * losses) / np.bincount(target.fold, weight)
 
 
 def _weight(target: Target) -> FloatArray:
@@ -369,22 +365,11 @@ def _answers(
     return {title: joined(each.pop(title)) for title in tops}
 
 
-def _evaluated(
-    answers: dict[str, Response], evaluate: Evaluate, target: Target
-) -> dict[str, Evaluation]:
-    # The answers are let go of one by one: each holds a number a row, as what is made of it.
-    return {title: evaluate(answers.pop(title), target) for title in list(answers)}
-
-
-def _quickly(metric: Metric) -> Evaluate:
-    """Return how to evaluate, with no contributions where they would take a jackknife."""
-
-    def evaluate(response: Response, target: Target) -> Evaluation:
-        if metric.knows_rows(response, target):
-            return metric.evaluate(response, target)
-        return Evaluation(metric.score(response, target), np.zeros(()))
-
-    return evaluate
+def _evaluated(metric: Metric, response: Response, target: Target) -> Evaluation:
+    """Return an evaluation, with no contributions where they would take a jackknife."""
+    if metric.knows_rows(response, target):
+        return metric.evaluate(response, target)
+    return Evaluation(metric.score(response, target), np.zeros(()))
 
 
 def _before_the_root(stack: FittedStack) -> Metric:
@@ -430,18 +415,15 @@ def _kappa(stack: FittedStack) -> tuple[float, float]:
     """
     if stack.reading.predict_with == "pairs":
         return next_mean(stack.lattice.n_folds)
-    sizes: dict[Node, int] = {}
-    data = stack.problem.data
+    data, judgements = stack.problem.data, stack.reading.judgements
 
+    @cache
     def size(node: Node) -> int:
-        if node not in sizes:
-            rows = stack.lattice.rows(node)
-            if data.sample_weight is not None:
-                rows = rows[data.sample_weight[rows] > 0]
-            sizes[node] = len(rows) if data.groups is None else len(np.unique(data.groups[rows]))
-        return sizes[node]
+        rows = stack.lattice.rows(node)
+        if data.sample_weight is not None:
+            rows = rows[data.sample_weight[rows] > 0]
+        return len(rows) if data.groups is None else len(np.unique(data.groups[rows]))
 
-    judgements: tuple[Judgement, ...] = stack.reading.judgements
     alone = [size(frozenset({j.fold})) for j in judgements]
     pairs = [[size(ref.node) for ref in j.pairs] for j in judgements]
     if min(alone, default=0) == 0 or min(map(min, pairs), default=0) == 0:

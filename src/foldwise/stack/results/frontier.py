@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from foldwise.engine import Clock
 from foldwise.scores.metric import Evaluation
-from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.judge import Judge
-from foldwise.stack.judge.rounds import verdict_of
+from foldwise.stack.fit import FittedStack, judged_stack
 from foldwise.stack.judge.thrift import PredictionCosts, Thrift, bytes_of, seconds_of
 from foldwise.stack.problem import TITLES
 from foldwise.stack.results.exact import board_of, widening
+from foldwise.stack.results.leaderboard import compared
 
 
 def frontier(
@@ -40,24 +38,18 @@ def frontier(
         before = clock.spent
         # A little more than these take, since what is added up in another order differs.
         seconds = costs[0].of(names) * (1 + 1e-9)
-        judged = [
-            _judged_again(stack, Thrift(0.0, seconds, own))
-            for stack, own in zip(stacks, costs, strict=True)
-        ]
-        boards = [board_of(stack) for stack in judged]
+        boards = []
+        for stack, own in zip(stacks, costs, strict=True):
+            contest = replace(stack.judge.contest, thrift=Thrift(0.0, seconds, own))
+            judged = stack.lattice, stack.layers, stack.reading, contest, stack.judge.seed
+            boards.append(board_of(judged_stack(*judged)))
         wider = float(widening(boards)[0, 0])
         each = [board.rows[TITLES[0]].evaluation for board in boards]
         whole = whole or each
-        pairs = list(zip(each, whole, strict=True))
-        natural = first.metric.natural
         records.append(
             {
                 "learners": len(names),
-                first.metric.name: natural(float(np.mean([e.score for e in each]))),
-                "se": wider * float(np.mean([e.standard_error for e in each])),
-                "difference": natural(float(np.mean([e.score - w.score for e, w in pairs]))),
-                "difference_se": wider
-                * float(np.mean([e.error_of_difference(w) for e, w in pairs])),
+                **compared(each, whole, first.metric, wider, wider),
                 "predict_seconds": sum(own.of(names) for own in costs),
                 "megabytes": sum(own.of(names) for own in sizes) / 1e6,
                 "names": names,
@@ -65,9 +57,3 @@ def frontier(
         )
         took = clock.spent - before
     return pd.DataFrame(records)
-
-
-def _judged_again(stack: FittedStack, thrift: Thrift) -> FittedStack:
-    contest = replace(stack.judge.contest, thrift=thrift)
-    judge = Judge(stack.top, stack.reading, contest, stack.judge.seed)
-    return replace(stack, judge=judge, verdict=verdict_of(judge))

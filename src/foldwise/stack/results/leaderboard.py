@@ -17,7 +17,7 @@ from foldwise.scores.exact import (
     p_better,
     score_interval,
 )
-from foldwise.scores.metric import Metric
+from foldwise.scores.metric import Evaluation, Metric
 from foldwise.stack.fit import FittedStack
 from foldwise.stack.problem import TITLES
 from foldwise.stack.results.exact import (
@@ -132,14 +132,26 @@ def _mean(values: Iterable[float]) -> float:
 def _scores(title: str, boards: Sequence[Board], metric: Metric) -> dict[str, float]:
     if not boards or title not in boards[0].rows:
         return dict.fromkeys([metric.name, "se", "difference", "difference_se"], np.nan)
-    pairs = [(b.rows[title].evaluation, b.rows[TITLES[0]].evaluation) for b in boards]
+    each = [board.rows[title].evaluation for board in boards]
+    stack = [board.rows[TITLES[0]].evaluation for board in boards]
     place, wider = list(boards[0].rows).index(title), widening(boards)
+    return compared(each, stack, metric, wider[place, place], wider[0, place])
+
+
+def compared(
+    each: Sequence[Evaluation],
+    others: Sequence[Evaluation],
+    metric: Metric,
+    wider: float,
+    wider_apart: float,
+) -> dict[str, float]:
+    """Return the mean score over repeats and its difference to another's, with their errors."""
+    pairs = list(zip(each, others, strict=True))
     return {
-        metric.name: metric.natural(_mean(own.score for own, _ in pairs)),
-        "se": wider[place, place] * _mean(own.standard_error for own, _ in pairs),
-        "difference": metric.natural(_mean(own.score - stack.score for own, stack in pairs)),
-        "difference_se": wider[0, place]
-        * _mean(own.error_of_difference(stack) for own, stack in pairs),
+        metric.name: metric.natural(_mean(own.score for own in each)),
+        "se": wider * _mean(own.standard_error for own in each),
+        "difference": metric.natural(_mean(own.score - other.score for own, other in pairs)),
+        "difference_se": wider_apart * _mean(own.error_of_difference(o) for own, o in pairs),
     }
 
 

@@ -14,13 +14,7 @@ REPORTS: WeakKeyDictionary[Any, Path] = WeakKeyDictionary()
 
 
 def fitted_html(model: Any) -> str:
-    """Return the honest score and the leaderboard of a stack as HTML; nothing before it is fitted.
-
-    Examples
-    --------
-    >>> fitted_html(object())
-    ''
-    """
+    """Return the honest score and leaderboard of a stack as HTML; nothing before it is fitted."""
     board = getattr(getattr(model, "stack_", model), "leaderboard_", None)
     if board is None:
         return ""

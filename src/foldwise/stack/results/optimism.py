@@ -9,8 +9,9 @@ from foldwise.diagnose import Claim
 from foldwise.folds import Block, Reading
 from foldwise.scores.metric import Response, joined
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.judge import corrected, inner_splits
-from foldwise.stack.judge.rounds import fit_whole
+from foldwise.stack.judge.further import fit_whole
+from foldwise.stack.judge.judge import inner_splits
+from foldwise.stack.stackers.candidates import corrected
 from foldwise.stack.table.read import rows_of
 
 Judged = tuple[IntArray, Response]

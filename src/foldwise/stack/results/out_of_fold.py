@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from foldwise.diagnose import OutOfFoldTable
 from foldwise.engine.executor import one_thread
 from foldwise.folds import Judgement
 from foldwise.learners import prepared, take_rows
-from foldwise.scores.metric import Response, joined
+from foldwise.scores.metric import Response, Target, joined
 from foldwise.stack.fit import FittedStack
-from foldwise.stack.judge.judge import JudgedFold, corrected
+from foldwise.stack.judge.judge import JudgedFold
 from foldwise.stack.results.leaderboard import uncorrected_score
 from foldwise.stack.results.optimism import optimistic_claims
+from foldwise.stack.stackers.candidates import corrected
 from foldwise.stack.stackers.further import FurtherStacker
 from foldwise.stack.stackers.means import MemberStacker
 from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_of
@@ -24,8 +25,12 @@ from foldwise.stack.table.read import Features, all_classes, clip_amount, rows_o
 
 def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
     """Return what :mod:`foldwise.diagnose` looks at, on the rows that every repeat judges."""
-    names, rows = common_names(stacks), _common_rows(stacks)
-    data, (score, error) = stacks[0].problem.data, uncorrected_score(stacks)
+    rows = np.sort(reduce(np.intersect1d, [stack.verdict.rows for stack in stacks]))
+    names, data = common_names(stacks), stacks[0].problem.data
+    score, error = uncorrected_score(stacks)
+    # Boosting may go on from a stacker on rows that are not there any more.
+    boosted = [s for s in stacks if isinstance(s.verdict.stacker, FurtherStacker)]
+    unread = any(stack.problem.numbers is None for stack in boosted)
     return OutOfFoldTable(
         names,
         np.stack([_hold_out(stack, names, rows) for stack in stacks]),
@@ -35,7 +40,7 @@ def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
         _fold_of(stacks[0], rows),
         score_of=SubsetScore(tuple(stacks), names),
         metric=stacks[0].metric.name,
-        claims=None if any(map(_is_unread, stacks)) else lambda: optimistic_claims(stacks),
+        claims=None if unread else lambda: optimistic_claims(stacks),
         score=score,
         score_se=error,
         unit=None if data.groups is None else data.groups[rows],
@@ -43,22 +48,10 @@ def out_of_fold_table(stacks: Sequence[FittedStack]) -> OutOfFoldTable:
     )
 
 
-def _is_unread(stack: FittedStack) -> bool:
-    """Tell whether boosting goes on from the stacker on rows that are not there any more."""
-    return isinstance(stack.verdict.stacker, FurtherStacker) and stack.problem.numbers is None
-
-
 def common_names(stacks: Sequence[FittedStack]) -> tuple[str, ...]:
     """Return the learners that no repeat has dropped, in their order."""
     every = [{entry.name for entry in stack.top.entries} for stack in stacks]
     return tuple(e.name for e in stacks[0].top.entries if all(e.name in names for names in every))
-
-
-def _common_rows(stacks: Sequence[FittedStack]) -> IntArray:
-    rows = np.sort(stacks[0].verdict.rows)
-    for stack in stacks[1:]:
-        rows = np.intersect1d(rows, stack.verdict.rows)
-    return rows
 
 
 def _hold_out(stack: FittedStack, names: Sequence[str], rows: IntArray) -> FloatArray:
@@ -91,28 +84,22 @@ class SubsetScore:
         Calibration, threshold and what boosting adds are those of the fold's whole stack, for all
         subsets.
         """
-        names = [self.names[m] for m in subset]
+        names, scores = [self.names[m] for m in subset], []
         with one_thread("blas"):
-            return float(np.mean([repeat.score(names) for repeat in self._repeats]))
+            for stack, (folds, target) in zip(self.stacks, self._repeats, strict=True):
+                answers = joined([fold.answer(names) for fold in folds])
+                scores.append(stack.metric.score(answers, target))
+            return float(np.mean(scores))
 
     @cached_property
-    def _repeats(self) -> list["_Repeat"]:
-        return [_Repeat(stack) for stack in self.stacks]
-
-
-class _Repeat:
-    """One fitted stack with its features read, to be judged again with some of its learners."""
-
-    def __init__(self, stack: FittedStack) -> None:
-        self.judge, self.target = stack.judge, stack.judge.judged_target()
-        pairs = zip(stack.reading.judgements, stack.verdict.folds, strict=True)
-        # Each fold by the choice made without it, as the score is made.
-        self.folds = [_Fold(stack, judgement, judged) for judgement, judged in pairs]
-
-    def score(self, names: Sequence[str]) -> float:
-        """Return the score of the stack of some learners."""
-        answers = joined([fold.answer(names) for fold in self.folds])
-        return self.judge.contest.metric.score(answers, self.target)
+    def _repeats(self) -> list[tuple[list["_Fold"], Target]]:
+        """The folds of each repeat, by the choices made without them, and their targets."""
+        repeats = []
+        for stack in self.stacks:
+            pairs = zip(stack.reading.judgements, stack.verdict.folds, strict=True)
+            folds = [_Fold(stack, judgement, judged) for judgement, judged in pairs]
+            repeats.append((folds, stack.judge.judged_target()))
+        return repeats
 
 
 class _Fold:

@@ -82,15 +82,24 @@ def without_rows_to_score(stacker: Any) -> Any:
     return stacker
 
 
-def respond(stacker: Any, features: Features, **parameters: Any) -> Response:
-    """Return a fitted stacker's response to the learners' predictions."""
+def respond(stacker: Any, features: Features, correction: Any = None) -> Response:
+    """Return a fitted stacker's response to the learners' predictions, corrected if asked for."""
+    return corrected(_response(stacker, features), correction)
+
+
+def corrected(response: Response, correction: Any) -> Response:
+    """Return a response after calibration and threshold, if there are any."""
+    return response if correction is None else correction.apply(response)
+
+
+def _response(stacker: Any, features: Features) -> Response:
     if isinstance(stacker, MemberStacker):
         return stacker.respond(stacker.read(features))
     if isinstance(stacker, OneClass):
         return stacker.respond(features)
     X = features.matrix
     if features.n_classes is None:
-        values = np.asarray(stacker.predict(X, **parameters), dtype=np.float64)
+        values = np.asarray(stacker.predict(X), dtype=np.float64)
         return Response("value", values.reshape(len(values), -1))
     for method, kind in (("predict_proba", "probability"), ("decision_function", "decision")):
         if hasattr(stacker, method):
@@ -214,10 +223,9 @@ def pick(responses: dict[Option, Response], target: Target, metric: Metric) -> O
         return next(iter(responses))
     best: dict[int, Option] = {}
     scores = {o: _or_worst(metric.score(r, target)) for o, r in responses.items()}
-    for option, score in scores.items():
-        rival = best.get(option.candidate)
-        if rival is None or score > scores[rival]:
-            best[option.candidate] = option
+    for option in scores:
+        rival = best.get(option.candidate, option)
+        best[option.candidate] = max(rival, option, key=scores.__getitem__)
     winner = max(best.values(), key=lambda o: scores[o])
     if len(best) == 1:
         return winner

@@ -6,6 +6,7 @@ stacker's answer, and each round adds a small step to it.
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from foldwise.arrays import Array, FloatArray
 from foldwise.learners.one_learner import LearnerInput, WeightedRows
 from foldwise.losses import Logistic, Loss, Multinomial, Squared
 from foldwise.scores.metric import Response
-from foldwise.stack.stackers.candidates import respond
+from foldwise.stack.stackers.candidates import corrected, respond
 from foldwise.stack.stackers.means import MemberStacker, Weights
 from foldwise.stack.table.read import Features, all_classes, clip_amount
 
@@ -44,24 +45,18 @@ WORDS: dict[str, Any] = {
 
 
 def rounds_of(n_rows: float, n_classes: int | None) -> int:
-    """Return how many rounds boosting goes on for.
-
-    Examples
-    --------
-    >>> rounds_of(800, None), rounds_of(5000, 2), rounds_of(50_000, 2), rounds_of(50_000, 7)
-    (20, 60, 120, 60)
-    """
+    """Return how many rounds boosting goes on for."""
     rounds = next(rounds for most, rounds in ROUNDS if n_rows < most)
     return rounds if (n_classes or 2) == 2 else min(rounds, MOST_OF_CLASSES)
 
 
+@dataclass(eq=False, repr=False)
 class FurtherStacker(MemberStacker):
     """A stacker, its calibration if it has one, and boosted trees that go on from there."""
 
-    def __init__(self, base: Any, correction: Any = None, model: Any = None) -> None:
-        self.base = base
-        self.correction = correction
-        self.model = model
+    base: Any
+    correction: Any = None
+    model: Any = None
 
     def read(self, features: Features) -> Any:
         """Return the features whole: their numbers are read too."""
@@ -91,20 +86,13 @@ class FurtherStacker(MemberStacker):
 
     def added(self, response: Response, steps: FloatArray, amount: float) -> Response:
         """Return a stacker's answer, corrected, with steps added to it."""
-        response = self._corrected(response)
+        response = corrected(response, self.correction)
         scores = _scaled(response, amount) + steps.reshape(len(steps), -1)
         if response.kind == "value":
             return Response("value", scores)
         if scores.shape[1] == 1:
             return Response("probability", all_classes(expit(scores)))
         return Response("probability", softmax(scores, axis=1))
-
-    def start(self, features: Features) -> Response:
-        """Return the answer that boosting goes on from."""
-        return self._corrected(respond(self.base, features))
-
-    def _corrected(self, response: Response) -> Response:
-        return response if self.correction is None else self.correction.apply(response)
 
     def table(self, features: Features) -> LearnerInput:
         """Return what the trees read: the answers that count, then the columns."""
@@ -129,7 +117,7 @@ def boosted_further(
     from foldwise.boost.newton_trees import train
 
     n_classes, target = features.n_classes, y.astype(np.float64)
-    start: Any = _scaled(base.start(features), features.amount)
+    start: Any = _scaled(respond(base.base, features, base.correction), features.amount)
     if n_classes is None:
         # Differences, not targets: LightGBM keeps seven digits of these.
         target, start = target - start[:, 0], None

@@ -1,6 +1,7 @@
 """Linear stackers of our own: ridge and lasso on what the stacker reads, pools of logits."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,11 @@ class PathStacker(Stacker):
         return _dense(X) @ self.coef_ + self.intercept_
 
 
+@dataclass(eq=False, repr=False)
 class RidgeStacker(PathStacker):
     """Ridge regression on the learners' predictions, columns scaled to unit variance."""
 
-    def __init__(self, alpha: float = 1.0) -> None:
-        self.alpha = alpha
+    alpha: float = 1.0
 
     def fit_points(
         self, X: Any, y: Array, sample_weight: Weights, points: Sequence[Any]
@@ -46,14 +47,14 @@ class RidgeStacker(PathStacker):
         return list(points)
 
 
+@dataclass(eq=False, repr=False)
 class LassoStacker(PathStacker):
     """Lasso regression on the learners' predictions, columns scaled to unit variance.
 
     ``ratio``: The penalty, in units of the smallest that leaves no learner in.
     """
 
-    def __init__(self, ratio: float = 0.01) -> None:
-        self.ratio = ratio
+    ratio: float = 0.01
 
     def fit_points(
         self, X: Any, y: Array, sample_weight: Weights, points: Sequence[Any]
@@ -105,19 +106,17 @@ class LassoClassStacker(LassoStacker):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
+@dataclass(eq=False, repr=False)
 class PoolStacker(MemberStacker):
     """A weighted sum of the learners' logits: one weight a learner, or one a class and learner.
 
     ``weights_``: The weights. Shape (n_learners,) or (n_classes, n_learners).
     """
 
-    def __init__(
-        self, metric: Any = None, labels: Any = None, C: float = 1.0, shared: bool = True
-    ) -> None:
-        self.metric = metric
-        self.labels = labels
-        self.C = C
-        self.shared = shared
+    metric: Any = None
+    labels: Any = None
+    C: float = 1.0
+    shared: bool = True
 
     def read(self, features: Features) -> FloatArray:
         """Return the logits of all learners, of shape (n_samples, n_learners, width)."""
@@ -129,11 +128,9 @@ class PoolStacker(MemberStacker):
         """Return stackers that differ in their freedom, each started where the last one ended."""
         before: PoolStacker | None = None
         for point in points:
-            alike = before is not None and before.shared == point.shared
-            start = before.pool_ if before and alike else None
-            point.pool_ = logit_pool(
-                X, y, sample_weight, C=point.C, shared=point.shared, start=start
-            )
+            start = before.pool_ if before and before.shared == point.shared else None
+            how = {"C": point.C, "shared": point.shared, "start": start}
+            point.pool_ = logit_pool(X, y, sample_weight, **how)
             point.weights_ = point.pool_.weights
             before = point
         return list(points)

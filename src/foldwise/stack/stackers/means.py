@@ -1,6 +1,7 @@
 """Stackers of our own: what they share, and means of the learners' predictions."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -96,50 +97,43 @@ class MemberStacker(Stacker):
         return loss
 
 
-class WeightedMean(MemberStacker):
+class WeightsStacker(MemberStacker):
+    """A mean of the learners' predictions, with weights."""
+
+    # (n_learners,) or (n_targets, n_learners): the weights. For classes they sum to one.
+    weights_: FloatArray
+
+    def ignored(self, names: Sequence[str]) -> frozenset[str]:
+        """Return the learners without weight."""
+        columns = np.atleast_2d(self.weights_).T
+        return frozenset(n for n, weights in zip(names, columns, strict=True) if not weights.any())
+
+    def respond(self, members: FloatArray) -> Response:
+        """Return the weighted mean as a response."""
+        if self.weights_.ndim == 2:
+            return self._response(np.einsum("nmt,tm->nt", members, self.weights_))
+        return self._response(np.einsum("nmt,m->nt", members, self.weights_))
+
+
+@dataclass(eq=False, repr=False)
+class WeightedMean(WeightsStacker):
     """A mean of the learners' predictions with learned or given weights.
 
     ``rule``: Where the weights come from: "mean", "weighted_mean", "best", "nnls", "simplex",
     "log_score", "pseudo_bma" or "pseudo_bma_plus".
     """
 
-    # (n_learners,) or (n_targets, n_learners): the weights. For classes they sum to one.
-    weights_: FloatArray
-
-    def __init__(
-        self,
-        rule: str = "mean",
-        metric: Any = None,
-        labels: Any = None,
-        weights: Any = None,
-        alpha: float = 0.0,
-        random_state: Any = None,
-    ) -> None:
-        self.rule = rule
-        self.metric = metric
-        self.labels = labels
-        self.weights = weights
-        self.alpha = alpha
-        self.random_state = random_state
+    rule: str = "mean"
+    metric: Any = None
+    labels: Any = None
+    weights: Any = None
+    alpha: float = 0.0
+    random_state: Any = None
 
     def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
         """Find the weights."""
         self.weights_ = getattr(self, f"_{self.rule}")(X, y, sample_weight)
         return self
-
-    def ignored(self, names: Sequence[str]) -> frozenset[str]:
-        """Return the learners without weight.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> mean = WeightedMean("nnls")
-        >>> mean.weights_ = np.array([1.0, 0.0])
-        >>> mean.ignored(["ridge", "knn"])
-        frozenset({'knn'})
-        """
-        columns = np.atleast_2d(self.weights_).T
-        return frozenset(n for n, weights in zip(names, columns, strict=True) if not weights.any())
 
     def _mean(self, members: FloatArray, *_: Any) -> FloatArray:
         return combine.mean_weights(members.shape[1])
@@ -160,7 +154,8 @@ class WeightedMean(MemberStacker):
     def _nnls(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         n, n_learners, width = members.shape
         if self.labels is None:
-            return by_target(combine.nnls_weights, members, y, sample_weight)
+            parts = by_target(members, y, self.labels)
+            return one_or_all([combine.nnls_weights(*part, sample_weight) for part in parts])
         targets = y.reshape(n, 1) if width == 1 else np.eye(width)[y]
         repeated = None if sample_weight is None else np.repeat(sample_weight, width)
         flat = members.transpose(0, 2, 1).reshape(n * width, n_learners)
@@ -170,9 +165,8 @@ class WeightedMean(MemberStacker):
 
     def _simplex(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         how: dict[str, Any] = {"loss": self._loss(y, sample_weight), "alpha": self.alpha}
-        if self.labels is None:
-            return by_target(combine.simplex_weights, members, y, sample_weight, **how)
-        return combine.simplex_weights(members, y, sample_weight, **how)
+        parts = by_target(members, y, self.labels)
+        return one_or_all([combine.simplex_weights(*part, sample_weight, **how) for part in parts])
 
     def _log_score(self, members: FloatArray, y: Array, sample_weight: Weights) -> FloatArray:
         return combine.log_score_weights(
@@ -195,39 +189,28 @@ class WeightedMean(MemberStacker):
         variance = variance + np.finfo(np.float64).tiny
         return np.asarray(-(errors**2 / variance + np.log(variance)).sum(axis=2) / 2)
 
-    def respond(self, members: FloatArray) -> Response:
-        """Return the weighted mean as a response."""
-        if self.weights_.ndim == 2:
-            return self._response(np.einsum("nmt,tm->nt", members, self.weights_))
-        return self._response(np.einsum("nmt,m->nt", members, self.weights_))
 
-
-def by_target(
-    weights_of: Callable[..., FloatArray],
-    members: FloatArray,
-    y: Array,
-    sample_weight: Weights,
-    **how: Any,
-) -> FloatArray:
-    """Return the weights of one target, or a row of weights for each of several."""
+def by_target(members: FloatArray, y: Array, labels: Any) -> list[tuple[FloatArray, Array]]:
+    """Return predictions and targets, those of each target apart; classes are one."""
+    if labels is not None:
+        return [(members, y)]
     targets = y.reshape(len(y), -1)
-    each = [
-        weights_of(members[:, :, t], targets[:, t], sample_weight, **how)
-        for t in range(targets.shape[1])
-    ]
-    return each[0] if len(each) == 1 else np.array(each)
+    return [(members[:, :, t], targets[:, t]) for t in range(targets.shape[1])]
 
 
+def one_or_all(weights: Sequence[FloatArray]) -> FloatArray:
+    """Return the weights of one target, or a row of weights for each of several."""
+    return weights[0] if len(weights) == 1 else np.array(weights)
+
+
+@dataclass(eq=False, repr=False)
 class AverageStacker(MemberStacker):
     """An average of the learners' predictions that learns nothing."""
 
-    def __init__(
-        self, rule: str = "median", metric: Any = None, labels: Any = None, trim: float = 0.2
-    ) -> None:
-        self.rule = rule
-        self.metric = metric
-        self.labels = labels
-        self.trim = trim
+    rule: str = "median"
+    metric: Any = None
+    labels: Any = None
+    trim: float = 0.2
 
     def read(self, features: Features) -> FloatArray:
         """Return the predictions; for a geometric mean of classes kept away from 0 and 1."""
@@ -260,6 +243,7 @@ class AverageStacker(MemberStacker):
         return Response("probability", shares, labels)
 
 
+@dataclass(eq=False, repr=False)
 class RankStacker(MemberStacker):
     """The mean of ranks among out-of-fold predictions, brought back to the target's scale.
 
@@ -267,9 +251,8 @@ class RankStacker(MemberStacker):
     mean ranks go through a logistic regression with one slope, which leaves their order.
     """
 
-    def __init__(self, metric: Any = None, labels: Any = None) -> None:
-        self.metric = metric
-        self.labels = labels
+    metric: Any = None
+    labels: Any = None
 
     def fit(self, X: FloatArray, y: Array, sample_weight: Weights = None) -> Self:
         """Store the ranks of out-of-fold predictions."""
@@ -305,12 +288,12 @@ class RankStacker(MemberStacker):
         )
 
 
+@dataclass(eq=False, repr=False)
 class OneClass(BaseEstimator):
     """What any stacker has learned from rows of one class only."""
 
-    def __init__(self, code: int, kind: str) -> None:
-        self.code = code
-        self.kind = kind
+    code: int
+    kind: str
 
     def respond(self, features: Features) -> Response:
         """Return the class for every row; the others keep a small probability."""

@@ -88,11 +88,5 @@ LINEAR = ("least_squares", "ridge", "lasso", "logistic")
 
 
 def known_names(labels: Any) -> dict[str, Make]:
-    """Return the named stackers of a task.
-
-    Examples
-    --------
-    >>> "ridge" in known_names(None), "ridge" in known_names(["a", "b"])
-    (True, False)
-    """
+    """Return the named stackers of a task."""
     return FOR_NUMBERS if labels is None else FOR_CLASSES

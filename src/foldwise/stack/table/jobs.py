@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from foldwise.engine import Run, Task, fingerprint
+from foldwise.engine import Run, RunStore, Task, fingerprint
 from foldwise.errors import AllLearnersFailedError, LearnerFailedWarning, warn
 from foldwise.folds import Node
 from foldwise.learners import (
@@ -146,17 +146,11 @@ def plan_jobs(
         for cells in by_shortcut.values()
         if len(cells) > 1
     ]
-    single = [cells for cells in by_shortcut.values() if len(cells) == 1]
-    # Every learner is asked about the same rows at a node, so one task serves them all.
-    jobs = [
-        Job(
-            tuple(cells),
-            tuple(assignment(cell) for cell in cells),
-            (tasks[cells[0]],),
-            after=after.get(cells[0], ()),
-        )
-        for cells in [*single, *by_node.values()]
-    ]
+    jobs = []
+    for cells in [*(c for c in by_shortcut.values() if len(c) == 1), *by_node.values()]:
+        # Every learner is asked about the same rows at a node, so one task serves them all.
+        own, task = tuple(assignment(cell) for cell in cells), (tasks[cells[0]],)
+        jobs.append(Job(tuple(cells), own, task, after=after.get(cells[0], ())))
     if by_learner:
         order = list(entries)
         jobs += [job for job in shortcuts if takes_long(job.assignments[0].learner)]
@@ -173,37 +167,18 @@ def _first_step(learner: Any, cell: Cell) -> str:
     return joblib.hash((type(step), step.get_params())) if hasattr(step, "get_params") else ""
 
 
-class StoredCells:
-    """Finds and keeps the finished fits of some jobs in the run directory, if there is one."""
-
-    def __init__(self, run: Run, data: TrainingData, jobs: Sequence[Job]) -> None:
-        self.run, self.jobs = run, jobs
-        self.keys = {} if run.store is None else keys_of(data, jobs)
-
-    def find(self) -> dict[Cell, NodeFit]:
-        """Return the fits that are there already, and say which are to come."""
-        store = self.run.store
-        if store is None:
-            return {}
-        fits = {cell: store.get(key) for cell, key in self.keys.items()}
-        found = {cell: fit for cell, fit in fits.items() if isinstance(fit, NodeFit)}
-        expect = getattr(store, "expect", None)
-        if expect is not None:
-            expect({key: about(cell) for cell, key in self.keys.items()})
-        done = [min(sum(cell in found for cell in job.cells), job.n_fits) for job in self.jobs]
-        if found:
-            self.run.reused += sum(done)
-            self.run.stream.skip(sum(done))
-        return found
-
-    def keep(self, job: Job, fits: Sequence[NodeFit | Exception]) -> None:
-        """Keep what was fitted; what failed is tried again another time."""
-        if self.run.store is None:
-            return
-        for cell, fit in zip(job.cells, fits, strict=True):
-            if isinstance(fit, NodeFit):
-                seconds = fit.fit_seconds + fit.predict_seconds
-                self.run.store.put(self.keys[cell], fit, {**about(cell), "seconds": seconds})
+def found_in(
+    store: RunStore, run: Run, keys: Mapping[Cell, str], jobs: Sequence[Job]
+) -> dict[Cell, NodeFit]:
+    """Return the fits that the run directory has already, and tell it which are to come."""
+    fits = {cell: store.get(key) for cell, key in keys.items()}
+    found = {cell: fit for cell, fit in fits.items() if isinstance(fit, NodeFit)}
+    store.expect({key: about(cell) for cell, key in keys.items()})
+    if found:
+        done = sum(min(sum(cell in found for cell in job.cells), job.n_fits) for job in jobs)
+        run.reused += done
+        run.stream.skip(done)
+    return found
 
 
 def keys_of(data: TrainingData, jobs: Sequence[Job]) -> dict[Cell, str]:
@@ -254,15 +229,19 @@ def fit_cells(
         learners = {cell: by_name[cell[0]].learner for cell in tasks if not table.has(cell)}
     run = settings.run
     jobs = plan_jobs(by_name, learners, data, tasks, by_learner=run.by_learner, after=after)
-    stored = StoredCells(run, data, jobs)
-    known = stored.find()
+    keys = {} if run.store is None else keys_of(data, jobs)
+    known = {} if run.store is None else found_in(run.store, run, keys, jobs)
     jobs_left = [job for job in jobs if any(cell not in known for cell in job.cells)]
     results: dict[Cell, NodeFit | Exception] = {}
 
     def absorb(index: int, fits: Any) -> set[str]:
         job = jobs_left[index]
         fits = fits if isinstance(fits, list) else [fits] * len(job.cells)
-        stored.keep(job, fits)
+        for cell, fit in zip(job.cells, fits, strict=True):
+            # What failed is tried again another time.
+            if run.store is not None and isinstance(fit, NodeFit):
+                seconds = fit.fit_seconds + fit.predict_seconds
+                run.store.put(keys[cell], fit, {**about(cell), "seconds": seconds})
         results.update(zip(job.cells, fits, strict=True))
         failed = [cell for cell in job.cells if isinstance(results[cell], Exception)]
         if failed and settings.on_error == "raise":
@@ -316,9 +295,8 @@ def _record(
         reason = f"{_node_words(cell[1])}: {type(fit).__name__}: {fit}"
         table.drop(entry.name, reason)
         return
-    values = fit.predictions
     if len(task.test):
-        table.predictions[cell] = (task.test, compact(values, entry.kind, n_classes))
+        table.predictions[cell] = (task.test, compact(fit.predictions, entry.kind, n_classes))
     if task.keep_model:
         table.models[cell] = fit.model
     table.fit_seconds[entry.name] += fit.fit_seconds

@@ -42,7 +42,6 @@ class NodeTable:
     choices: dict[str, dict[int | None, int | None]] = field(default_factory=dict)
     # time spent, by learner
     fit_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    # time spent, by learner
     predict_seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     n_fits: Counter[str] = field(default_factory=Counter)  # number of fits, by learner
     failures: dict[str, str] = field(default_factory=dict)  # why a learner was dropped
@@ -115,15 +114,10 @@ class NodeTable:
 
     def take_over(self, other: "NodeTable", cells: Iterable[Cell]) -> None:
         """Take cells from a table fitted before, with their share of time and count."""
-        names = set()
-        for cell in cells:
-            if other.has(cell):
-                names.add(cell[0])
-                if cell in other.predictions:
-                    self.predictions[cell] = other.predictions[cell]
-                if cell in other.models:
-                    self.models[cell] = other.models[cell]
-        for name in names:
+        there = [cell for cell in cells if other.has(cell)]
+        self.predictions |= {c: other.predictions[c] for c in there if c in other.predictions}
+        self.models |= {cell: other.models[cell] for cell in there if cell in other.models}
+        for name in {cell[0] for cell in there}:
             self.fit_seconds[name] = other.fit_seconds[name]
             self.predict_seconds[name] = other.predict_seconds[name]
             self.n_fits[name] = other.n_fits[name]
@@ -155,13 +149,7 @@ def fold_numbers(blocks: Sequence[Block]) -> IntArray:
 
 
 def clip_amount(n_rows: float) -> float:
-    """Return how near to 0 and 1 a probability may come before its logarithm is taken.
-
-    Examples
-    --------
-    >>> clip_amount(99)
-    0.005
-    """
+    """Return how near to 0 and 1 a probability may come before its logarithm is taken."""
     return 0.5 / (n_rows + 1)
 
 
@@ -170,13 +158,6 @@ def compact(values: FloatArray, kind: str, n_classes: int | None = None) -> Floa
 
     Of two probabilities the second is kept. Labels of several classes become one column a
     class, so that the mean over models is the share of their votes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> compact(np.array([[2.0], [0.0]]), "label", 3)
-    array([[0., 0., 1.],
-           [1., 0., 0.]])
     """
     if kind == "probability" and values.shape[1] == 2:
         return values[:, 1:]
@@ -189,12 +170,6 @@ def as_logits(values: FloatArray, clip: float) -> FloatArray:
     """Return centred log-probabilities; one logit for two classes.
 
     Shapes: ``values`` (n_samples, 1) or (n_samples, n_classes).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> as_logits(np.array([[0.5], [1.0]]), 0.01).round(1).tolist()
-    [[0.0], [4.6]]
     """
     clipped = np.clip(values, clip, 1.0 - clip)
     if values.shape[1] == 1:
@@ -238,8 +213,8 @@ class Features:
     """What the learners say about some rows."""
 
     outputs: list[FloatArray]  # (n_samples, width): one response a learner, compact
-    names: tuple[str, ...]  # the learners, and what each response means
-    kinds: tuple[str, ...]  # the learners, and what each response means
+    names: tuple[str, ...]  # the learners
+    kinds: tuple[str, ...]  # what each response means
     labels: Array | None  # the classes; None for regression
     # number of rows the stack was fitted on; it decides how probabilities are clipped
     amount: float
@@ -339,13 +314,7 @@ def beside(own: FloatArray, names: Sequence[str], extra: Any) -> Any:
 
 
 def column_names(name: str, width: int, labels: Any) -> list[str]:
-    """Return the names of a learner's compact columns: `name`, or `name__class`.
-
-    Examples
-    --------
-    >>> column_names("lda", 3, ["a", "b", "c"])
-    ['lda__a', 'lda__b', 'lda__c']
-    """
+    """Return the names of a learner's compact columns: `name`, or `name__class`."""
     if width == 1:
         return [name]
     if labels is not None and len(labels) == width:

@@ -13,8 +13,9 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from foldwise.arrays import ROW_NUMBER
-from foldwise.errors import Plain, did_you_mean, invalid_parameter
-from foldwise.folds import EVERYTHING, Block, Lattice, Node, Reading, Ref, partners_of, rows_inside
+from foldwise.checks import check_type, unknown_word
+from foldwise.errors import Plain, invalid_parameter
+from foldwise.folds import EVERYTHING, Block, Lattice, Node, Ref, partners_of, rows_inside
 from foldwise.learners import NodeTask
 from foldwise.learners.prepare import cloned
 from foldwise.learners.watched import finds_rounds
@@ -51,22 +52,18 @@ def checked_tune(
 
     Where no rounds can be found there, a booster stops by itself.
     """
-
-    def wrong(must: str, got: Any, fix: str) -> Exception:
-        return invalid_parameter(owner, "tune", must=must, got=got, fix=fix)
-
-    if not isinstance(tune, Mapping):
-        fix = "Use e.g. {'ridge': {'alpha': [0.1, 1, 10]}}."
-        raise wrong("be a dict from learner names to grids", tune, fix)
+    fix = "Use e.g. {'ridge': {'alpha': [0.1, 1, 10]}}."
+    check_type(owner, "tune", tune, Mapping, "be a dict from learner names to grids", fix)
     known = {entry.name: entry.learner for layer in layers for entry in layer}
     for name in tune:
         if name not in known:
-            raise wrong("name learners of the stack", name, did_you_mean(name, known))
+            raise unknown_word(owner, "tune", name, known, "name learners of the stack")
     rounds = {name for name, grid in tune.items() if isinstance(grid, str)}
     for name in rounds:
         if tune[name] != ROUNDS or not finds_rounds(known[name]):
             must = f"be a grid for {name!r}; 'rounds' is for boosters that stop early"
-            raise wrong(must, tune[name], "Use e.g. {'max_leaf_nodes': [8, 31]}.")
+            fix = "Use e.g. {'max_leaf_nodes': [8, 31]}."
+            raise invalid_parameter(owner, "tune", must=must, got=tune[name], fix=fix)
     grids = {name: grid for name, grid in tune.items() if name not in rounds}
     if grids:
         _check_grids(owner, grids, layers, lattice, score_se)
@@ -74,41 +71,38 @@ def checked_tune(
 
 
 def _check_grids(
-    owner: str, tune: Any, layers: list[list[Entry]], lattice: Lattice, score_se: str
+    owner: str, grids: dict[str, Any], layers: list[list[Entry]], lattice: Lattice, score_se: str
 ) -> None:
     if score_se == "nested":
         must, fix = "be 'learners' with tune", "Wrap the learner in GridSearchCV instead."
         raise invalid_parameter(owner, "score_se", must=must, got="nested", fix=fix)
-
-    def wrong(must: str, got: Any, fix: str) -> Exception:
-        return invalid_parameter(owner, "tune", must=must, got=got, fix=fix)
-
     wrap = "Wrap the learner in GridSearchCV, which is honest at every node."
     if len(layers) > 1:
-        raise wrong("be None with several layers", dict(tune), wrap)
+        must = "be None with several layers"
+        raise invalid_parameter(owner, "tune", must=must, got=grids, fix=wrap)
     if lattice.kind != "partition" or lattice.n_folds < 3:
         kinds = {"forward": "forward in time", "single": "a single split"}
-        what = kinds.get(lattice.kind, "two folds")
+        got = Plain(f"{grids!r} with {kinds.get(lattice.kind, 'two folds')}")
         must = "be None unless cv deals at least three folds in no order"
-        raise wrong(must, Plain(f"{dict(tune)!r} with {what}"), wrap)
-    known = {entry.name: entry.learner for entry in layers[0]}
-    for name, grid in tune.items():
-        parameters = known[name].get_params()
-        strange = {key for point in ParameterGrid(grid) for key in point} - set(parameters)
+        raise invalid_parameter(owner, "tune", must=must, got=got, fix=wrap)
+    learners = {entry.name: entry.learner for entry in layers[0]}
+    for name, grid in grids.items():
+        known = learners[name].get_params()
+        strange = {key for point in ParameterGrid(grid) for key in point} - set(known)
         if strange:
-            first = min(strange)
-            raise wrong(f"hold parameters of {name!r}", first, did_you_mean(first, parameters))
+            must = f"hold parameters of {name!r}"
+            raise unknown_word(owner, "tune", min(strange), known, must)
 
 
 def tune_learner(
     table: NodeTable,
     entry: Entry,
     problem: StackProblem,
-    lattice: Lattice,
-    reading: Reading,
+    dealt: Dealt,
     settings: FitSettings,
 ) -> None:
     """Fit a tuned learner wherever it is read, and write its choices into the table."""
+    lattice, reading = dealt.lattice, dealt.reading
     grid = ParameterGrid(settings.tune[entry.name])
     learners = [cloned(entry.learner).set_params(**point) for point in grid]
     search = _PointSearch(table, entry, learners, problem, lattice, settings)

@@ -17,10 +17,10 @@ from foldwise.stack.table.read import rows_of, weights_of
 def verdict_of(judge: Judge) -> Verdict:
     """Choose and judge the stacker, and boosting that goes on from it if it may."""
     found = judge.verdict()
-    return with_rounds(judge, found) if judge.contest.further else found
+    return further_verdict(judge, found) if judge.contest.further else found
 
 
-def with_rounds(judge: Judge, found: Verdict) -> Verdict:
+def further_verdict(judge: Judge, found: Verdict) -> Verdict:
     """Return the verdict on stackers that boosting goes on from.
 
     It goes on from calibrated answers and lowers their log-loss: they are not calibrated again.
@@ -50,8 +50,7 @@ def _judged(judge: Judge, judgement: Judgement, judged: JudgedFold) -> tuple[Jud
     judge = replace(judge, layer=judge.layer.of(judged.names))
     stacker = _grown(judge, judged.stacker, judged.correction, judgement.train)
     test = judge.layer.features((judgement.test,))
-    parts = (judged.option, stacker, stacker.respond(test))
-    fold, response = judge.judged(judgement, *parts, None)
+    fold, response = judge.judged(judgement, judged.option, stacker, stacker.respond(test), None)
     return replace(fold, steps=stacker.steps(test)), response
 
 

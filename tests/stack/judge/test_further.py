@@ -16,9 +16,9 @@ import foldwise
 from foldwise import StackingClassifier, StackingRegressor
 from foldwise.errors import InvalidParameterError
 from foldwise.stack import problem as problem_module
+from foldwise.stack.judge.further import further_verdict
 from foldwise.stack.judge.in_time import further_seconds
 from foldwise.stack.judge.judge import OutOfTimeError
-from foldwise.stack.judge.rounds import with_rounds
 from foldwise.stack.stackers import further
 from foldwise.stack.stackers.further import FurtherStacker
 
@@ -217,8 +217,8 @@ def test_when_time_is_up_the_stacker_stays() -> None:
     layer = replace(deal.top, problem=problem)
     judge = replace(deal.judge, layer=layer, contest=replace(deal.judge.contest, further=1))
     with pytest.raises(OutOfTimeError):
-        with_rounds(replace(judge, until=time.monotonic()), deal.verdict)
-    assert isinstance(with_rounds(judge, deal.verdict).stacker, FurtherStacker)
+        further_verdict(replace(judge, until=time.monotonic()), deal.verdict)
+    assert isinstance(further_verdict(judge, deal.verdict).stacker, FurtherStacker)
     assert further_seconds(problem, 2, 2) > 0
     assert further_seconds(deal.problem, 2, 2) == 0
 
