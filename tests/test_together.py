@@ -115,7 +115,27 @@ def test_splits_of_the_users_that_tear_groups_are_refused(name: str) -> None:
         model.fit(X, y, groups=np.arange(60) % 20)
 
 
-WRONG = {"cv": "five", "ensemble": -7, "generator": -7, "split_features": "half"}
+BEYOND = [(range(20), range(20, 60)), (range(20, 40), range(20))]
+
+
+@pytest.mark.parametrize("weightless", [0, 1])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_splits_of_rows_that_there_are_not_are_refused(name: str, weightless: int) -> None:
+    model = learner_named(name, ESTIMATORS[name])
+    known = model.get_params(deep=False)
+    if not known.keys() & {"cv", "validation"}:
+        pytest.skip("takes no splits")
+    asked = {"cv": BEYOND, "validation": BEYOND, "early_stopping": True, "criterion": "cv"}
+    model.set_params(**{key: value for key, value in asked.items() if key in known})
+    X, y = make_friedman1(40, n_features=5, random_state=0)
+    y = (y > y.mean()).astype(float) if name.endswith("Classifier") else y
+    weight = np.ones(40)
+    weight[:weightless] = 0.0
+    with pytest.raises(InvalidParameterError, match="must give row numbers from 0 to 39; got 59"):
+        model.fit(X, y, sample_weight=weight)
+
+
+WRONG = {"cv": b"five", "ensemble": -7, "generator": -7, "split_features": "half"}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 
 from foldwise._sklearn import n_samples, take
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.errors import (
     InvalidParameterError,
     Plain,
@@ -148,8 +148,8 @@ def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
 
 def without_weightless(
     owner: str, X: Any, y: Any, sample_weight: Any, groups: Any
-) -> tuple[Any, Any, FloatArray | None, Any, IntArray | None]:
-    """Return X, y, weights and groups of the rows that have weight, and which these are.
+) -> tuple[Any, Any, FloatArray | None, Any, BoolArray | None]:
+    """Return X, y, weights and groups of the rows that have weight, and a mask of these.
 
     The last is None where all have. Nothing that follows (classes, bins, draws, splits) can see a
     row of weight zero, so that with or without it the bits are the same.
@@ -158,10 +158,10 @@ def without_weightless(
     if weights is None or weights.all():
         return X, y, weights, groups, None
     check_lengths(owner, len(weights), y=y, groups=groups)
-    kept = np.flatnonzero(weights)
+    rows, kept = np.flatnonzero(weights), weights > 0
     X = X.tocsr() if sparse.issparse(X) else X
-    X, y, groups = (part if part is None else take(part, kept) for part in (X, y, groups))
-    return X, y, weights[kept], groups, kept
+    X, y, groups = (part if part is None else take(part, rows) for part in (X, y, groups))
+    return X, y, weights[rows], groups, kept
 
 
 def check_two_classes(owner: str, labels: Array) -> None:

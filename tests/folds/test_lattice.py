@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import KFold, RepeatedKFold, TimeSeriesSplit
 
 from foldwise.errors import InvalidParameterError
-from foldwise.folds import Lattice
+from foldwise.folds import Lattice, without_rows
 
 
 def error_of(splits, n_rows=9) -> str:
@@ -121,3 +121,22 @@ def test_a_row_number_outside_the_data_is_an_error(row, shown) -> None:
         f"Stack: cv must give row numbers from 0 to 8; got {shown}. "
         "Make the splits from the rows that are fitted."
     )
+
+
+def test_given_splits_are_renumbered_in_their_order_and_refused_by_name() -> None:
+    kept = np.array([True, False, True, True])
+    masks = np.array([True, True, False, False]), np.array([False, False, True, True])
+    for split in (([1, 0], [3, 2]), masks):
+        ((train, test),) = without_rows("Stack", iter([split]), kept)
+        assert train.tolist() == [0]
+        assert sorted(test.tolist()) == [1, 2]
+    ((_, test),) = without_rows("Stack", [([0], [3, 2])], kept)
+    assert test.tolist() == [2, 1]
+    for split, must in (
+        (([0], [4]), "give row numbers from 0 to 3; got 4"),
+        (([0.5], [1]), "give row numbers or masks of rows in every split; got [0.5]"),
+        ((1, 2, 3), "hold pairs of (train, test) if it is an iterable; got (1, 2, 3)"),
+    ):
+        with pytest.raises(InvalidParameterError) as error:
+            without_rows("Boost", [split], kept, name="validation")
+        assert str(error.value).startswith(f"Boost: validation must {must}.")

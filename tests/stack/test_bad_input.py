@@ -1,5 +1,6 @@
 """Bad input: a clear error in one grammar, nothing half-fitted."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -432,6 +433,14 @@ def test_a_learner_that_raises_is_dropped_with_its_cause() -> None:
     alone = regressor(cv=3).fit(X, Y)
     assert np.array_equal(stack.predict(X), alone.predict(X))
     assert stack.score_ == alone.score_
+
+
+def test_a_learner_that_cannot_be_copied_is_dropped_and_the_stack_can_be_restacked() -> None:
+    stack = regressor([("moody", Moody(threading.Lock())), ("ridge", Ridge())], cv=3)
+    with pytest.warns(LearnerFailedWarning, match="cannot pickle"):
+        stack.fit(X, Y)
+    assert list(stack.failures_) == ["moody"]
+    assert list(stack.restack("mean").oof_) == ["ridge"]
 
 
 @pytest.mark.parametrize("when", ["fit", "predict", "nan"])

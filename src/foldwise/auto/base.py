@@ -251,7 +251,7 @@ class BaseAutoStack(AutoParameters):
         codes = checked_groups(owner, groups, n_rows)
         target, given, n_classes = self._read_target(y)
         data = TrainingData(frame, target, weight, n_classes, codes)
-        rows = AutoInputs(data, given, index, kept)
+        rows = AutoInputs(data, given, index, None if kept is None else np.flatnonzero(kept))
         if self.time_column is None:
             return rows
         return rows.sorted(owner, times_of(owner, frame, self.time_column))

@@ -14,7 +14,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from foldwise.arrays import Array, IntArray
+from foldwise.arrays import Array, BoolArray, IntArray
 from foldwise.errors import Plain, invalid_data, invalid_parameter
 from foldwise.folds import without_rows
 from foldwise.folds.lattice import asked_splits, check_groups_are_whole
@@ -34,7 +34,7 @@ def inner_splits(
     classes: bool,
     groups: Array | None,
     seed: int,
-    kept: IntArray | None = None,
+    kept: BoolArray | None = None,
 ) -> Splits:
     """Return the (training, validation) rows on which the rounds are found.
 
@@ -44,7 +44,8 @@ def inner_splits(
     smallest = int(np.unique(y, return_counts=True)[1].min()) if classes else 0
     splitter = _splitter(owner, validation, smallest, groups is not None, seed)
     if isinstance(splitter, Iterable):
-        splits = without_rows(splitter, np.arange(len(y)) if kept is None else kept)
+        kept = np.ones(len(y), dtype=bool) if kept is None else kept
+        splits = without_rows(owner, splitter, kept, name="validation")
         if not splits or not all(len(train) and len(test) for train, test in splits):
             must = "leave rows of positive weight to fit and to judge in every split"
             got, fix = Plain("a split without"), "Set early_stopping=False, or give other splits."
@@ -62,7 +63,7 @@ def inner_splits(
 
 def _splitter(owner: str, validation: Any, smallest_class: int, grouped: bool, seed: int) -> Any:
     """Return what deals the rows; ``smallest_class``: rows of the rarest class, 0 for numbers."""
-    if isinstance(validation, bool | str) or validation is None:
+    if isinstance(validation, bool | str | bytes) or validation is None:
         validation = -1.0
     if isinstance(validation, float) and 0 < validation < 1:
         if grouped:

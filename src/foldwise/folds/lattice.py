@@ -172,7 +172,7 @@ def bad_cv(owner: str, must: str, got: Any, fix: str) -> InvalidParameterError:
     return invalid_parameter(owner, "cv", must=must, got=got, fix=fix)
 
 
-def _row_numbers(part: Any, n_rows: int, owner: str) -> IntArray:
+def _row_numbers(part: Any, n_rows: int, owner: str, name: str = "cv") -> IntArray:
     try:
         with np.errstate(invalid="ignore"):
             given = np.asarray(part)
@@ -181,13 +181,15 @@ def _row_numbers(part: Any, n_rows: int, owner: str) -> IntArray:
     except (TypeError, ValueError):
         known = False
     if not known:
-        raise bad_cv(owner, "give row numbers or masks of rows in every split", part, "Use cv=5.")
+        must, fix = "give row numbers or masks of rows in every split", f"Use {name}=5."
+        raise invalid_parameter(owner, name, must=must, got=part, fix=fix)
     if not (rows[1:] > rows[:-1]).all():
         rows = np.unique(rows)
     if len(rows) and (rows[0] < 0 or rows[-1] >= n_rows):
         wrong = int(rows[0] if rows[0] < 0 else rows[-1])
+        must = f"give row numbers from 0 to {n_rows - 1}"
         fix = "Make the splits from the rows that are fitted."
-        raise bad_cv(owner, f"give row numbers from 0 to {n_rows - 1}", wrong, fix)
+        raise invalid_parameter(owner, name, must=must, got=wrong, fix=fix)
     return rows.astype(ROW_NUMBER)
 
 
@@ -272,11 +274,11 @@ def deal(
     state = int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0])
     if cv is None or isinstance(cv, numbers.Integral):
         splits = own_splits(cv, n_rows, classes, groups, seed, repeat, n_layers, owner, partners)
-    elif hasattr(cv, "split") and not isinstance(cv, str):
+    elif hasattr(cv, "split") and not isinstance(cv, str | bytes):
         splitter = _reseeded(owner, cv, state, repeat)
         _refuse_leave_one_out(owner, splitter, n_rows, groups, n_layers, partners)
         splits = asked_splits(owner, splitter, *(given or (np.zeros(n_rows), classes, groups)))
-    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+    elif isinstance(cv, Iterable) and not isinstance(cv, str | bytes):
         splits = _given_splits(owner, cv)
         if repeat:
             raise _cannot_repeat(owner, cv)
@@ -289,12 +291,12 @@ def deal(
     return lattice
 
 
-def _given_splits(owner: str, cv: Iterable[Any]) -> list[Any]:
+def _given_splits(owner: str, cv: Iterable[Any], name: str = "cv") -> list[Any]:
     splits = list(cv)
     for split in splits:
         if not hasattr(split, "__len__") or len(split) != 2:
-            must, fix = "hold pairs of (train, test) if it is an iterable", "Use cv=5."
-            raise bad_cv(owner, must, split, fix)
+            must, fix = "hold pairs of (train, test) if it is an iterable", f"Use {name}=5."
+            raise invalid_parameter(owner, name, must=must, got=split, fix=fix)
     return splits
 
 
@@ -311,32 +313,34 @@ def asked_splits(owner: str, splitter: Any, X: Any, y: Any, groups: Any) -> list
 
 
 def users_splits(
-    owner: str, cv: Any, given: tuple[Any, Any, Any], kept: IntArray | None, groups: Array | None
+    owner: str, cv: Any, given: tuple[Any, Any, Any], kept: BoolArray | None, groups: Array | None
 ) -> list[Any]:
     """Return how a splitter or an iterable of the user's splits X, y and groups.
 
     ``kept``: which of the rows that the splits number are left; None for all.
     """
-    cv = cv if kept is None else without_rows(cv, kept)
-    if hasattr(cv, "split") and not isinstance(cv, str):
-        splits = asked_splits(owner, cv, *given)
-    elif isinstance(cv, Iterable) and not isinstance(cv, str):
-        splits = _given_splits(owner, cv)
-    else:
+    splits = without_rows(owner, cv, np.ones(len(given[1]), dtype=bool) if kept is None else kept)
+    if hasattr(splits, "split") and not isinstance(splits, str | bytes):
+        splits = asked_splits(owner, splits, *given)
+    elif not isinstance(splits, list):
         raise bad_cv(owner, "be an int, a splitter or an iterable of (train, test)", cv, "Use 5.")
     check_groups_are_whole(owner, "cv", splits, groups)
     return splits
 
 
-def without_rows(cv: Any, kept: BoolArray | IntArray) -> Any:
+def without_rows(owner: str, cv: Any, kept: BoolArray, *, name: str = "cv") -> Any:
     """Return what deals the kept rows alone: given splits are renumbered, splitters stay.
 
     Parameters
     ----------
+    owner : str
+        Who complains of splits that are none of these rows.
     cv : int, None, splitter or iterable of (train, test)
         How all rows would be dealt.
-    kept : ndarray of bool or of int
-        Which rows there still are.
+    kept : ndarray of bool
+        Which of all rows there still are.
+    name : str, default="cv"
+        The parameter to complain of.
 
     Returns
     -------
@@ -346,25 +350,23 @@ def without_rows(cv: Any, kept: BoolArray | IntArray) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> without_rows([([0, 1], [2, 3])], np.array([True, False, True, True]))
+    >>> without_rows("Stack", [([0, 1], [2, 3])], np.array([True, False, True, True]))
     [(array([0]), array([1, 2]))]
     """
     splits = cv.split() if isinstance(cv, PredefinedSplit) else cv
-    if hasattr(splits, "split") or isinstance(cv, str) or not isinstance(splits, Iterable):
+    if hasattr(splits, "split") or isinstance(cv, str | bytes) or not isinstance(splits, Iterable):
         return cv
 
-    left = _positions(kept)
+    place = np.cumsum(kept) - 1
 
     def renumbered(part: Any) -> IntArray:
-        rows = _positions(part)
-        return np.searchsorted(left, rows[np.isin(rows, left)])
+        _row_numbers(part, len(kept), owner, name)
+        rows = np.asarray(part)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+        return place[rows[kept[rows]]]
 
-    return [(renumbered(train), renumbered(test)) for train, test in splits]
-
-
-def _positions(part: Any) -> IntArray:
-    rows = np.asarray(part)
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
+    pairs = _given_splits(owner, splits, name)
+    return [(renumbered(train), renumbered(test)) for train, test in pairs]
 
 
 def check_groups_are_whole(

@@ -10,7 +10,7 @@ from sklearn.base import is_regressor
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
 from foldwise.checks import checked_groups, without_weightless
 from foldwise.errors import invalid_data, unsupported
 from foldwise.learners.one_learner import is_frame
@@ -80,7 +80,7 @@ class TreeData:
     n_outputs: int = 1  # sums a row has: one for each of several classes
     groups: Array | None = None  # groups as codes
     # the numbers the rows had when given splits were made; None if they still have them
-    kept: IntArray | None = None
+    kept: BoolArray | None = None
 
     @property
     def classify(self) -> bool:

@@ -77,11 +77,17 @@ def cloned(learner: Any) -> Any:
 
 
 def cloned_within(parts: Any) -> Any:
-    """Return lists of learners with clones in them, and copies of all else."""
+    """Return lists of learners with clones in them, and copies of all else.
+
+    What cannot be copied stays as it is: no fit, which is of a copy, can change it.
+    """
     if isinstance(parts, list | tuple):
         return type(parts)(map(cloned_within, parts))
     known = hasattr(parts, "get_params") and not isinstance(parts, type)
-    return cloned(parts) if known else copy.deepcopy(parts)
+    try:
+        return cloned(parts) if known else copy.deepcopy(parts)
+    except TypeError:
+        return parts
 
 
 def package_of(model: Any) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from foldwise.arrays import Array, IntArray
+from foldwise.arrays import Array, BoolArray, IntArray
 from foldwise.errors import invalid_parameter
 from foldwise.folds import own_splits
 from foldwise.folds.lattice import users_splits
@@ -18,11 +18,11 @@ def deal_folds(
     classify: bool,
     groups: Array | None,
     rng: np.random.Generator,
-    kept: IntArray | None = None,
+    kept: BoolArray | None = None,
 ) -> IntArray:
     """Return the fold of every row.
 
-    ``kept``: the numbers these rows had when the splits were made, None if they still have them.
+    ``kept``: which of the rows that splits number these are; None for all.
     """
     if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
         classes = y.astype(np.intp) if classify else None

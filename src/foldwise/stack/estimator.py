@@ -120,7 +120,11 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
                 problem = self._problem(X, y, sample_weight, groups)
                 layers = self._layers(problem)
                 contest = self._contest(problem)
-                cv = self.cv if problem.kept is None else without_rows(self.cv, problem.kept)
+                cv = (
+                    self.cv
+                    if problem.kept is None
+                    else without_rows(self._owner, self.cv, problem.kept)
+                )
                 options = replace(options, seed=self._new_seed(problem.data), cv=cv)
                 run = RunSummary()
                 if isinstance(self.cv, str) and self.cv == "prefit":
@@ -158,10 +162,8 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
             raise ValueError(
                 f"{owner}: requires y to be passed, but the target y is None. Give the target."
             )
-        n_given = X.shape[0]
-        checks.check_lengths(owner, n_given, y=y)
-        X, y, weight, groups, rows = checks.without_weightless(owner, X, y, sample_weight, groups)
-        kept = None if rows is None else np.isin(np.arange(n_given), rows)
+        checks.check_lengths(owner, X.shape[0], y=y)
+        X, y, weight, groups, kept = checks.without_weightless(owner, X, y, sample_weight, groups)
         codes = checks.checked_groups(owner, groups, X.shape[0])
         target, labels = self._read_target(y)
         data = TrainingData(X, target, weight, None if labels is None else len(labels), codes)

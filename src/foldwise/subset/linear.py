@@ -11,8 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from foldwise._sklearn import n_samples
-from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.arrays import Array, BoolArray, FloatArray
 from foldwise.checks import (
     as_counts,
     check_number,
@@ -35,7 +34,7 @@ class Given(NamedTuple):
 
     rows: SubsetRows
     groups: Any
-    numbers: IntArray  # the rows' numbers among all that were given
+    kept: BoolArray | None  # which rows these are of all that were given; None for all
 
 
 @dataclass(eq=False, repr=False)
@@ -59,12 +58,11 @@ class LinearModel(Scored):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Given:
         """Return the rows that weigh something as dense arrays of float64."""
-        owner, n_given = type(self).__name__, n_samples(X)
+        owner = type(self).__name__
         X, y, weights, groups, kept = without_weightless(owner, X, y, sample_weight, groups)
         X, y = self._checked_rows(X, y)
         weights = np.ones(len(y)) if weights is None else as_counts(weights)
-        numbers = np.arange(n_given) if kept is None else kept
-        return Given(SubsetRows(dense(X), y, weights), groups, numbers)
+        return Given(SubsetRows(dense(X), y, weights), groups, kept)
 
     def _names(self) -> Array:
         """Return the names of the columns, or their positions where they have none."""
@@ -198,7 +196,7 @@ def splits_of(owner: str, cv: Any, given: Given, *, classifier: bool = False) ->
         classes = rows.y.astype(np.intp) if classifier else None
         return own_splits(cv, len(rows.y), classes, groups, 0, 0, 0, owner)
     asked = (rows.X, rows.y, given.groups)
-    pairs = users_splits(owner, cv, asked, given.numbers, groups)
+    pairs = users_splits(owner, cv, asked, given.kept, groups)
     # Own splitters may give masks, ours positions: both choose among the numbers of the rows.
     place = np.arange(len(rows.y))
     splits = [(place[train], place[test]) for train, test in pairs]
