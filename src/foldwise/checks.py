@@ -146,6 +146,20 @@ def checked_groups(owner: str, groups: Any, n_rows: int) -> IntArray | None:
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
+def row_weights(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return one weight a row."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    return np.asarray(sample_weight, dtype=np.float64)
+
+
+def row_shares(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArray:
+    """Return the rows' weights, summing to one."""
+    if sample_weight is None:
+        return np.full(n_rows, 1.0 / n_rows)
+    return np.asarray(sample_weight, dtype=np.float64) / np.sum(sample_weight)
+
+
 def without_weightless(
     owner: str, X: Any, y: Any, sample_weight: Any, groups: Any
 ) -> tuple[Any, Any, FloatArray | None, Any, BoolArray | None]:

@@ -1,6 +1,7 @@
 import numpy as np
 
-from foldwise.combine.shapes import one_column_a_model, row_shares, truth_probabilities
+from foldwise.checks import row_shares
+from foldwise.combine.shapes import one_column_a_model, truth_probabilities
 
 RNG = np.random.default_rng(0)
 

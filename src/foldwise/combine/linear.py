@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.combine.shapes import row_shares, row_weights
+from foldwise.checks import row_shares, row_weights
 from foldwise.paths import lasso_path
 
 

@@ -6,13 +6,13 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from foldwise.arrays import Array, FloatArray, IntArray
+from foldwise.checks import row_weights
 from foldwise.combine.logistic_regression import (
     Newton,
     Value,
     logistic_coefficients,
     newton_minimum,
 )
-from foldwise.combine.shapes import row_weights
 
 TOLERANCE = 1e-11
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from foldwise.arrays import FloatArray
-from foldwise.combine.shapes import row_shares
+from foldwise.checks import row_shares
 
 MOST_KNOTS = 1000
 

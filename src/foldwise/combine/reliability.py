@@ -8,10 +8,9 @@ from scipy.special import ndtri
 from sklearn.isotonic import IsotonicRegression
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.checks import check_word
+from foldwise.checks import check_word, row_weights
 from foldwise.combine.calibration.logits import both
 from foldwise.combine.calibration.scaling import fit_temperature
-from foldwise.combine.shapes import row_weights
 
 
 @dataclass(frozen=True, eq=False)

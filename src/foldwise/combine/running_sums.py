@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from foldwise.arrays import Array, BoolArray, FloatArray, IntArray
-from foldwise.combine.shapes import one_column_a_model, row_shares, truth_probabilities
+from foldwise.checks import row_shares
+from foldwise.combine.shapes import one_column_a_model, truth_probabilities
 
 # So that what is computed from them stays in the processor's cache.
 ROWS_AT_ONCE = 2048

@@ -3,22 +3,9 @@
 import numpy as np
 
 from foldwise.arrays import Array, FloatArray
+from foldwise.checks import row_shares
 
 TINY = float(np.finfo(np.float64).eps)
-
-
-def row_weights(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Return one weight a row."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    return np.asarray(sample_weight, dtype=np.float64)
-
-
-def row_shares(n_rows: int, sample_weight: FloatArray | None = None) -> FloatArray:
-    """Return the rows' weights, summing to one."""
-    if sample_weight is None:
-        return np.full(n_rows, 1.0 / n_rows)
-    return np.asarray(sample_weight, dtype=np.float64) / np.sum(sample_weight)
 
 
 def one_column_a_model(

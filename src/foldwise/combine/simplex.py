@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from foldwise.arrays import Array, FloatArray
-from foldwise.checks import check_word
+from foldwise.checks import check_word, row_shares
 from foldwise.combine.averages import weighted_mean
-from foldwise.combine.shapes import one_column_a_model, row_shares, truth_probabilities
+from foldwise.combine.shapes import one_column_a_model, truth_probabilities
 
 AnyLoss = Callable[[FloatArray], float]
 SMALLEST_STEP = 1 / 256

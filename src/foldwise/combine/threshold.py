@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
-from foldwise.checks import check_word
-from foldwise.combine.shapes import row_weights
+from foldwise.checks import check_word, row_weights
 
 Counts = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 

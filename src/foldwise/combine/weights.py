@@ -7,7 +7,7 @@ from scipy.optimize import nnls
 from scipy.special import softmax
 
 from foldwise.arrays import FloatArray
-from foldwise.combine.shapes import row_weights
+from foldwise.checks import row_weights
 
 DRAWS_AT_ONCE = 2_000_000
 

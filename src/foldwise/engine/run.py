@@ -177,6 +177,11 @@ class Batch:
     def __init__(self, home: Run, tasks: Sequence[Task], absorb: Absorb) -> None:
         self.home, self.tasks, self.absorb = home, tasks, absorb
         self.pending = list(range(len(tasks)))
+        # The size of what each owner has not begun: counted anew after every fit of ten thousand,
+        # it would take longer than small fits.
+        self.waiting: defaultdict[str, float] = defaultdict(float)
+        for task in tasks:
+            self.count(task, 1)
         self.at_work: dict[int, int] = {}
         self.losses: Counter[int] = Counter()
         self.failed: set[str] = set()
@@ -184,6 +189,11 @@ class Batch:
     def gone(self, owner: str) -> bool:
         """Tell whether nothing more is wanted of an owner."""
         return owner in self.failed or owner in self.home.dropped
+
+    def count(self, task: Task, sign: int) -> None:
+        """Add what a task's owners wait for, or (-1) take it away."""
+        for owner in task.owners:
+            self.waiting[owner] += sign * task.size
 
     def fill(self) -> None:
         """Submit tasks while there is room."""
@@ -195,6 +205,7 @@ class Batch:
             ticket = next(self.home.tickets)
             self.at_work[ticket] = index
             task = self.tasks[index]
+            self.count(task, -1)
             job: Any = task.job
             self.home.executor.submit(ticket, job() if task.after else job)
 
@@ -206,9 +217,12 @@ class Batch:
                 i for i in self.pending if not all(self.gone(owner) for owner in tasks[i].owners)
             ]
         open_ = {*self.pending, *self.at_work.values()}
-        ready = [i for i in self.pending if open_.isdisjoint(tasks[i].after)]
-        if not ready or self.home.by_learner or self.home.executor.capacity == 1:
-            return ready[0] if ready else None
+        all_ready = (i for i in self.pending if open_.isdisjoint(tasks[i].after))
+        if self.home.by_learner or self.home.executor.capacity == 1:
+            return next(all_ready, None)
+        ready = list(all_ready)
+        if not ready:
+            return None
         begun = {tasks[i].owners for i in self.at_work.values()}
         rates = {owners: costs.rate(owners) for owners in {tasks[i].owners for i in ready}}
         for index in ready:
@@ -245,6 +259,7 @@ class Batch:
             self.losses[index] += 1
             if self.losses[index] <= RETRIES:
                 self.pending.insert(0, index)
+                self.count(task, 1)
                 return
             error = TaskLostError(f"{error}; {RETRIES + 1} times, at last alone")
         if error is None:
@@ -309,9 +324,9 @@ class Batch:
             self.drop(self.alive(), "time budget: not finished in time")
             return
         self.end_hung()
-        for owner, size in sorted(self.waiting().items()):
-            rate = self.home.costs.least_rate(owner)
-            seconds = 0.0 if rate is None else rate * size / self.home.executor.capacity
+        for owner in sorted(name for name in self.waiting if not self.gone(name)):
+            rate = self.home.costs.least_rate(owner) or 0.0
+            seconds = rate * self.waiting[owner] / self.home.executor.capacity
             if seconds > left and self.has_others(owner):
                 reason = f"about {rough_duration(seconds)} more needed, {rough_duration(left)} left"
                 self.drop({owner}, f"time budget: {reason}")
@@ -324,17 +339,7 @@ class Batch:
 
     def has_others(self, owner: str) -> bool:
         """Tell whether anything is left to combine without an owner."""
-        return any(
-            not self.gone(name) for task in self.tasks for name in task.owners if name != owner
-        )
-
-    def waiting(self) -> dict[str, float]:
-        """Return the size of the tasks of each owner that have not begun."""
-        sizes: dict[str, float] = defaultdict(float)
-        for index in self.pending:
-            for owner in self.tasks[index].owners:
-                sizes[owner] += self.tasks[index].size
-        return {owner: size for owner, size in sizes.items() if not self.gone(owner)}
+        return any(not self.gone(name) for name in self.waiting if name != owner)
 
     def end_hung(self) -> None:
         """End fits that take many times as long as those before."""

@@ -102,7 +102,7 @@ class TreeData:
 
 def training_data(
     estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any
-) -> tuple[CodedTable, Array, FloatArray, IntArray | None, IntArray | None]:
+) -> tuple[CodedTable, Array, FloatArray, IntArray | None, BoolArray | None]:
     """Return table, targets as given, weights, groups and numbers of the rows that have weight."""
     owner = type(estimator).__name__
     X, y, weight, groups, kept = without_weightless(owner, X, y, sample_weight, groups)

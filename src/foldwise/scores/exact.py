@@ -33,7 +33,7 @@ import numpy as np
 from scipy.stats import norm, t
 
 from foldwise.arrays import BoolArray, FloatArray, IntArray
-from foldwise.combine.shapes import row_shares
+from foldwise.checks import row_shares
 from foldwise.scores.metric import Evaluation, Metric
 
 # Learning curves are not monotone where rows and columns are about as many.

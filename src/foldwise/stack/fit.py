@@ -23,7 +23,7 @@ from foldwise.folds import (
 )
 from foldwise.learners import NodeTask
 from foldwise.scores.metric import Metric, Response
-from foldwise.stack.judge.further import verdict_of
+from foldwise.stack.judge.further import further_verdict
 from foldwise.stack.judge.in_time import (
     GRACE_SECONDS,
     GRACE_SHARE,
@@ -335,7 +335,11 @@ def judged_stack(
         costs = seconds_of(layers[-1], reading.deployed)
         contest = replace(contest, thrift=replace(thrift, costs=costs))
     judge = Judge(layers[-1], reading, contest, seed)
-    return FittedStack(lattice, layers, judge, verdict_of(replace(judge, until=until, known=known)))
+    hurried = replace(judge, until=until, known=known)
+    verdict = hurried.verdict()
+    if contest.further:
+        verdict = further_verdict(hurried, verdict)
+    return FittedStack(lattice, layers, judge, verdict)
 
 
 def _deal(problem: StackProblem, options: StackOptions, repeat: int, n_layers: int) -> Lattice:

@@ -1,6 +1,7 @@
 import numpy as np
 from scipy.special import expit, logit
 
+from foldwise.checks import row_weights
 from foldwise.combine.calibration.logits import (
     LARGEST,
     against_the_rest,
@@ -9,7 +10,6 @@ from foldwise.combine.calibration.logits import (
     margins_of,
     probabilities_of,
 )
-from foldwise.combine.shapes import row_weights
 
 
 def test_one_column_is_the_log_odds_of_the_second_class() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.checks import row_weights
 from foldwise.combine.calibration.logits import CalibrationMap
 from foldwise.combine.calibration.named import fit_calibrator
-from foldwise.combine.shapes import row_weights
 
 NONE = "none"
 # Beyond, the squared number of slopes costs more time than it is worth.

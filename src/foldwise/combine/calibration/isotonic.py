@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.checks import row_weights
 from foldwise.combine.calibration.logits import CalibrationMap, both, margins_of
-from foldwise.combine.shapes import row_weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.checks import row_weights
 from foldwise.combine.calibration.logits import CalibrationMap, margins_of, probabilities_of
 from foldwise.combine.logistic_regression import RIDGE, logistic_coefficients
-from foldwise.combine.shapes import row_weights
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.checks import row_weights
 from foldwise.combine.calibration.logits import CalibrationMap, columns_of, probabilities_of
 from foldwise.combine.calibration.scaling import fit_temperature
-from foldwise.combine.shapes import row_weights
 
 HIDDEN = 8
 PENALTY = 0.5

@@ -7,6 +7,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import log_softmax, softmax
 
 from foldwise.arrays import FloatArray, IntArray
+from foldwise.checks import row_weights
 from foldwise.combine.calibration.logits import (
     CalibrationMap,
     columns_of,
@@ -14,7 +15,6 @@ from foldwise.combine.calibration.logits import (
     probabilities_of,
 )
 from foldwise.combine.logistic_regression import RIDGE, logistic_coefficients
-from foldwise.combine.shapes import row_weights
 
 LARGEST_SLOPE = 1e12
 

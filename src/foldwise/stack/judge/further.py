@@ -14,12 +14,6 @@ from foldwise.stack.stackers.further import FurtherStacker, boosted_further, rou
 from foldwise.stack.table.read import rows_of, weights_of
 
 
-def verdict_of(judge: Judge) -> Verdict:
-    """Choose and judge the stacker, and boosting that goes on from it if it may."""
-    found = judge.verdict()
-    return further_verdict(judge, found) if judge.contest.further else found
-
-
 def further_verdict(judge: Judge, found: Verdict) -> Verdict:
     """Return the verdict on stackers that boosting goes on from.
 

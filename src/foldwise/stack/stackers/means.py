@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 
 from foldwise import combine
 from foldwise.arrays import Array, FloatArray
-from foldwise.combine.shapes import row_shares, truth_probabilities
+from foldwise.checks import row_shares
+from foldwise.combine.shapes import truth_probabilities
 from foldwise.errors import invalid_parameter
 from foldwise.learners import aligned
 from foldwise.scores.metric import Response, Target
