@@ -59,7 +59,7 @@ def test_rows_of_weight_zero_are_dropped_with_their_groups():
     assert_array_equal(weight, [1, 2, 3])
     assert_array_equal(table.values[:, 0], [0, 4, 6])
     assert_array_equal(groups, [0, 1, 2])
-    assert_array_equal(kept, [0, 2, 3])
+    assert_array_equal(kept, [True, False, True, True])
 
 
 def test_a_single_weight_is_everyones():
