@@ -132,7 +132,7 @@ class StackingClassifier(ClassifierMixin, BaseStacking):
         (the stacker of several, a calibration, ``tune``) is chosen by fewer of them.
     n_repeats : int or "auto", default=1
         Number of deals; predictions and scores are averaged. "auto" is as many as ``time_budget``
-        suffices for, up to four; without a budget one.
+        suffices for, up to three; without a budget one.
     n_jobs : int or None, default=None
         Number of processes that fit, and of threads in which many new rows are predicted; results
         have the same bits for any number.

@@ -17,8 +17,9 @@ from foldwise.stack.results.notebook import fitted_html
 
 # Live objects: neither copied nor pickled with a stack.
 LIVE = ("executor", "callback")
-# Of deals that are made as long as there is time: each makes predictions slower.
-MOST_REPEATS = 4
+# Of deals that are made as long as there is time: each makes predictions slower. On six fits of
+# three tables of 260 to 310 rows, two had .998 of the loss of one, four and twelve the same.
+MOST_REPEATS = 3
 
 
 @dataclass(eq=False, repr=False)
