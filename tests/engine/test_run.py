@@ -9,7 +9,7 @@ from foldwise.engine import run as run_module
 from foldwise.engine.budget import Clock, Costs, Task
 from foldwise.engine.events import Event, Stream
 from foldwise.engine.executor import TaskLostError
-from foldwise.engine.run import Run
+from foldwise.engine.run import Batch, Run
 from tests.engine.fake import Fake
 
 
@@ -181,6 +181,21 @@ def test_a_lost_task_is_begun_again_alone() -> None:
     assert executor.begun.count("b1") == 2
     assert executor.at_once == [1, 2, 1]
     assert executor.begun.count("a0") == 1
+
+
+def test_owners_wait_for_what_has_not_begun_and_again_for_what_was_lost() -> None:
+    executor = Fake(1)
+    executor.endings = {"a0": [TaskLostError("worker died")]}
+    with Run(executor) as run:
+        executor.place(same, 10, None)
+        tasks = [Task("a0", ("a",), size=2.0), Task("b1", ("a", "b"))]
+        batch = Batch(run, tasks, lambda *_: ())
+        assert batch.waiting == {"a": 3.0, "b": 1.0}
+        batch.fill()
+        assert batch.waiting == {"a": 1.0, "b": 1.0}
+        for finished in executor.wait(None):
+            batch.take(finished)
+        assert batch.waiting == {"a": 3.0, "b": 1.0}
 
 
 def test_a_task_that_is_lost_three_times_is_its_learners_failure() -> None:
