@@ -2,6 +2,7 @@
 
 import pickle
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.metrics import log_loss, root_mean_squared_error
 from sklearn.svm import SVR
 
-from foldwise import AutoStackClassifier, AutoStackRegressor
+from foldwise import AutoStackClassifier, AutoStackRegressor, StackingRegressor
 from foldwise.auto import base, bounded
 from foldwise.auto.base import fit_problem
 from foldwise.auto.plan import FitPlan, Trials
@@ -27,6 +28,7 @@ from foldwise.errors import (
     FoldwiseWarning,
     InvalidDataError,
     InvalidParameterError,
+    NoScoreWarning,
 )
 from foldwise.files import load, save
 
@@ -320,7 +322,7 @@ def test_a_budget_leaves_out_what_is_too_slow_and_says_so(monkeypatch) -> None:
     monkeypatch.setattr(bounded, "tried", slow)
     model = AutoStackRegressor("fast", time_budget=30, random_state=0).fit(X, y)
     assert model.members_ == ["ridge"]
-    assert set(model.skipped_) == {"boosted_random", "ridge_spline"}
+    assert set(model.skipped_) == {"linear", "boosted_random", "ridge_spline"}
 
 
 def test_a_package_that_cannot_be_imported_is_left_out_and_told(monkeypatch) -> None:
@@ -339,6 +341,40 @@ def test_a_package_that_cannot_be_imported_is_left_out_and_told(monkeypatch) -> 
 
 
 @pytest.mark.filterwarnings("ignore::foldwise.errors.FoldwiseWarning")
+class Warns(RegressorMixin, BaseEstimator):
+    """Has something to say that nobody can do anything about."""
+
+    def fit(self, X, y, sample_weight=None):
+        warnings.warn("the loss has not converged", UserWarning, stacklevel=1)
+        self.mean_ = np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.mean_)
+
+
+def test_what_members_warn_of_is_not_shown_and_what_is_said_of_the_fit_is(monkeypatch) -> None:
+    members = (Contender("warns", "ordinal", lambda _: Warns()),)
+    monkeypatch.setattr(base, "portfolio", lambda *_, **__: members)
+    X, y = houses(40)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        AutoStackRegressor("fast", random_state=0).fit(X, y)
+        assert shown == []
+        AutoStackRegressor("fast", random_state=0).fit(X.iloc[:3], y[:3])
+    assert {w.category for w in shown} <= {FoldwiseWarning, NoScoreWarning}
+    with pytest.warns(UserWarning, match="not converged"):
+        StackingRegressor([("warns", Warns())], cv=3).fit(X[["size"]], y)
+
+
+def test_what_is_a_sum_of_columns_is_found_to_be() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(np.exp(rng.normal(0, 2, (90, 4))), columns=["a", "b", "c", "d"])
+    y = X["a"] + X["b"] - X["c"]
+    model = AutoStackRegressor("fast", random_state=0).fit(X[:60], y[:60])
+    assert root_mean_squared_error(y[60:], model.predict(X[60:])) < 0.01 * y.std()
+
+
 def test_what_takes_seconds_to_load_comes_first_or_last_and_is_not_tried(monkeypatch) -> None:
     def broken(_settings):
         raise ImportError("no libomp")
@@ -397,7 +433,7 @@ def test_where_no_learner_is_quick_enough_the_model_is_a_constant_and_says_so(
     assert model.members_ == ["constant"]
     # There is nothing to choose for one learner, and no time for it.
     assert model.stack_.final_estimator == "mean"
-    assert set(model.skipped_) == {"ridge", "boosted_random", "ridge_spline"}
+    assert set(model.skipped_) == {"ridge", "linear", "boosted_random", "ridge_spline"}
     assert model.partial_
     np.testing.assert_allclose(model.predict(X), y.mean(), rtol=0.2)
     save(model, tmp_path / "model")

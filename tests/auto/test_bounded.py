@@ -31,10 +31,12 @@ DATA = TrainingData(np.zeros((10_000, 1)), np.arange(10_000) % 2, n_classes=2)
 PLAN = FitPlan(("linear", "other"), 5, {"boosted": "time budget"})
 
 
-def put_first(seconds, a_round, *, learners=LEARNERS, folds=5):
+def put_first(
+    seconds, a_round, *, learners=LEARNERS, folds=5, workers=2, probed=("boosted", "other")
+):
     """``seconds``, ``a_round``: of all rows."""
     n_rows = len(DATA.y)
-    boosters = [name for name in learners if name in ("boosted", "other")]
+    boosters = [name for name in learners if name in probed]
     return in_time(
         PLAN if folds == 5 else replace(PLAN, folds=folds),
         learners,
@@ -42,17 +44,28 @@ def put_first(seconds, a_round, *, learners=LEARNERS, folds=5):
         dict.fromkeys(boosters, Speed(0.0, a_round / n_rows)),
         n_rows,
         budget=30.0,
-        workers=2,
+        workers=workers,
         folds=(8, 5, 3),
     )
 
 
-def test_a_booster_whose_usual_rounds_fit_is_left_alone():
+def test_a_booster_whose_usual_rounds_fit_keeps_them():
     # 300 rounds, ten fits' work by two workers, nine tenths of 30 s, less half a second.
     plan, seconds = put_first({"linear": 0.1}, 0.0176)
-    assert plan is PLAN
+    assert replace(plan, bounds={}) == PLAN
     assert seconds == {"linear": 0.1} | dict.fromkeys(["boosted", "other"], pytest.approx(5.28))
-    assert put_first({"linear": 0.1}, 0.0178)[0] is not PLAN
+    assert put_first({"linear": 0.1}, 0.0178)[0].names != PLAN.names
+
+
+def test_a_booster_that_takes_longer_than_expected_ends_with_what_rounds_it_has():
+    # Its fits may take half of 30 s, ten fits' work and 1.4 times that by two workers; or 1.3 times
+    # as long as they are expected to.
+    for a_round, most in [(0.001, 15 / 7), (0.0176, 1.3 * 5.28)]:
+        plan, _ = put_first({"linear": 0.1}, a_round)
+        assert plan.bounds == dict.fromkeys(["boosted", "other"], (None, pytest.approx(most)))
+        assert plan.counted == []
+    ended = bounded(LEARNERS["boosted"], None, 3.0)[-1]
+    assert (ended.n_estimators, ended.learning_rate, ended.max_seconds) == (3000, 0.05, 3.0)
 
 
 @pytest.mark.parametrize(("first", "probed"), [(0.21, False), (0.19, True)])
@@ -104,11 +117,12 @@ def test_in_a_single_split_rounds_are_counted():
 
 @pytest.mark.parametrize(
     ("a_round", "folds", "n_rows", "rounds"),
-    # Half of 30 s; ten fits' work by two workers at five folds, three at three, 0.8 by one; then
-    # fewer rows, at least 4,000; then fewer rounds; then fewer rows once more.
+    # Half of 30 s; ten fits' work by two workers at five folds, three at three, 1.4 times as much
+    # where rounds are found on other rows, 0.8 by one; then fewer rows, at least 4,000; then fewer
+    # rounds; then fewer rows once more.
     [
-        (0.02, 5, None, 150),
-        (0.04, 3, None, 250),
+        (0.0178, 5, None, 120),
+        (0.04, 3, None, 178),
         (0.15, 1, None, 125),
         (0.3, 1, 5208, 120),
         (1.0, 1, 4000, 46),
@@ -124,6 +138,20 @@ def test_where_none_would_end_folds_are_given_up_then_rows_then_rounds(
     took = rounds * a_round * (n_rows or 10_000) / 10_000
     assert plan.bounds == {n: (rounds, pytest.approx(1.3 * took)) for n in ("boosted", "other")}
     assert seconds["boosted"] == pytest.approx(took)
+
+
+def test_without_workers_no_fit_that_cannot_be_ended_is_sure_to_be_made():
+    # A fit of a second is quick.
+    def first(a_round):
+        return put_first({"linear": 0.1}, a_round, workers=0)[0]
+
+    assert first(0.9 / 300).counted == []
+    assert first(1.1 / 300).counted == ["boosted", "other"]
+
+
+def test_a_booster_that_was_not_probed_is_passed_over_for_one_that_was():
+    plan, _ = put_first({"linear": 0.1}, 0.04, probed=("other",))
+    assert plan.names == ("other", "linear", "boosted")
 
 
 def test_a_handful_of_rounds_or_rows_is_worth_no_time():

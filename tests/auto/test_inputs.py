@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +28,18 @@ def test_folds_are_a_number_and_time_goes_forward() -> None:
     sorted_rows = PLAIN.sorted("A", np.arange(30))
     assert len(splitter_for(8, facts, sorted_rows, ordered=True, seed=0)) == 5
     assert len(splitter_for(1, facts, sorted_rows, ordered=True, seed=0)) == 2
+
+
+@pytest.mark.parametrize(("smallest", "folds"), [(9, 8), (4, 4), (1, 3), (2, 3)])
+def test_there_are_no_more_folds_than_rows_of_a_class(smallest, folds) -> None:
+    facts = TableProfile(30, 1, n_classes=2, smallest_class=smallest)
+    assert splitter_for(8, facts, PLAIN, ordered=False, seed=0) == folds
+
+
+def test_there_are_no_more_folds_than_rows_or_groups() -> None:
+    assert splitter_for(8, TableProfile(6, 1), PLAIN, ordered=False, seed=0) == 6
+    few = AutoInputs(replace(GROUPED.data, groups=np.arange(30) % 4), np.arange(30.0))
+    assert splitter_for(8, TableProfile(30, 1), few, ordered=False, seed=0) == 4
 
 
 @pytest.mark.parametrize(

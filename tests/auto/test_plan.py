@@ -297,7 +297,7 @@ def test_a_modest_table_is_worth_folds_if_one_learner_is_sure() -> None:
 
 
 def test_all_of_a_plan_is_remembered(tmp_path) -> None:
-    plan = FitPlan(("a",), 8, {}, ("a",), {"a": (77, 1.5)}, 400)
+    plan = FitPlan(("a",), 8, {}, ("a",), {"a": (77, 1.5), "b": (None, 2.5)}, 400)
     planned(tmp_path, "key", lambda: plan)
     assert planned(tmp_path, "key", lambda: FitPlan(("b",), 3, {})) == plan
 
@@ -321,12 +321,18 @@ def test_a_booster_whose_rounds_were_counted_for_one_split_is_fitted_here_first(
     plan = replace(QUICK, folds=1, bounds={"b": (120, 15.0), "c": (120, 15.0)})
     assert with_quick(plan, seconds, budget=25, workers=2, small=False).here == ("b",)
     assert with_quick(plan, seconds, budget=60, workers=1, small=False).here == ("b",)
+    # Only a bound on its seconds says nothing of how long it takes.
+    ended = replace(plan, bounds={"b": (None, 15.0)})
+    assert with_quick(ended, seconds, budget=25, workers=2, small=False).here == ("a",)
     # Two workers would be idle for half of a minute.
     assert with_quick(plan, seconds, budget=60, workers=2, small=False).here == ("a",)
     alone = with_quick(plan, seconds, budget=25, workers=0, small=False, folds=(5, 3))
     assert (alone.here, alone.folds) == (("a", "b", "c"), 1)
     several = with_quick(replace(plan, folds=3), seconds, budget=25, workers=2, small=False)
     assert several.here == ("a",)
+    # Without any it is done here, however many folds there are: it ends by the clock.
+    known = {"workers": 0, "small": False}
+    assert with_quick(replace(plan, folds=3), seconds, budget=40, **known).here == ("a", "b")
 
 
 def test_no_number_of_workers_makes_a_single_fit_shorter():

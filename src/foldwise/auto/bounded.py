@@ -11,6 +11,8 @@ from foldwise.arrays import IntArray
 from foldwise.auto.plan import (
     LEAST_GROWTH,
     OTHERS_TIMES,
+    SINGLE_SECONDS,
+    SINGLE_SHARE,
     SPENDABLE,
     FitPlan,
     Trials,
@@ -46,8 +48,9 @@ STOPPING_ROWS, ROUNDS_GROW = 2000, 1.5
 # CatBoost stops later than the others.
 CATBOOST_STOPS = 3.0
 USUAL_ROUNDS, LEAST_ROUNDS, MOST_ROUNDS = 300, 60, 1000
-# Of the time that is left, for the first booster.
-BOOSTER_SHARE = 0.5
+# Of the time that is left, for the first booster; and what its fits take as times what they would
+# if none found its rounds on other rows.
+BOOSTER_SHARE, WATCHING = 0.5, 1.4
 # Others may use the machine meanwhile: after so many times as long as expected, no more rounds.
 LATE = 1.3
 # With fewer rounds than the first, fewer folds and then fewer rows are better; but not fewer than
@@ -108,7 +111,7 @@ def plan_in_time(
     )  # fmt: skip
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()} | booster
     if not small:
-        plan, seconds = in_time(plan, learners, trials, speeds, n_rows, workers=at_once, **known)
+        plan, seconds = in_time(plan, learners, trials, speeds, n_rows, workers=workers, **known)
     used = plan.n_rows or n_rows
     plan = replace(plan, expected={name: took / used for name, took in seconds.items()})
     return with_quick(plan, seconds, workers=workers, small=small, combining=combining, **known)
@@ -128,24 +131,34 @@ def in_time(
     """Return the plan with a booster early that is sure to be finished, and what fits take.
 
     Linear members are quick on any table, but on many rows or classes far from the best. So that
-    a booster has rounds enough, folds are given up, and then rows.
+    a booster has rounds enough, folds are given up, and then rows. Without ``workers`` only what
+    is quick is sure to be fitted.
     """
+    most = np.inf if workers else min(SINGLE_SHARE * budget, SINGLE_SECONDS)
+    workers = max(workers, 1)
     boosters = [name for name, own in learners.items() if _is_booster(own)]
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()}
     seconds |= {name: speed.seconds(n_rows) for name, speed in speeds.items()}
     costs = {n: took * fits_of(plan.folds, plan.ring) / workers for n, took in seconds.items()}
     sure = affordable(plan.names, costs, SPENDABLE * budget)
+    sure = {name for name in sure if seconds[name] <= most}
     # The only split is made for want of time: then its booster is bounded too.
     enough = sure & set(boosters) and plan.folds > 1 if boosters else sure
-    if not trials or enough:
+    if not trials:
         return plan, seconds
+    if enough:
+        # Estimates err: what takes longer is a booster of fewer rounds, not none.
+        longest = _most_seconds(plan.folds, plan.ring, budget, workers)
+        ends = {n: (None, max(longest, LATE * seconds[n])) for n in boosters if n in seconds}
+        return replace(plan, bounds=ends), seconds
     if not boosters:
         return _with_fewer_rows(plan, trials, n_rows, BOOSTER_SHARE * budget)
-    if boosters[0] not in speeds:
+    booster = next((name for name in boosters if name in speeds), None)
+    if booster is None:
         return plan, seconds
-    speed = speeds[boosters[0]]
+    speed = speeds[booster]
     number, n_used, rounds = _amounts(speed, n_rows, plan, folds, budget, workers)
-    rounds = min(rounds, _last(learners[boosters[0]]).n_estimators)
+    rounds = min(rounds, _last(learners[booster]).n_estimators)
     if rounds < FEWEST_ROUNDS or n_used < min(FEWEST_ROWS, n_rows):
         return plan, seconds
     seconds = {name: t.seconds(n_used) for name, t in trials.items()}
@@ -153,7 +166,7 @@ def in_time(
     seconds |= dict.fromkeys(boosters, took)
     # What is cheapest comes next: it is of another kind.
     cheap = sorted((n for n in seconds if n not in boosters), key=lambda n: seconds[n])[:1]
-    early = (boosters[0], *cheap)
+    early = (booster, *cheap)
     names = (*early, *(n for n in learners if n not in early))
     kept = [n for n in names if n in boosters or n in plan.names or n_used < n_rows]
     skipped = {n: why for n, why in plan.skipped.items() if n not in kept}
@@ -173,15 +186,20 @@ def _amounts(
 ) -> tuple[int, int, int]:
     """Return the folds, rows and rounds that there is time for."""
     for number in (plan.folds, *(f for f in folds if f < plan.folds), 1):
-        # However many workers there are, a fit has one.
-        parts = max(fits_of(number, plan.ring) / workers, longest_of(number))
-        each = BOOSTER_SHARE * budget / parts
+        each = _most_seconds(number, plan.ring, budget, workers)
         rounds = speed.rounds(n_rows, each)
         if rounds >= ENOUGH_ROUNDS:
             return number, n_rows, rounds
     enough = speed.rows(ENOUGH_ROUNDS, each)
     n_used = min(max(enough, min(ENOUGH_ROWS, speed.rows(FEWEST_ROUNDS, each))), n_rows)
     return 1, n_used, speed.rounds(n_used, each)
+
+
+def _most_seconds(folds: int, ring: bool, budget: float, workers: int) -> float:
+    """Return what a fit of the first booster may take."""
+    # However many workers there are, a fit has one.
+    fits = max(fits_of(folds, ring) / workers, longest_of(folds))
+    return BOOSTER_SHARE * budget / (fits * (WATCHING if folds > 1 else 1.0))
 
 
 def _with_fewer_rows(
@@ -198,8 +216,10 @@ def _with_fewer_rows(
     return replace(plan, names=names, folds=1, skipped=skipped, n_rows=used), seconds
 
 
-def bounded(learner: Any, rounds: int, seconds: float) -> Any:
+def bounded(learner: Any, rounds: int | None, seconds: float) -> Any:
     """Return a booster of at most some rounds and time, with larger steps where rounds are few.
+
+    ``rounds``: None for as many as it has anyway.
 
     Examples
     --------
@@ -210,6 +230,8 @@ def bounded(learner: Any, rounds: int, seconds: float) -> Any:
     >>> few.n_estimators, few.learning_rate, many.learning_rate
     (60, 0.2, 0.05)
     """
+    if rounds is None:
+        return _with(learner, max_seconds=seconds)
     step = max(_last(learner).learning_rate, min(PROGRESS / rounds, LARGEST_STEP))
     return _with(learner, n_estimators=rounds, learning_rate=step, max_seconds=seconds)
 

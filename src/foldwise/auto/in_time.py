@@ -6,7 +6,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from foldwise.auto.plan import QUIET, FitPlan
+from foldwise.auto.plan import FitPlan
+from foldwise.engine.executor import QUIET
 from foldwise.engine.processes.pool import warm
 from foldwise.errors import AllLearnersFailedError, listing, warn
 

@@ -17,7 +17,7 @@ from foldwise.auto.portfolio.member import TableProfile
 from foldwise.auto.tables.values import date_format_of, parse_dates
 from foldwise.checks import unknown_word
 from foldwise.errors import Plain, invalid_data, invalid_parameter
-from foldwise.folds.lattice import ENOUGH
+from foldwise.folds.lattice import ENOUGH, folds_needed
 from foldwise.learners import TrainingData
 
 MOST_FORWARD = 5
@@ -65,13 +65,22 @@ def splitter_for(
     if ordered:
         return _forward(int(np.clip(folds, 2, MOST_FORWARD)), profile.n_rows, rows.cuts)
     if folds > 1:
-        return folds
+        return min(folds, _most_folds(profile, rows))
     if rows.data.groups is not None:
         return GroupShuffleSplit(1, test_size=HELD_OUT, random_state=seed)
     # As in own_splits: only a rare class is spread evenly, shares are not to be inherited.
     plain = profile.regression or not 2 <= profile.smallest_class < ENOUGH / HELD_OUT
     kind = ShuffleSplit if plain else StratifiedShuffleSplit
     return kind(1, test_size=HELD_OUT, random_state=seed)
+
+
+def _most_folds(profile: TableProfile, rows: AutoInputs) -> int:
+    """Return into how many folds rows can be dealt, so that nothing is to be said of it."""
+    groups = rows.data.groups
+    most = profile.n_rows if groups is None else len(np.unique(groups))
+    if not profile.regression:
+        most = min(most, max(profile.smallest_class, folds_needed(1)))
+    return max(most, 2)
 
 
 def _forward(folds: int, n_rows: int, cuts: IntArray | None) -> Any:

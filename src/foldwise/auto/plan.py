@@ -8,7 +8,6 @@ import gc
 import json
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 
 from foldwise.arrays import IntArray
 from foldwise.auto.portfolio.member import TableProfile
-from foldwise.engine.executor import Together, one_thread
+from foldwise.engine.executor import QUIET, Together, one_thread
 from foldwise.engine.files import write_whole
 from foldwise.learners import Assignment, NodeTask, TrainingData, fit_at_node
 from foldwise.stack.judge.in_time import combining_seconds
@@ -61,12 +60,18 @@ class FitPlan:
     folds: int  # number of folds; 1 for a single split
     skipped: Mapping[str, str]  # members left out, with the reason
     here: tuple[str, ...] = ()  # members quick enough to be fitted in this process, first
-    # of boosters bounded by time: most rounds, and most seconds of a fit
-    bounds: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    # of boosters: the rounds that were counted for the time there is, None for as many as they
+    # find, and most seconds of a fit
+    bounds: Mapping[str, tuple[int | None, float]] = field(default_factory=dict)
     n_rows: int | None = None  # how many rows, drawn at random, there is time for; None: all
     ring: bool = False  # whether a fold is judged by its neighbours alone
     # seconds for each row that members are expected to take
     expected: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> list[str]:
+        """The boosters whose rounds were counted for the time there is."""
+        return [name for name, (rounds, _) in self.bounds.items() if rounds is not None]
 
     @property
     def partners(self) -> int | str:
@@ -193,13 +198,6 @@ def trial(learner: Any, data: TrainingData, rows: IntArray, seed: int) -> bool:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
     """Collect no garbage meanwhile: that takes longer than many a trial, and is not its time."""
     enabled = gc.isenabled()
@@ -211,7 +209,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-QUIET, _TIMED = Together(_quiet), Together(_uncollected)
+_TIMED = Together(_uncollected)
 
 
 def is_small(profile: TableProfile, *, modest: bool = False) -> bool:
@@ -329,8 +327,8 @@ def with_quick(
     first_time = min(FIRST_SHARE * budget, FIRST_SECONDS)
     # Rounds that were counted for the time there is may take it: here, unless workers that take
     # long to come up would be idle for longer.
-    counted = list(plan.bounds)[: 1 if workers else None]
-    if plan.folds > 1 or (workers > 1 and budget >= LONG_SECONDS):
+    counted = plan.counted[: 1 if workers else None]
+    if workers and (plan.folds > 1 or (workers > 1 and budget >= LONG_SECONDS)):
         counted = []
     sure = () if workers else counted
     cheap = [n for n in plan.names if n in sure or seconds.get(n, unknown) <= most]
@@ -348,7 +346,7 @@ def with_quick(
     reasons = dict.fromkeys(late, "time budget: too slow without workers")
     each = sum(seconds.get(name, unknown) for name in here)
     number = plan.folds
-    for more in [n for n in folds if here and not plan.bounds and n > plan.folds]:
+    for more in [n for n in folds if here and not plan.counted and n > plan.folds]:
         # Some of a fit's time does not depend on rows: as if all of them had all rows.
         fits = 2 * more if plan.ring else more * (more + 1) / 2
         if fits * each + len(here) * combining(more) <= ONLY_SHARE * budget:
@@ -408,7 +406,10 @@ def _noted(path: Path, key: str) -> FitPlan | None:
         if note["key"] != key:
             return None
         names, here = tuple(note["names"]), tuple(note["here"])
-        bounds = {str(name): (int(n), float(s)) for name, (n, s) in note["bounds"].items()}
+        bounds = {
+            str(name): (None if rounds is None else int(rounds), float(most))
+            for name, (rounds, most) in note["bounds"].items()
+        }
         skipped, n_rows = dict(note["skipped"]), note["n_rows"]
         n_rows = None if n_rows is None else int(n_rows)
         expected = {str(name): float(took) for name, took in note["expected"].items()}

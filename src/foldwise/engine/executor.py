@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -186,6 +187,17 @@ class Together:
             self._inside -= 1
             if not self._inside:
                 self._own.__exit__(None, None, None)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+# No warning is shown.
+QUIET = Together(_quiet)
 
 
 @lru_cache(maxsize=4)

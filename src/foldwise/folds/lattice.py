@@ -442,7 +442,7 @@ def own_splits(
         for state in states:
             splits = drawn(plain, state)
             held = [np.bincount(classes[test], minlength=classes.max() + 1) for _, test in splits]
-            if np.count_nonzero(held, axis=0).min() >= min(_folds_needed(n_layers), n_folds):
+            if np.count_nonzero(held, axis=0).min() >= min(folds_needed(n_layers), n_folds):
                 return splits
     with warnings.catch_warnings():
         # Rare classes are said once, by us, when a node lacks one.
@@ -450,7 +450,7 @@ def own_splits(
         return drawn(stratified, states[0])
 
 
-def _folds_needed(n_layers: int) -> int:
+def folds_needed(n_layers: int) -> int:
     """Return how many folds an honest score needs: it leaves out one a layer, and one to judge."""
     return max(n_layers, 1) + 2
 
@@ -483,7 +483,7 @@ def _folds_that_fit(
     if classes is not None:
         # A very rare class must not take the honest score away: it may miss from a node.
         rarest = int(np.bincount(classes).min())
-        limits["members of the rarest class"] = max(rarest, _folds_needed(n_layers))
+        limits["members of the rarest class"] = max(rarest, folds_needed(n_layers))
     what, most = min(limits.items(), key=lambda item: item[1])
     if most < 2:
         must = f"leave at least two {what} to deal"

@@ -148,7 +148,9 @@ class BaseStacking(CallbackSupportMixin, TransformerMixin, StackParameters):
         )
         check_options(self._owner, run)
         how = ("cv", "predict_with", "hold_out", "tune", "n_repeats", "on_error", "score_se")
-        return StackOptions(self._owner, run, **self._parameters(*how, "partners"))
+        told = self._parameters(*how, "partners")
+        # What another estimator put together is not the user's to mend.
+        return StackOptions(self._owner, run, **told, quiet=bool(self._called))
 
     def _parameters(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}

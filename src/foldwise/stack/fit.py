@@ -58,6 +58,7 @@ class StackOptions:
     on_error: str
     score_se: str = "learners"
     partners: Any = "all"
+    quiet: bool = False  # whether learners are not the user's own
     seed: int = 0  # everything random is keyed to it
 
 
@@ -182,7 +183,7 @@ def fit_stacks(
     with open_run(options.owner, options.run, total=total, reserve=reserve, clock=clock) as run:
         run.stream.tell("started")
         how = (options.owner, options.seed, run, options.on_error)
-        settings = FitSettings(*how, tune, contest.metric)
+        settings = FitSettings(*how, tune, contest.metric, quiet=options.quiet)
         fitted = _fit_repeats(problem, layers, deals, settings, before, reserve)
         fitted = _without_failures(fitted, layers, problem, deals, settings)
         run.stream.tell("finished")

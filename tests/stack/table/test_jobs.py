@@ -1,6 +1,8 @@
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from sklearn.linear_model import Lasso, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -81,3 +83,9 @@ def test_both_kinds_of_jobs_give_one_result_a_cell() -> None:
 def test_the_size_of_a_job_is_its_rows_times_its_fits() -> None:
     jobs = planned([("ridge", Ridge()), ("tree", DecisionTreeRegressor())])
     assert [job.size for job in jobs] == [20 + 20 + 10, 20, 20, 10]
+
+
+def test_what_is_watched_is_told_to_take_longer_for_the_same_rows() -> None:
+    (job,) = planned([("tree", DecisionTreeRegressor())])[:1]
+    watched = replace(job.tasks[0], watched=(job.tasks[0].test,))
+    assert replace(job, tasks=(watched,)).size == pytest.approx(1.8 * job.size)

@@ -61,8 +61,11 @@ NEIGHBOURS = Contender(
 )
 # Splines make eleven columns of one: 440 MB of these.
 CELLS = 5_000_000
+# Sums and differences of columns, which tables of accounts are full of, are lines only as they are.
+LINEAR = Contender("linear", "onehot", smooth.ridge, 1)
 REGRESSORS = (
     Contender("ridge", "squash", smooth.ridge, 1),
+    LINEAR,
     Contender("boosted_random", "native", trees.random_splits, 1, rows=(80, MANY)),
     Contender("ridge_spline", "spline", smooth.ridge, 1, width=600, cells=CELLS),
     Contender("boosted_linear", "squash", trees.linear_leaves, rows=(100, MANY), width=200),
@@ -114,7 +117,7 @@ CLASSIFIERS = (
     ARITHMETIC,
     CROSSED,
     Contender("kernel", "onehot", smooth.soft_kernel, rows=(50, 50_000)),
-    Contender("boosted_deep", "native", trees.deep, rows=(80, MANY)),
+    Contender("boosted_deep", "native", trees.deep, rows=(250, MANY)),
     Contender("logistic_spline", "spline", smooth.cautious_logistic, width=600, cells=CELLS),
     Contender("wide_kernel", "onehot", smooth.wide_kernel, rows=(50, 50_000)),
     Contender("wide_net", "onehot", smooth.wide_net, rows=(200, 20_000)),
@@ -147,14 +150,15 @@ FEW_ROWS, MANY_ROWS = 2500, 12_000
 # for them, and so do forests of two classes, without which one table of five was far behind.
 ORDER = {
     "regression": (
-        "ridge boosted_shallow ridge_log ridge_spline_log boosted_linear boosted_random_log "
+        "ridge linear boosted_shallow ridge_log ridge_spline_log boosted_linear boosted_random_log "
         "support_vectors ridge_spline catboost boosted_crossed boosted_arithmetic xgboost rules "
         "boosted_deep extra_trees boosted_sampled extra_trees_log",
-        "ridge boosted_crossed boosted_shallow xgboost support_vectors catboost ridge_spline_log "
-        "boosted_arithmetic boosted_random_log boosted_deep boosted_linear wide_net "
-        "boosted_sampled extra_trees",
-        "ridge boosted_deep ridge_spline_log xgboost catboost boosted_shallow boosted_random_log "
-        "boosted_arithmetic boosted_crossed boosted_linear boosted_random extra_trees",
+        "ridge linear boosted_crossed boosted_shallow xgboost support_vectors catboost "
+        "ridge_spline_log boosted_arithmetic boosted_random_log boosted_deep boosted_linear "
+        "wide_net boosted_sampled extra_trees",
+        "ridge linear boosted_deep ridge_spline_log xgboost catboost boosted_shallow "
+        "boosted_random_log boosted_arithmetic boosted_crossed boosted_linear boosted_random "
+        "extra_trees",
     ),
     "binary": (
         "logistic kernel_normal quadratic discriminant boosted_crossed wide_kernel boosted_random "
@@ -179,7 +183,7 @@ READABLE_RULES = (
     Contender("short_rules", "named", trees.short_rules),
     Contender("additive_rules", "named", trees.additive_rules),
 )
-READABLE_REGRESSORS = (Contender("linear", "onehot", smooth.ridge, 1), *READABLE_RULES)
+READABLE_REGRESSORS = (LINEAR, *READABLE_RULES)
 READABLE_CLASSIFIERS = (Contender("linear", "onehot", smooth.logistic, 1), *READABLE_RULES)
 
 

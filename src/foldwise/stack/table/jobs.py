@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from foldwise.engine import Run, RunStore, Task, fingerprint
+from foldwise.engine.executor import QUIET
 from foldwise.errors import AllLearnersFailedError, LearnerFailedWarning, warn
 from foldwise.folds import Node
 from foldwise.learners import (
@@ -31,6 +32,9 @@ from foldwise.stack.problem import Entry
 from foldwise.stack.table.read import Cell, NodeTable, compact
 
 NONE: Mapping[Cell, tuple[Cell, ...]] = MappingProxyType({})
+# What a booster takes that is looked at after each round and asked about other rows, as times what
+# it takes alone: 1.7, 1.9 and 2.0 on california_housing, letter and adult.
+WATCHED_TIMES = 1.8
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class FitSettings:
     tune: Mapping[str, Any] = field(default_factory=dict)  # grids, by learner
     metric: Metric | None = None  # what the points of a grid are compared by
     repeat: int = 0  # which deal this is
+    quiet: bool = False  # whether what learners warn of is for nobody
 
     def seed_of(self, name: str, node: Node) -> int:
         """Return the seed of a learner at a node; the node of all rows has one for all deals."""
@@ -74,7 +79,8 @@ class Job:
     def size(self) -> float:
         """What its cost is in proportion to, for one learner."""
         rows = sum(len(task.train) for task in self.tasks)
-        return float(max(rows * self.n_fits / len(self.tasks), 1))
+        times = WATCHED_TIMES if self.watched else 1.0
+        return float(max(times * rows * self.n_fits / len(self.tasks), 1))
 
     @property
     def n_fits(self) -> int:
@@ -108,6 +114,12 @@ def do_job(data: TrainingData, job: Job) -> list[NodeFit | Exception]:
         return list(fit_nodes(assignment.learner, data, job.tasks, assignment.method))
     except Exception as error:
         return [error] * len(job.cells)
+
+
+def do_quietly(data: TrainingData, job: Job) -> list[NodeFit | Exception]:
+    """Do the same, and show no warning."""
+    with QUIET:
+        return do_job(data, job)
 
 
 def plan_jobs(
@@ -252,7 +264,7 @@ def fit_cells(
         return {cell[0] for cell in failed}
 
     plan = _as_tasks(jobs_left, known, results, tasks)
-    run.do(do_job, data, plan, absorb)
+    run.do(do_quietly if settings.quiet else do_job, data, plan, absorb)
     # In plan order, whatever order they came in: one run, one result.
     for cell in [cell for job in jobs for cell in job.cells]:
         fit = known.pop(cell, None) or results.pop(cell, None)
