@@ -68,6 +68,14 @@ def test_what_time_does_not_suffice_for_is_left_out_and_said() -> None:
     assert list(stack.oof_.columns) == ["tree", "ridge"]
 
 
+def test_of_what_another_estimator_was_given_only_its_own_budget_is_told() -> None:
+    learners = [("slow", Odd(seconds=60)), ("ridge", Ridge())]
+    stack = StackingRegressor(learners, cv=3, random_state=0, time_budget=200)
+    stack._called = "AutoStackRegressor"
+    with pytest.warns(FoldwiseWarning, match=r"AutoStackRegressor: .* by time_budget and the"):
+        stack.fit(X, Y)
+
+
 def test_no_learner_in_time_is_an_error_that_says_so() -> None:
     with pytest.raises(AllLearnersFailedError) as caught:
         fit([("slow", Odd(seconds=30))], time_budget=50)

@@ -62,7 +62,7 @@ NEIGHBOURS = Contender(
 # Splines make eleven columns of one: 440 MB of these.
 CELLS = 5_000_000
 # Sums and differences of columns, which tables of accounts are full of, are lines only as they are.
-LINEAR = Contender("linear", "onehot", smooth.ridge, 1)
+LINEAR = Contender("linear", "onehot", smooth.linear, 1)
 REGRESSORS = (
     Contender("ridge", "squash", smooth.ridge, 1),
     LINEAR,
