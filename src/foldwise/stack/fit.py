@@ -194,9 +194,7 @@ def fit_stacks(
     stacks, whole = _judged(fitted, deals, contest, options.seed, clock)
     missing += [] if whole else ["all that was to stand on top"]
     if missing:
-        # Another estimator gives the stack what is left of its own budget.
-        budget = "" if options.quiet else f"={clock.budget:g}"
-        _say_what_is_missing(run, missing, budget)
+        _say_what_is_missing(run, missing, options.quiet)
     failed = {name for grown in fitted for layer in grown for name in layer.table.failures}
     return stacks, run.summary(sorted(failed))
 
@@ -420,8 +418,10 @@ def _without_failures(
     return same
 
 
-def _say_what_is_missing(run: Run, missing: list[str], budget: str) -> None:
+def _say_what_is_missing(run: Run, missing: list[str], quiet: bool) -> None:
     """Warn of what was asked for and is not there for want of time, in words."""
+    # Another estimator gives the stack what is left of its own budget.
+    budget = "" if quiet or run.clock.budget is None else f"={run.clock.budget:g}"
     run.reason = "interrupted" if run.interrupted else "time budget"
     told = "was interrupted" if run.interrupted else f"ended by time_budget{budget}"
     if len(missing) > 10:

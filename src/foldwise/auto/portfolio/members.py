@@ -209,7 +209,7 @@ def portfolio(
     Examples
     --------
     >>> [member.name for member in portfolio(TableProfile(200, 3), 1)]
-    ['ridge', 'ridge_spline', 'boosted_random']
+    ['ridge', 'linear', 'ridge_spline', 'boosted_random']
     """
     readable = READABLE_REGRESSORS if profile.regression else READABLE_CLASSIFIERS
     members = readable if interpretable else _in_order(profile)
