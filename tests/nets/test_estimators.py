@@ -140,6 +140,22 @@ def test_it_learns_what_a_line_cannot() -> None:
     assert error < 0.45 * np.mean((line.predict(X[600:]) - y[600:]) ** 2)
 
 
+def test_on_a_processor_few_rows_have_more_members_and_large_steps(monkeypatch) -> None:
+    recipes = []
+
+    def trained(_torch, _nodes, recipe, *_):
+        recipes.append(recipe)
+        raise TimeoutError
+
+    monkeypatch.setattr(estimators, "train", trained)
+    for n_rows in (3000, 3001):
+        X = np.zeros((n_rows, 1))
+        with pytest.raises(TimeoutError):
+            NetRegressor(device="cpu").fit(X, X[:, 0], eval_set=[(X[:9], X[:9, 0])])
+    assert [recipe.shape.n_members for recipe in recipes] == [8, 4]
+    assert {recipe.learning_rate for recipe in recipes} == {0.004}
+
+
 def test_members_differ_and_their_mean_is_the_prediction(friedman) -> None:
     X, y = friedman
     net = NetRegressor(**SMALL, n_members=4, random_state=0).fit(X, y)

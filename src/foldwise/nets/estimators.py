@@ -39,6 +39,13 @@ from foldwise.nets.train import NodeRows, Recipe, Trained, answers, train
 BATCHES = 32  # about so many in an epoch
 SMALLEST_BATCH, LARGEST_BATCH = 16, 1024
 STEPS = 1500  # at least so many in all, where rows are few
+# On a processor members cost time, most of all where rows are many. Out of fold on ten tables of up
+# to 1,500 rows, 4 and 8 members have .89 and .86 of the loss of one in 1.5 and 2.3 times the time,
+# 8 with twice the steps .80; on six of 6,000 rows 4 and 8 with these steps .96 and .945 in 2.2 and
+# 4.3 times. None of them is shown in benchmarks/nets.py.
+FEW_ROWS = 3000
+MEMBERS, MEMBERS_OF_MANY, MEMBERS_ON_CARD = 8, 4, 16
+RATE, RATE_ON_CARD = 4e-3, 2e-3
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class Net(BaseEstimator):
     n_frequencies: int = 16
     residual: bool = False
     dropout: float = 0.25
-    learning_rate: float = 2e-3
+    learning_rate: float | None = None
     weight_decay: float = 0.1
     batch_size: int | None = None
     epochs: int | None = None
@@ -165,7 +172,8 @@ class Net(BaseEstimator):
         check_whole(owner, "n_frequencies", self.n_frequencies, 0, try_=16)
         check_whole(owner, "nodes_at_once", self.nodes_at_once, 1, try_=16)
         check_number(owner, "dropout", self.dropout, least=0, below=1, try_=0.25)
-        check_number(owner, "learning_rate", self.learning_rate, above=0, try_=2e-3)
+        if self.learning_rate is not None:
+            check_number(owner, "learning_rate", self.learning_rate, above=0, try_=2e-3)
         check_number(owner, "weight_decay", self.weight_decay, least=0, try_=0.1)
         try:
             torch.zeros(1, device=device_named(torch, self.device))
@@ -185,12 +193,14 @@ class Net(BaseEstimator):
         batch = self.batch_size or np.clip(n_rows // BATCHES, SMALLEST_BATCH, LARGEST_BATCH)
         steps = max(n_rows // int(batch), 1)
         steps = min(steps, BATCHES) if self.batch_size is None and batch < LARGEST_BATCH else steps
+        members = MEMBERS if n_rows <= FEW_ROWS else MEMBERS_OF_MANY
+        members = MEMBERS_ON_CARD if large else members
         return Recipe(
             Shape(
                 len(inputs.waved),
                 inputs.n_straight,
                 rows.y.shape[1],
-                self.n_members or (16 if large else 1),
+                self.n_members or members,
                 self.width or (256 if large else 128),
                 self.n_layers or (3 if large else 2),
                 self.n_frequencies,
@@ -200,7 +210,7 @@ class Net(BaseEstimator):
             steps,
             self.epochs or int(np.clip(STEPS // steps, 100 if large else 60, 200)),
             self.n_iter_no_change,
-            self.learning_rate,
+            self.learning_rate or (RATE_ON_CARD if large else RATE),
             self.weight_decay,
             self.dropout,
         )
@@ -332,7 +342,8 @@ class NetRegressor(RegressorMixin, Net):
     ----------
     n_members : int, optional
         Implicit members after TabM-mini: each has its own scale of the inputs and its own head;
-        the layers between are shared. By default 16 on a graphics card, 1 on a processor.
+        the layers between are shared. By default 16 on a graphics card, on a processor 8 of up to
+        3,000 rows and 4 of more.
     width, n_layers : int, optional
         Units of a hidden layer, and how many layers: by default 256 and 3, or 128 and 2.
     n_frequencies : int, default=16
@@ -341,8 +352,9 @@ class NetRegressor(RegressorMixin, Net):
         Whether what a layer says, from the second on, is added to what it read.
     dropout : float, default=0.25
         Share of units left out in each step.
-    learning_rate : float, default=0.002
-        Of AdamW for the matrices; level for half of the epochs, then a cosine down to zero.
+    learning_rate : float, optional
+        Of AdamW for the matrices; level for half of the epochs, then a cosine down to zero. By
+        default 0.004, on a graphics card 0.002.
     weight_decay : float, default=0.1
         Of AdamW; on the same schedule.
     batch_size : int, optional
@@ -448,7 +460,8 @@ class NetClassifier(ClassifierMixin, Net):
     ----------
     n_members : int, optional
         Implicit members after TabM-mini: each has its own scale of the inputs and its own head;
-        the layers between are shared. By default 16 on a graphics card, 1 on a processor.
+        the layers between are shared. By default 16 on a graphics card, on a processor 8 of up to
+        3,000 rows and 4 of more.
     width, n_layers : int, optional
         Units of a hidden layer, and how many layers: by default 256 and 3, or 128 and 2.
     n_frequencies : int, default=16
@@ -457,8 +470,9 @@ class NetClassifier(ClassifierMixin, Net):
         Whether what a layer says, from the second on, is added to what it read.
     dropout : float, default=0.25
         Share of units left out in each step.
-    learning_rate : float, default=0.002
-        Of AdamW for the matrices; level for half of the epochs, then a cosine down to zero.
+    learning_rate : float, optional
+        Of AdamW for the matrices; level for half of the epochs, then a cosine down to zero. By
+        default 0.004, on a graphics card 0.002.
     weight_decay : float, default=0.1
         Of AdamW; on the same schedule.
     batch_size : int, optional
