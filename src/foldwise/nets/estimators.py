@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
@@ -38,6 +39,7 @@ from foldwise.nets.train import NodeRows, Recipe, Trained, answers, train
 
 BATCHES = 32  # about so many in an epoch
 SMALLEST_BATCH, LARGEST_BATCH = 16, 1024
+AT_ONCE = {"cpu": 8, "card": 16}  # networks of a tensor
 STEPS = 1500  # at least so many in all, where rows are few
 # On a processor members cost time, most of all where rows are many. Out of fold on ten tables of up
 # to 1,500 rows, 4 and 8 members have .89 and .86 of the loss of one in 1.5 and 2.3 times the time,
@@ -80,7 +82,7 @@ class Net(BaseEstimator):
     batch_size: int | None = None
     epochs: int | None = None
     n_iter_no_change: int | None = 20
-    nodes_at_once: int = 16
+    nodes_at_once: int | None = None
     device: str = "auto"
     random_state: Any = None
     verbose: int = 0
@@ -170,7 +172,7 @@ class Net(BaseEstimator):
         for name in ("n_members", "width", "n_layers", "batch_size", "epochs", "n_iter_no_change"):
             check_whole(owner, name, getattr(self, name), 1, none=True)
         check_whole(owner, "n_frequencies", self.n_frequencies, 0, try_=16)
-        check_whole(owner, "nodes_at_once", self.nodes_at_once, 1, try_=16)
+        check_whole(owner, "nodes_at_once", self.nodes_at_once, 1, none=True, try_=16)
         check_number(owner, "dropout", self.dropout, least=0, below=1, try_=0.25)
         if self.learning_rate is not None:
             check_number(owner, "learning_rate", self.learning_rate, above=0, try_=2e-3)
@@ -279,22 +281,29 @@ def fit_all(models: Sequence[Net], arguments: Sequence[dict[str, Any]]) -> None:
     together: dict[tuple[Any, ...], list[int]] = {}
     for number, plan in enumerate(plans):
         together.setdefault(plan.key, []).append(number)
-    for numbers in together.values():
-        most = models[0].nodes_at_once
-        for start in range(0, len(numbers), most):
-            part = numbers[start : start + most]
-            trained = _train([models[n] for n in part], [plans[n] for n in part])
-            for number, one in zip(part, trained, strict=True):
-                models[number]._settle(plans[number], one)
+    device = plans[0].device
+    most = models[0].nodes_at_once or AT_ONCE["cpu" if device == "cpu" else "card"]
+    parts = [
+        numbers[start : start + most]
+        for numbers in together.values()
+        for start in range(0, len(numbers), most)
+    ]
+    torch = imported_torch(type(models[0]).__name__)
+    # As many as torch may have here: in a worker it has one.
+    threads = min(torch.get_num_threads(), len(parts)) if device == "cpu" else 1
+    with working_on(torch, device):
+        each = Parallel(threads, "threading")(
+            delayed(_train)(torch, [models[n] for n in part], [plans[n] for n in part])
+            for part in parts
+        )
+    for part, trained in zip(parts, each, strict=True):
+        for number, one in zip(part, trained, strict=True):
+            models[number]._settle(plans[number], one)
 
 
-def _train(models: Sequence[Net], plans: Sequence[_Plan]) -> list[Trained]:
+def _train(torch: Any, models: Sequence[Net], plans: Sequence[_Plan]) -> list[Trained]:
     owner, plan = type(models[0]).__name__, plans[0]
-    torch = imported_torch(owner)
-    with (
-        progress(owner, plan.recipe.epochs, models[0].verbose, "epochs") as told,
-        working_on(torch, plan.device),
-    ):
+    with progress(owner, plan.recipe.epochs, models[0].verbose, "epochs") as told:
         rows = [each.rows for each in plans]
         return train(torch, rows, plan.recipe, plan.device, told.reach)
 
@@ -363,9 +372,10 @@ class NetRegressor(RegressorMixin, Net):
         Passes over the rows: by default 60 to 200, more where rows are few; the best is kept.
     n_iter_no_change : int or None, default=20
         Stop when this many epochs brought no better loss on the rows set apart.
-    nodes_at_once : int, default=16
-        At most so many networks of a stack are trained as one tensor. Larger is quicker and takes
-        more memory; the last bits may depend on it.
+    nodes_at_once : int, optional
+        At most so many networks of a stack are trained as one tensor, by default 16 on a graphics
+        card and 8 on a processor, which has a thread for each tensor. The last bits may depend on
+        it.
     device : str, default="auto"
         Where torch works: "auto" is "cuda" where there is one, else "cpu". As training begins on a
         card, no other thread may synchronise the whole of it.
@@ -481,9 +491,10 @@ class NetClassifier(ClassifierMixin, Net):
         Passes over the rows: by default 60 to 200, more where rows are few; the best is kept.
     n_iter_no_change : int or None, default=20
         Stop when this many epochs brought no better loss on the rows set apart.
-    nodes_at_once : int, default=16
-        At most so many networks of a stack are trained as one tensor. Larger is quicker and takes
-        more memory; the last bits may depend on it.
+    nodes_at_once : int, optional
+        At most so many networks of a stack are trained as one tensor, by default 16 on a graphics
+        card and 8 on a processor, which has a thread for each tensor. The last bits may depend on
+        it.
     device : str, default="auto"
         Where torch works: "auto" is "cuda" where there is one, else "cpu". As training begins on a
         card, no other thread may synchronise the whole of it.
