@@ -163,6 +163,12 @@ def test_where_there_is_no_booster_the_cheapest_has_the_rows_it_has_time_for():
     plan, seconds = put_first({"rules": 90.0, "short": 50.0}, 1.0, learners=rules)
     assert (plan.names, plan.folds, plan.n_rows) == (("short", "rules"), 1, 2500)
     assert seconds == {"rules": 22.5, "short": 12.5}
+    # What has time for all rows is left alone, with workers and without.
+    for workers in (0, 2):
+        plan = FitPlan(("rules",), 5, {})
+        told = {"rules": Trials(((len(DATA.y), 2.0),))}
+        how = {"budget": 30.0, "workers": workers, "folds": (5,)}
+        assert in_time(plan, rules, told, {}, len(DATA.y), **how)[0] == plan
 
 
 def test_a_booster_that_fails_is_passed_over():

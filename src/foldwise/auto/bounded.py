@@ -131,12 +131,14 @@ def in_time(
     """Return the plan with a booster early that is sure to be finished, and what fits take.
 
     Linear members are quick on any table, but on many rows or classes far from the best. So that
-    a booster has rounds enough, folds are given up, and then rows. Without ``workers`` only what
-    is quick is sure to be fitted.
+    a booster has rounds enough, folds are given up, and then rows. Without ``workers`` only a
+    booster that is quick is sure to be fitted.
     """
-    most = np.inf if workers else min(SINGLE_SHARE * budget, SINGLE_SECONDS)
-    workers = max(workers, 1)
     boosters = [name for name, own in learners.items() if _is_booster(own)]
+    most = np.inf
+    if boosters and not workers:
+        most = min(SINGLE_SHARE * budget, SINGLE_SECONDS)
+    workers = max(workers, 1)
     seconds = {name: t.seconds(n_rows) for name, t in trials.items()}
     seconds |= {name: speed.seconds(n_rows) for name, speed in speeds.items()}
     costs = {n: took * fits_of(plan.folds, plan.ring) / workers for n, took in seconds.items()}
