@@ -1,6 +1,8 @@
 """The estimators, alone and in stacks."""
 
 import pickle
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from foldwise import NetClassifier, NetRegressor, StackingClassifier, StackingRegressor, load, save
 from foldwise.errors import InvalidDataError, InvalidParameterError
 from foldwise.files import export_onnx
-from foldwise.learners import NodeTask, TrainingData, fit_nodes, shortcut_for
+from foldwise.learners import NodeTask, TrainingData, fit_nodes, prepared, shortcut_for
 from foldwise.learners.general import fit_generally
 from foldwise.nets import estimators
 from tests.learners.lattices import LATTICES
@@ -123,6 +125,36 @@ def test_threads_that_train_tensors_beside_each_other_change_no_bit(friedman) ->
     finally:
         torch.set_num_threads(before)
     np.testing.assert_array_equal(*said)
+
+
+def test_what_ends_one_tensor_ends_those_that_are_trained_beside_it(friedman, monkeypatch) -> None:
+    X, y = friedman
+    tasks = [NodeTask(train, test, k) for k, (train, test) in enumerate(KFold(2).split(X))]
+    begun, ended = threading.Event(), []
+
+    def trained(_torch, nodes, _recipe, _device, tell):
+        if nodes[0].seed == first:
+            begun.wait(10)
+            raise KeyboardInterrupt
+        begun.set()
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            try:
+                tell(1)
+            except InterruptedError:
+                ended.append(True)
+                raise
+
+    net, before = NetRegressor(**SMALL, nodes_at_once=1), torch.get_num_threads()
+    first = prepared(net, tasks[0].seed)._plan(X, y).rows.seed
+    monkeypatch.setattr(estimators, "train", trained)
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fit_nodes(net, TrainingData(X, y), tasks)
+    finally:
+        torch.set_num_threads(before)
+    assert ended == [True]
 
 
 def test_one_seed_gives_the_same_bits(friedman) -> None:

@@ -1,12 +1,13 @@
 """The estimators, and how many of them are fitted at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
 from importlib.util import find_spec
+from threading import Event
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags, check_random_state
@@ -291,21 +292,44 @@ def fit_all(models: Sequence[Net], arguments: Sequence[dict[str, Any]]) -> None:
     torch = imported_torch(type(models[0]).__name__)
     # As many as torch may have here: in a worker it has one.
     threads = min(torch.get_num_threads(), len(parts)) if device == "cpu" else 1
+    stop = Event()
+
+    def trained_part(part: Sequence[int]) -> list[Trained]:
+        return _train(torch, [models[n] for n in part], [plans[n] for n in part], stop)
+
     with working_on(torch, device):
-        each = Parallel(threads, "threading")(
-            delayed(_train)(torch, [models[n] for n in part], [plans[n] for n in part])
-            for part in parts
-        )
+        if threads == 1:
+            each = [trained_part(part) for part in parts]
+        else:
+            each = _side_by_side(trained_part, parts, threads, stop)
     for part, trained in zip(parts, each, strict=True):
         for number, one in zip(part, trained, strict=True):
             models[number]._settle(plans[number], one)
 
 
-def _train(torch: Any, models: Sequence[Net], plans: Sequence[_Plan]) -> list[Trained]:
+def _side_by_side(
+    work: Callable[[Any], list[Trained]], parts: Sequence[Any], threads: int, stop: Event
+) -> list[list[Trained]]:
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            return list(pool.map(work, parts))
+        except BaseException:
+            # After Ctrl-C, threads that went on would abort the process as it exits.
+            stop.set()
+            raise
+
+
+def _train(torch: Any, models: Sequence[Net], plans: Sequence[_Plan], stop: Event) -> list[Trained]:
     owner, plan = type(models[0]).__name__, plans[0]
     with progress(owner, plan.recipe.epochs, models[0].verbose, "epochs") as told:
+
+        def tell(epoch: int) -> None:
+            if stop.is_set():
+                raise InterruptedError
+            told.reach(epoch)
+
         rows = [each.rows for each in plans]
-        return train(torch, rows, plan.recipe, plan.device, told.reach)
+        return train(torch, rows, plan.recipe, plan.device, tell)
 
 
 @dataclass(frozen=True)
