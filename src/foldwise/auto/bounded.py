@@ -149,10 +149,8 @@ def in_time(
     if not trials:
         return plan, seconds
     if enough:
-        # Estimates err: what takes longer is a booster of fewer rounds, not none.
-        longest = _most_seconds(plan.folds, plan.ring, budget, workers)
-        ends = {n: (None, max(longest, LATE * seconds[n])) for n in boosters if n in seconds}
-        return replace(plan, bounds=ends), seconds
+        ends = {n: seconds[n] for n in boosters if n in seconds}
+        return _ended(plan, ends, budget, workers), seconds
     if not boosters:
         return _with_fewer_rows(plan, trials, n_rows, BOOSTER_SHARE * budget)
     booster = next((name for name in boosters if name in speeds), None)
@@ -181,6 +179,16 @@ def in_time(
         n_rows=n_used if n_used < n_rows else None,
     )
     return plan, seconds
+
+
+def _ended(plan: FitPlan, seconds: Mapping[str, float], budget: float, workers: int) -> FitPlan:
+    """Return the plan with boosters that end by the clock if they take longer than expected.
+
+    Estimates err: what takes longer is then a booster of fewer rounds, not none.
+    """
+    most = _most_seconds(plan.folds, plan.ring, budget, workers)
+    bounds = {name: (None, max(most, LATE * took)) for name, took in seconds.items()}
+    return replace(plan, bounds=bounds)
 
 
 def _amounts(
